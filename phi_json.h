@@ -1035,11 +1035,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xfb582734
+#if PHI__IMP_BASE != 0x366ae162
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xfb582734
+#define PHI__IMP_BASE 0x366ae162
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1541,7 +1541,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
 /* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
    tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
-   changes the direction of what follows, and any byte that is no UTF-8 becomes '?'. Returns the
+   changes the direction of the text behind it, and any byte that is no UTF-8 becomes '?'. Returns the
    length, which is not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
@@ -2241,7 +2241,7 @@ static int64_t phi__date_number(const char *at, int digits) {
     return n;
 }
 
-/* What stands behind the seconds: a fraction and where in the world. */
+/* The part behind the seconds: a fraction and the offset from UTC. */
 static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
     int64_t unit = 100;
     size_t at = 0;
@@ -2401,7 +2401,7 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* What stands behind the gap moves up into it, unless that is before the place its hash gives
+/* Each entry behind the gap moves up into it, unless that is before the place its hash gives
    it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
@@ -2434,7 +2434,7 @@ static const uint32_t phi__sha256_k[64] = {
 
 static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-/* The block's words, and what follows from them. */
+/* The block's words, and those derived from them. */
 static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
     size_t i;
     for (i = 0; i < 16; i++)
@@ -2857,11 +2857,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xc6051898
+#if PHI__IMP_TEXT != 0xbdd247ac
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xc6051898
+#define PHI__IMP_TEXT 0xbdd247ac
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3398,7 +3398,7 @@ typedef enum phi__field_kind {
     PHI__FIELD_TIME
 } phi__field_kind;
 
-/* What becomes of an empty string, of false and of zero. */
+/* How an empty string, false and zero are written. */
 typedef enum phi__field_rule {
     PHI__FIELD_ALWAYS, /* written as it is */
     PHI__FIELD_SET,    /* left out */
@@ -3783,10 +3783,10 @@ typedef struct phi__toml_change {
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
 PHI__FN void phi__toml_change_free(phi__toml_change *c);
-/* The bytes [from, to) become what stands in `texts` from `at` on. Where one place gets several
+/* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
-/* What stands in `texts` from `at` on comes before the byte `to`, behind all other new texts. */
+/* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
 PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
@@ -6614,7 +6614,7 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
 
 /* ---- strings ---- */
 
-/* What follows the backslash: a letter, or u; 0: nothing is escaped. */
+/* The character behind the backslash: a letter, or u; 0: nothing is escaped. */
 static const char phi__json_letter[128] =
     "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
     "\0"
@@ -6673,7 +6673,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
-#define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
+#define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
@@ -10904,7 +10904,7 @@ static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
     r->scalar.to += breaks;
 }
 
-/* The scalar is complete: what follows is a line of its own. */
+/* The scalar is complete: back to the start of the line behind it. */
 static void phi__yaml_block_end(phi_yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
@@ -11859,7 +11859,7 @@ PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
 
 /* ---- src/text/yaml_props.c ---- */
 
-/* yaml_props.c - what stands before a node or a document: anchors, tags, directives. */
+/* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
 
 #ifndef PHI_NO_YAML
 
@@ -12456,7 +12456,7 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
     r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* Copies what stands between the mark and `at`. */
+/* Copies the bytes between the mark and `at`. */
 static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
     bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
@@ -12534,7 +12534,7 @@ static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t
     return 12;
 }
 
-/* What stands for one character: \n, \t, ... ; UINT32_MAX: none. */
+/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
 static uint32_t phi__yaml_scalar_short(char c) {
     static const char names[] = "0abtnvfre \"/\\\tN_LP";
     static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,

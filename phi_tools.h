@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x94483fd7
+#if PHI__PUB_MODEL != 0x8235a9e6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -66,13 +66,13 @@
 #if PHI__PUB_LOG != 0x3bb3afc3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0xc4b4e0c2
+#if PHI__PUB_HISTORY != 0x27bc06c0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x0046b1d0
+#if PHI__PUB_LOOP != 0x4f7d8e92
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xcf837b7e
@@ -90,7 +90,7 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x719c5783
+#if PHI__PUB_STRATEGY != 0xbe975011
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_CONFIG != 0x1b7b2ede
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x98c8fe96
+#if PHI__PUB_PERMISSIONS != 0xca5e29e1
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x98c8fe96
+#define PHI__PUB_PERMISSIONS 0xca5e29e1
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -187,12 +187,12 @@ typedef struct phi_permission_rules {
 } phi_permission_rules;
 
 typedef enum phi_permission_mode {
-    /* Reading in the workspace and commands that only read are allowed, what destroys is denied,
-       all else is asked about. */
+    /* Reading in the workspace and commands that only read are allowed, destructive ones are
+       denied, all else is asked about. */
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
-    PHI_PERMISSION_MODE_ALL           /* all but what destroys, and private keys */
+    PHI_PERMISSION_MODE_ALL           /* all but destructive commands and private keys */
 } phi_permission_mode;
 
 /* The rules of a mode: static. */
@@ -273,11 +273,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x21982634
+#if PHI__PUB_TOOLS != 0x2be55ca5
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x21982634
+#define PHI__PUB_TOOLS 0x2be55ca5
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -351,7 +351,7 @@ extern "C" {
 
 enum { PHI_TOOL_COUNT = 6 };
 
-/* What searches for `search`. By each of the first, the second and the last the answers are the
+/* The program that `search` runs. By each of the first, the second and the last the answers are the
    same; grep reads another syntax of patterns and heeds no ignore files. */
 typedef enum phi_search_with {
     PHI_SEARCH_AUTOMATIC, /* ripgrep where there is one, else phi's own engine */
@@ -383,7 +383,7 @@ typedef struct phi_tools_desc {
     uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
     uint32_t max_files;         /* listed by list_files (default 200) */
     uint32_t max_matches;       /* listed by search (default 50) */
-    /* what searches (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
 
@@ -561,11 +561,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xff808650
+#if PHI__PUB_MCP != 0xdb775920
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xff808650
+#define PHI__PUB_MCP 0xdb775920
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -915,7 +915,7 @@ typedef struct phi_mcp_prompt {
 } phi_mcp_prompt;
 
 typedef struct phi_mcp_prompt_list {
-    phi_status status; /* as phi_mcp_reply; what came before a failure is listed */
+    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
     phi_str message;
     int code;
     const phi_mcp_prompt *prompts;
@@ -1005,7 +1005,7 @@ typedef struct phi_mcp_resource {
 } phi_mcp_resource;
 
 typedef struct phi_mcp_resource_list {
-    phi_status status; /* as phi_mcp_reply; what came before a failure is listed */
+    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
     phi_str message;
     int code;
     const phi_mcp_resource *resources;
@@ -1568,11 +1568,11 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #endif /* PHI__PUB_OPENAPI */
 
 #ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0xbf9ddc59
+#if PHI__PUB_SKILLS != 0x9ba5f588
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__PUB_SKILLS 0xbf9ddc59
+#define PHI__PUB_SKILLS 0x9ba5f588
 
 /* ---- src/skills/skills.h ---- */
 
@@ -1687,7 +1687,7 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
    empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
 PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
-/* What stands before the index in a prompt: how the model gets at the instructions. */
+/* The text before the index in a prompt: how the model gets at the instructions. */
 typedef enum phi_skills_hint {
     PHI_SKILLS_NO_HINT = 0,
     PHI_SKILLS_READ_SKILL, /* for agents with the tool read_skill */
@@ -1898,11 +1898,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0x49b63fe1
+#if PHI__IMP_MATCH != 0xb629fc69
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0x49b63fe1
+#define PHI__IMP_MATCH 0xb629fc69
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -2050,7 +2050,7 @@ PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool igno
                                   phi__regex **out, phi__regex_error *error);
 PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 
-/* What comes next begins a line. */
+/* Begins a line: its bytes come next. */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {
@@ -2433,7 +2433,7 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 
 /* ---- braces ---- */
 
-/* The end of what stands at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
+/* The end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
     size_t end;
@@ -3490,7 +3490,7 @@ static void phi__regex_parse_name(phi__regex_parser *p) {
     p->at++;
 }
 
-/* What stands between "(?" and the group's own pattern. False: flags alone, nothing to repeat. */
+/* The flags between "(?" and the group's own pattern. False: flags alone, nothing to repeat. */
 static bool phi__regex_parse_head(phi__regex_parser *p) {
     char c = phi__regex_parse_peek(p, 0), next = phi__regex_parse_peek(p, 1);
     if (c == '=' || c == '!' || (c == '<' && (next == '=' || next == '!')))
@@ -3507,7 +3507,7 @@ static bool phi__regex_parse_head(phi__regex_parser *p) {
     return true;
 }
 
-/* At "(". *alone: flags for what comes next in the group around it. */
+/* At "(". *alone: flags for the rest of the group around it. */
 static uint32_t phi__regex_parse_group(phi__regex_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;
@@ -8115,11 +8115,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x4a297b3f
+#if PHI__IMP_TOOLS != 0xd455f3c6
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x4a297b3f
+#define PHI__IMP_TOOLS 0xd455f3c6
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -8807,7 +8807,7 @@ PHI_API phi_status phi_tools_revert(phi_tool *out) {
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* Ends a command: what stands behind it are no arguments of it. */
+/* Ends a command: words behind it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
 /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
@@ -10201,7 +10201,7 @@ static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
 
 static void phi__read_file_line_end(phi__read *read) {
     phi__read_file_piece(read, "", 0); /* an empty line is a line */
-    /* What stands before the text of a line ends in a blank, so that a CR is the line's. */
+    /* The number before the text of a line ends in a blank, so that a CR is the line's. */
     if (phi__read_file_wanted(read)) {
         if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
         read->wanted_bytes++;
@@ -12431,11 +12431,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9e3c0d81
+#if PHI__IMP_MCP != 0xafb306f9
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9e3c0d81
+#define PHI__IMP_MCP 0xafb306f9
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13846,7 +13846,7 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 
 #ifndef PHI_NO_MCP
 
-/* A token and what belongs to it; strings in its own arena. */
+/* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..."; empty: none */
@@ -14214,7 +14214,7 @@ PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str meth
 /* The same, made here. */
 PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                               bool first);
-/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a
+/* Sends queued messages; not all: up to the first request that is not of the handshake. Returns a
    request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
    can be sent now. */
 PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status);
@@ -14265,7 +14265,7 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
 PHI__FN void phi__mcp_requests_init(phi_mcp *mcp);
-/* handshake: sent before the era is agreed upon, ahead of what waits. *out: may be NULL. */
+/* handshake: sent before the era is agreed upon, ahead of queued messages. *out: may be NULL. */
 PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                          bool handshake, phi__mcp_request **out);
 /* By the id on the wire; NULL: none waits for it. */
@@ -14367,7 +14367,7 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
 /* mcp_serve_in.h - our server between its transports and its parts.
 
    A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__mcp_serve_message,
-   each with a way: the place where what belongs to it goes out. Over stdio there is one way for
+   each with a way: the place where its messages go out. Over stdio there is one way for
    all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
    A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
 
@@ -16860,7 +16860,7 @@ static void phi__mcp_exchange_waits(phi__mcp_exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
 }
 
-/* What waits behind it is sent in the next step. */
+/* Messages queued behind it are sent in the next step. */
 static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
     phi__mcp_wire *wire = e->wire;
     if (wire->gate != e) return;
@@ -17278,7 +17278,7 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
 
 /* ---- src/mcp/mcp_handshake.c ---- */
 
-/* mcp_handshake.c - server/discover, initialize, and what follows from the answers. */
+/* mcp_handshake.c - server/discover, initialize, and the settings that their answers give. */
 
 #ifndef PHI_NO_MCP
 
@@ -23263,7 +23263,7 @@ PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
     phi__mcp_post_hold(r->mcp, &r->item);
 }
 
-/* ---- what comes for them ---- */
+/* ---- progress, and sending ---- */
 
 PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
@@ -28033,7 +28033,7 @@ static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
     return alive;
 }
 
-/* What came behind a long message waits until that is read. */
+/* Bytes behind a long message wait until that is read. */
 static bool phi__mcp_serve_stdio_wait(phi__mcp_serve_stdio *stdio, const char *bytes, size_t len) {
     phi__io *io = stdio->server->rt->io;
     phi__buf_add(&stdio->rest, bytes, len);
@@ -30769,11 +30769,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x9ebc86bd
+#if PHI__IMP_OPENAPI != 0x950f2646
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x9ebc86bd
+#define PHI__IMP_OPENAPI 0x950f2646
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -31529,7 +31529,7 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: 
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
-/* Frees what belongs to the object's calls, none of which is under way. */
+/* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
 #endif
@@ -31648,7 +31648,7 @@ PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_es
 /* A string as it is, all else as JSON text. */
 PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how);
 
-/* What stands in the path in the place of "{name}". */
+/* The text that replaces "{name}" in the path. */
 PHI__FN void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *p,
                                   const phi_json *value);
 /* The value of a header, unescaped: check it before it is sent. */
@@ -32112,7 +32112,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
-    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with what surrounds it */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with its quotes and commas */
     PHI__JSON_CUT_MEMBERS = 64, /* of an object, that share its room by their sizes */
     PHI__JSON_CUT_ROUNDS = 8
 };
@@ -34453,7 +34453,7 @@ static void phi__openapi_request_literal(phi__buf *out, phi_str text) {
     }
 }
 
-/* What stands behind a "#" tells operations of a document apart; a server does not get it. */
+/* The text behind a "#" tells operations of a document apart; a server does not get it. */
 static void phi__openapi_request_no_fragment(phi__openapi_request *r) {
     size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
     if (hash != SIZE_MAX) r->url.len = hash;
@@ -38537,11 +38537,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x39570615
+#if PHI__IMP_SECTIONS != 0x588b41f0
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x39570615
+#define PHI__IMP_SECTIONS 0x588b41f0
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -40370,7 +40370,8 @@ static const phi__config_field phi__section_tools_fields[] = {
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_matches, "max_matches", PHI__CONFIG_INTEGER, 0,
                       1, 4294967295, "50", "Matches that search shows."),
     PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
-                       phi__section_tools_search, "\"automatic\"", "What searches for search.")};
+                       phi__section_tools_search, "\"automatic\"",
+                       "The program that search runs.")};
 
 static const phi__config_table phi__section_tools_is = {
     "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
@@ -40574,11 +40575,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x0e8d3c2f
+#if PHI__IMP_TRACE != 0xe08a9f0d
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x0e8d3c2f
+#define PHI__IMP_TRACE 0xe08a9f0d
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -40869,7 +40870,7 @@ static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     return false;
 }
 
-/* The next thread, if there is one; else what comes behind the threads. */
+/* The next thread, if there is one; else the stage behind the threads. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));

@@ -50,7 +50,7 @@ PHI__FN void phi__one_shot_run_retire(phi_runtime *rt) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
         if (!phi__events_any(agent))
-            phi__one_shot_run_drop_input(agent); /* what came after its end */
+            phi__one_shot_run_drop_input(agent); /* input that came after its end */
         if (!phi__events_any(agent))
             phi__agent_end_retire(agent);
         else

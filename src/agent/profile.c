@@ -7,7 +7,7 @@
 
 static const char phi__profile_gap[] = "\n\n";
 
-/* Bytes of the first `most` characters; what becomes a U+FFFD is one, too. */
+/* Bytes of the first `most` characters; a byte that becomes U+FFFD is one, too. */
 static size_t phi__profile_cut(phi_str text, size_t most) {
     const char *at = text.at, *end = text.at + text.len;
     if (most == 0 || text.len <= most) return text.len;

@@ -98,7 +98,7 @@ static void phi__summary_chunk(phi__summary *s, phi__buf *out) {
     }
 }
 
-/* What stands in a history may look like the end of it, but cannot know the mark. */
+/* A message of the history may look like its end, but cannot know the mark. */
 static void phi__summary_prompt(phi__agent *writer, phi__summary *s, phi_str so_far,
                                 phi__buf *out) {
     char mark[PHI__UUID_SIZE];

@@ -60,7 +60,7 @@ static int64_t phi__date_number(const char *at, int digits) {
     return n;
 }
 
-/* What stands behind the seconds: a fraction and where in the world. */
+/* The part behind the seconds: a fraction and the offset from UTC. */
 static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
     int64_t unit = 100;
     size_t at = 0;

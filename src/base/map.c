@@ -77,7 +77,7 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* What stands behind the gap moves up into it, unless that is before the place its hash gives
+/* Each entry behind the gap moves up into it, unless that is before the place its hash gives
    it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;

@@ -15,7 +15,7 @@ static const uint32_t phi__sha256_k[64] = {
 
 static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-/* The block's words, and what follows from them. */
+/* The block's words, and those derived from them. */
 static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
     size_t i;
     for (i = 0; i < 16; i++)

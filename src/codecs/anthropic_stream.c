@@ -303,7 +303,7 @@ PHI__FN void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str 
     phi_arena_mark mark;
     phi__anthropic_event ev;
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
-    if (a->terminal) return; /* message_stop was the last one: what follows does not count */
+    if (a->terminal) return; /* message_stop was the last event: later ones are ignored */
     if (st->broken) {
         phi__classify_bad_event(a);
         return;

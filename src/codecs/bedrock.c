@@ -233,7 +233,7 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
 
 /* ---- around the messages ---- */
 
-/* What goes past the API to the model: thinking of Claude, effort of gpt-oss. */
+/* Fields that the API passes on to the model: thinking of Claude, effort of gpt-oss. */
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
     size_t before = out->len, from;
@@ -433,7 +433,7 @@ static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
     if (at != SIZE_MAX && at + strlen(port) == s->host.len) s->host.len = at;
 }
 
-/* What stands between `from` and the next `end`; false: nothing. */
+/* The text between `from` and the next `end`; false: none. */
 static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
     size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
     if (to == SIZE_MAX || to == from) return false;

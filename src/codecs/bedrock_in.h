@@ -13,7 +13,7 @@ typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
     bool got_stop; /* messageStop */
     bool got_usage;
-    bool settled; /* both, or the end: what follows does not count */
+    bool settled; /* both, or the end: later frames are ignored */
 } phi__bedrock_state;
 
 /* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */

@@ -16,8 +16,8 @@ PHI__FN const phi__codec *phi__openai_responses_azure_codec(void); /* the same a
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__openai_responses_state {
-    bool finished; /* the terminal event came: what follows is ignored */
-    bool failed;   /* an error came: of what follows, the terminal event alone counts */
+    bool finished; /* the terminal event came: later ones are ignored */
+    bool failed;   /* an error came: of later events, the terminal one alone counts */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
 } phi__openai_responses_state;

@@ -303,7 +303,7 @@ static void phi__config_refs_example(phi__buf *words, const char *space, phi_str
     phi__buf_text(words, "}}\"");
 }
 
-/* What follows the value in its error. */
+/* The words behind the value in its error. */
 static void phi__config_refs_say(phi__config_walk *walk, const char *space,
                                  const phi__config_refs_result *r) {
     phi__buf *words = &walk->words;

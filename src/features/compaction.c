@@ -361,7 +361,7 @@ static phi__state phi__compaction_take(phi__moment *moment) {
     phi__agent *agent = moment->agent;
     phi__compacted_by *by = (phi__compacted_by *)moment->agent_state;
     switch (moment->point) {
-    case PHI__POINT_RUN_ENDS: /* what keeps nothing takes its rewrites back, too */
+    case PHI__POINT_RUN_ENDS: /* with PHI_KEEP_NONE its rewrites go, too */
         if (moment->run->status != PHI_OK && moment->run->status != PHI_LIMIT &&
             agent->desc.keep == PHI_KEEP_NONE)
             by->tokens = 0;

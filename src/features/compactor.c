@@ -75,7 +75,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
     return false;
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 /* Only checks that it can be copied; all else is checked when it is appended. */
 static bool phi__compactor_whole(const phi_rewrite *made) {

@@ -75,7 +75,7 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     return phi__deferred_over(agent, rewrite, status, words);
 }
 
-/* The run has ended: what waits is done. */
+/* The run has ended: does the deferred work. */
 static void phi__deferred_due(phi__agent *agent, const phi__deferrals *all) {
     phi__deferred *slot = all->waits;
     if (slot == NULL) return;

@@ -6,7 +6,7 @@
 
 #ifndef PHI_NO_FACTS
 
-/* ---- what fits ---- */
+/* ---- facts that fit ---- */
 
 PHI__FN bool phi__fact_list_key_fits(phi_str key) {
     size_t i;

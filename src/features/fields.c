@@ -133,7 +133,7 @@ static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     return true;
 }
 
-/* ---- and what becomes of it ---- */
+/* ---- the outcome ---- */
 
 static void phi__fields_free(phi__run *run, phi__fields *f) {
     size_t i;

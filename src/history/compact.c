@@ -14,7 +14,7 @@
 #ifndef PHI_NO_PLANS
 
 enum {
-    PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
+    PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with the label before its text */
     PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
     PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
 };
@@ -446,7 +446,7 @@ static size_t phi__compact_scope(const phi__compacting *c) {
     return run;
 }
 
-/* What becomes of a run: an earlier one is summed up whole, the current one between its first and
+/* How a run is compacted: an earlier one is summed up whole, the current one between its first and
    recent turns. */
 static phi_status phi__compact_run(const phi__compacting *c, size_t run, phi__compact_section *s) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);

@@ -41,7 +41,7 @@ typedef struct phi_compaction_config {
     uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
     bool keep_no_first;          /* none, whatever keep_first_turns says */
     uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
-    uint64_t max_summary_tokens; /* of what stands for a section (default 2,000) */
+    uint64_t max_summary_tokens; /* of a section's replacement (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
     /* put before each summed-up section, as a user's message (default: none) */
     const char *focus_message;

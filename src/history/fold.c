@@ -188,7 +188,7 @@ typedef struct phi__folding {
     phi__fold out;
     uint8_t *durable;     /* of each item of `in`: it stays; NULL: none does */
     size_t span, message; /* the next of each; messages are counted over all spans */
-    bool open;            /* what stands for span `span` is in the list */
+    bool open;            /* the replacement of span `span` is in the list */
 } phi__folding;
 
 static void phi__fold_open_span(phi__folding *f, bool place) {

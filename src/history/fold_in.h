@@ -43,7 +43,7 @@ PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens);
-/* Takes out what stands from entry `from` to entry `to`. */
+/* Takes out the items from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 
 /* Links items that were not linked yet; before each use by a projection. */

@@ -26,7 +26,7 @@ typedef struct phi__plan_item {
 typedef struct phi__plan {
     phi__plan_item *items;
     size_t count;
-    uint64_t tokens; /* of what goes so far */
+    uint64_t tokens; /* of the entries removed so far */
     size_t removed;  /* items that go so far */
     size_t also;     /* an item that goes besides and is not counted; SIZE_MAX: none */
 } phi__plan;
@@ -39,8 +39,8 @@ PHI__FN phi__plan_item *phi__plan_block(phi__plan *plan, size_t at);
 /* Takes the oldest block that begins in [*at, end) and may go. False: there is none. */
 PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end);
 PHI__FN bool phi__plan_goes(phi__plan *plan, size_t at);
-/* What goes: neighbours are one span, `instead` (NULL: nothing) stands in the first one's place.
-   Something goes. NULL: no memory. */
+/* The removed entries: neighbours are one span, `instead` (NULL: nothing) stands in the first one's
+   place. Something goes. NULL: no memory. */
 PHI__FN phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_message *instead,
                                   size_t *count);
 

@@ -13,7 +13,7 @@
 
 enum {
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
-    PHI__PROJECT_WORDS = 64,  /* of what stands where it was cut */
+    PHI__PROJECT_WORDS = 64,  /* of the note where a text was cut */
     PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
 };
 
@@ -251,7 +251,7 @@ static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
     }
 }
 
-/* What stands before the first user message or summary of the window goes. */
+/* Drops the messages before the window's first user message or summary. */
 static void phi__project_trim(phi__projecting *p) {
     phi__group *g;
     for (g = p->oldest; g != NULL; g = g->newer) {
@@ -384,7 +384,7 @@ static void phi__project_pin(phi__projecting *p) {
     }
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 static void phi__project_range(phi__projecting *p, size_t at) {
     uint64_t from = phi__project_items_from(p->order, at), to = phi__project_items_to(p->order, at);

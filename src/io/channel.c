@@ -245,7 +245,7 @@ PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, 
     most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
     if (most > len) most = len;
     if (most > 0 && phi__buf_reserve(&c->out, most) == NULL) {
-        c->out.failed = false; /* what waits already is whole */
+        c->out.failed = false; /* the bytes queued before are whole */
         return PHI_NO_MEMORY;
     }
     phi__buf_add(&c->out, bytes, most);

@@ -1,7 +1,7 @@
 /* connection_in.h - a connection of serve.c: its descriptor, its buffers, its watch and timer.
 
    A connection reads (`in_state`): a head, a body, then nothing until its answer is complete; or it
-   lingers: it drops what comes, so that the peer can read the last answer before the connection
+   lingers: it drops incoming bytes, so that the peer can read the last answer before the connection
    closes under it. Beside that its exchange has an answer (`out_state`): none, open, streamed or
    ended.
 
@@ -19,7 +19,7 @@
 typedef enum phi__connection_in {
     PHI__CONNECTION_HEAD,
     PHI__CONNECTION_BODY,
-    PHI__CONNECTION_REST, /* the request is read; what comes now waits */
+    PHI__CONNECTION_REST, /* the request is read; later bytes wait */
     PHI__CONNECTION_LINGER
 } phi__connection_in;
 

@@ -156,7 +156,7 @@ PHI__FN void phi__http_drive_kick(phi__http *http, uint64_t at_us); /* 0: now */
 
 PHI__FN void phi__http_warm_load_ca(phi__http *http);
 
-/* ---- http_words.c: what went wrong ---- */
+/* ---- http_words.c: words of failures ---- */
 
 /* without user, port and brackets; may be empty */
 PHI__FN phi_str phi__http_words_host(phi_str url);

@@ -513,7 +513,7 @@ PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, 
     if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
     if (most > len) most = len;
     if (most > 0 && phi__buf_reserve(&p->input, most) == NULL) {
-        p->input.failed = false; /* what waits already is whole */
+        p->input.failed = false; /* the bytes queued before are whole */
         return PHI_NO_MEMORY;
     }
     phi__buf_add(&p->input, bytes, most);

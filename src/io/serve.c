@@ -184,7 +184,7 @@ static bool phi__serve_advance(phi__serve_exchange *c) {
 
 /* ---- sending ---- */
 
-/* All of an answer was sent: what comes now? */
+/* All of an answer was sent: keeps the connection or ends it. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) > 0) return;
     c->write_by_us = UINT64_MAX;

@@ -46,7 +46,7 @@ PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_fai
     return true;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- retry, error or answer ---- */
 
 /* The words of the assistant message's error_message. */
 static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {

@@ -329,7 +329,7 @@ PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
                                      (uint32_t)PHI__CALL_PENDING;
 }
 
-/* start or resume of its tool, unless a tape knows what came of it. */
+/* start or resume of its tool, unless a tape has its result. */
 static void phi__call_begin(phi__toolcall *call,
                             phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
     phi_tape *tape = phi__call_tape(call);

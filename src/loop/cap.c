@@ -69,7 +69,7 @@ static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all,
     return place;
 }
 
-/* What stays of the text block that begins at `at`, with the line where `first`. */
+/* The part kept of the text block that begins at `at`, with the line where `first`. */
 static bool phi__cap_cut_text(phi_arena *arena, const phi__cap_place *place, size_t at,
                               phi_str line, phi_str *text) {
     size_t head = place->head > at ? phi__min(place->head - at, text->len) : 0;

@@ -36,7 +36,7 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
 /* Tokens of the messages that the run would send now: those reported with the last answer, without
-   the overhead, and an estimate of what came since; where the list was changed since then, or
+   the overhead, and an estimate of the messages since; where the list was changed since then, or
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 

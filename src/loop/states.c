@@ -223,7 +223,7 @@ static phi__state phi__states_late_input(phi__run *run, bool *wait) {
     return next;
 }
 
-/* What belongs to one turn begins anew. */
+/* Resets the fields of one turn. */
 static void phi__states_turn_clear(phi__run *run) {
     phi__attempt_clear(run);
     phi__limits_charge_clear(run);

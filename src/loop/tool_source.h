@@ -7,7 +7,8 @@
    An agent asks each source for its version when the agent is made or restored, and when a run and
    each of its turns begin. Where the number is another one, the agent takes the source's list and
    gives the one before back. Tool calls run inside turns, so no list changes below a call. The
-   model sees the new list in the next request, PHI_EV_TOOLS_CHANGED names what came and went.
+   model sees the new list in the next request, PHI_EV_TOOLS_CHANGED names the tools added and
+   removed.
 
    The agent's own tools come first, then the sources in order. Of two tools with one name the
    first counts. A tool that phi_agent_new would refuse, or whose name is taken, is left out with

@@ -55,7 +55,7 @@ typedef struct phi__tool_exchange {
     phi_tool *all; /* own, then those of the sources */
     size_t count;
     phi__map before, after; /* tools of sources by their names: phi_tool */
-    phi__buf text;          /* what came and went */
+    phi__buf text;          /* tools added and removed */
     size_t unsaid;          /* names that the text has no room for */
     size_t left_out;        /* tools that the agent does not get, and was warned of or not */
 } phi__tool_exchange;
@@ -194,7 +194,7 @@ static bool phi__tool_sources_combine(phi__tool_exchange *x) {
     return true;
 }
 
-/* ---- what came and went ---- */
+/* ---- tools added and removed ---- */
 
 static void phi__tool_sources_say(phi__tool_exchange *x, char sign, const char *name) {
     size_t len = phi__utf8_cut(phi_str_of(name), PHI__TOOL_SOURCES_NAME);

@@ -121,7 +121,7 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 
 /* ---- braces ---- */
 
-/* The end of what stands at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
+/* The end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
     size_t end;

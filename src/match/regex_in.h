@@ -34,7 +34,7 @@ PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool igno
                                   phi__regex **out, phi__regex_error *error);
 PHI__FN void phi__regex_free(phi__regex *regex); /* NULL is harmless */
 
-/* What comes next begins a line. */
+/* Begins a line: its bytes come next. */
 PHI__FN void phi__regex_begin(phi__regex *regex);
 
 typedef enum phi__regex_found {

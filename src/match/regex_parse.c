@@ -115,7 +115,7 @@ static void phi__regex_parse_name(phi__regex_parser *p) {
     p->at++;
 }
 
-/* What stands between "(?" and the group's own pattern. False: flags alone, nothing to repeat. */
+/* The flags between "(?" and the group's own pattern. False: flags alone, nothing to repeat. */
 static bool phi__regex_parse_head(phi__regex_parser *p) {
     char c = phi__regex_parse_peek(p, 0), next = phi__regex_parse_peek(p, 1);
     if (c == '=' || c == '!' || (c == '<' && (next == '=' || next == '!')))
@@ -132,7 +132,7 @@ static bool phi__regex_parse_head(phi__regex_parser *p) {
     return true;
 }
 
-/* At "(". *alone: flags for what comes next in the group around it. */
+/* At "(". *alone: flags for the rest of the group around it. */
 static uint32_t phi__regex_parse_group(phi__regex_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;

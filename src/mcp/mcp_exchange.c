@@ -83,7 +83,7 @@ static void phi__mcp_exchange_waits(phi__mcp_exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_session_wait(wire->mcp, waits);
 }
 
-/* What waits behind it is sent in the next step. */
+/* Messages queued behind it are sent in the next step. */
 static void phi__mcp_exchange_open_gate(phi__mcp_exchange *e) {
     phi__mcp_wire *wire = e->wire;
     if (wire->gate != e) return;

@@ -1,4 +1,4 @@
-/* mcp_handshake.c - server/discover, initialize, and what follows from the answers. */
+/* mcp_handshake.c - server/discover, initialize, and the settings that their answers give. */
 #include "mcp/mcp_handshake_in.h"
 
 #ifndef PHI_NO_MCP

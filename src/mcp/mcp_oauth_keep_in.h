@@ -10,7 +10,7 @@
 
 #ifndef PHI_NO_MCP
 
-/* A token and what belongs to it; strings in its own arena. */
+/* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
     phi_str bearer;           /* "Bearer ..."; empty: none */

@@ -21,7 +21,7 @@ PHI__FN phi_status phi__mcp_post_text(phi_mcp *mcp, phi__buf *json, phi_str meth
 /* The same, made here. */
 PHI__FN phi_status phi__mcp_post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                               bool first);
-/* Sends what waits; not all: up to the first request that is not of the handshake. Returns a
+/* Sends queued messages; not all: up to the first request that is not of the handshake. Returns a
    request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
    can be sent now. */
 PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *status);

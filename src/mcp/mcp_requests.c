@@ -368,7 +368,7 @@ PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
     phi__mcp_post_hold(r->mcp, &r->item);
 }
 
-/* ---- what comes for them ---- */
+/* ---- progress, and sending ---- */
 
 PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");

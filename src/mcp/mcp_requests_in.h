@@ -9,7 +9,7 @@
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
 PHI__FN void phi__mcp_requests_init(phi_mcp *mcp);
-/* handshake: sent before the era is agreed upon, ahead of what waits. *out: may be NULL. */
+/* handshake: sent before the era is agreed upon, ahead of queued messages. *out: may be NULL. */
 PHI__FN phi_status phi__mcp_requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
                                          bool handshake, phi__mcp_request **out);
 /* By the id on the wire; NULL: none waits for it. */

@@ -29,7 +29,7 @@ typedef struct phi_mcp_resource {
 } phi_mcp_resource;
 
 typedef struct phi_mcp_resource_list {
-    phi_status status; /* as phi_mcp_reply; what came before a failure is listed */
+    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
     phi_str message;
     int code;
     const phi_mcp_resource *resources;

@@ -1,7 +1,7 @@
 /* mcp_serve_in.h - our server between its transports and its parts.
 
    A transport (mcp_serve_stdio.c, mcp_serve_http.c) hands messages in with phi__mcp_serve_message,
-   each with a way: the place where what belongs to it goes out. Over stdio there is one way for
+   each with a way: the place where its messages go out. Over stdio there is one way for
    all; over HTTP each POST is a way of its own, and a listening stream (GET) is one more.
    A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
 

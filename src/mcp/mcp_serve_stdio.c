@@ -113,7 +113,7 @@ static bool phi__mcp_serve_stdio_line(phi__mcp_serve_stdio *stdio) {
     return alive;
 }
 
-/* What came behind a long message waits until that is read. */
+/* Bytes behind a long message wait until that is read. */
 static bool phi__mcp_serve_stdio_wait(phi__mcp_serve_stdio *stdio, const char *bytes, size_t len) {
     phi__io *io = stdio->server->rt->io;
     phi__buf_add(&stdio->rest, bytes, len);

@@ -43,7 +43,7 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_UPDATE,
     PHI_EV_TOOL_PROGRESS, /* text: a message for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
-    PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
+    PHI_EV_ERROR,         /* failure; status. The run ends after it */
     /* discard the streaming answer (message: as far as it came): the attempt failed, and the model
        will be called again */
     PHI_EV_RETRACT,

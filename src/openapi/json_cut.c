@@ -9,7 +9,7 @@
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
-    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with what surrounds it */
+    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with its quotes and commas */
     PHI__JSON_CUT_MEMBERS = 64, /* of an object, that share its room by their sizes */
     PHI__JSON_CUT_ROUNDS = 8
 };

@@ -8,7 +8,7 @@
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
-/* Frees what belongs to the object's calls, none of which is under way. */
+/* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
 #endif

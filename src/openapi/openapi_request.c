@@ -250,7 +250,7 @@ static void phi__openapi_request_literal(phi__buf *out, phi_str text) {
     }
 }
 
-/* What stands behind a "#" tells operations of a document apart; a server does not get it. */
+/* The text behind a "#" tells operations of a document apart; a server does not get it. */
 static void phi__openapi_request_no_fragment(phi__openapi_request *r) {
     size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
     if (hash != SIZE_MAX) r->url.len = hash;

@@ -28,7 +28,7 @@ PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_es
 /* A string as it is, all else as JSON text. */
 PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how);
 
-/* What stands in the path in the place of "{name}". */
+/* The text that replaces "{name}" in the path. */
 PHI__FN void phi__styles_put_path(phi__buf *out, const phi__operation_parameter *p,
                                   const phi_json *value);
 /* The value of a header, unescaped: check it before it is sent. */

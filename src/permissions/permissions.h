@@ -68,12 +68,12 @@ typedef struct phi_permission_rules {
 } phi_permission_rules;
 
 typedef enum phi_permission_mode {
-    /* Reading in the workspace and commands that only read are allowed, what destroys is denied,
-       all else is asked about. */
+    /* Reading in the workspace and commands that only read are allowed, destructive ones are
+       denied, all else is asked about. */
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
-    PHI_PERMISSION_MODE_ALL           /* all but what destroys, and private keys */
+    PHI_PERMISSION_MODE_ALL           /* all but destructive commands and private keys */
 } phi_permission_mode;
 
 /* The rules of a mode: static. */

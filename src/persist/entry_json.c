@@ -10,7 +10,7 @@
 
 /* ---- messages ---- */
 
-/* What becomes of a text that should be JSON when its message is written and read. */
+/* How a message's text that should be JSON is written and read where it is none. */
 typedef enum phi__entry_text {
     PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
     PHI__ENTRY_REPLAY,    /* no JSON: nothing */

@@ -60,7 +60,7 @@ typedef struct phi__tape_flow {
     phi_status status;
     char words[200];
     phi__buf head;
-    phi__buf carry; /* the end of what came, where a secret may have begun */
+    phi__buf carry; /* the last bytes, where a secret may have begun */
 } phi__tape_flow;
 
 /* The active flows. */

@@ -64,7 +64,8 @@ static const phi__config_field phi__section_tools_fields[] = {
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_matches, "max_matches", PHI__CONFIG_INTEGER, 0,
                       1, 4294967295, "50", "Matches that search shows."),
     PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
-                       phi__section_tools_search, "\"automatic\"", "What searches for search.")};
+                       phi__section_tools_search, "\"automatic\"",
+                       "The program that search runs.")};
 
 static const phi__config_table phi__section_tools_is = {
     "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,

@@ -111,7 +111,7 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
    empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
 PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
-/* What stands before the index in a prompt: how the model gets at the instructions. */
+/* The text before the index in a prompt: how the model gets at the instructions. */
 typedef enum phi_skills_hint {
     PHI_SKILLS_NO_HINT = 0,
     PHI_SKILLS_READ_SKILL, /* for agents with the tool read_skill */

@@ -38,7 +38,7 @@ static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
     return true;
 }
 
-/* The next line that begins with the word and a colon; *rest: what stands behind it. */
+/* The next line that begins with the word and a colon; *rest: the text behind it. */
 static bool phi__got_parse_line(phi_str text, size_t *at, const char *word, phi_str *rest) {
     phi_str line, body;
     while (phi__parse_full_line(text, at, &line)) {

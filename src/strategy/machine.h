@@ -94,7 +94,7 @@ typedef struct phi_strategy_event {
     phi_str failure; /* a message */
 } phi_strategy_event;
 
-/* What surrounds a machine. */
+/* The surroundings of a machine. */
 typedef struct phi_strategy_env {
     const void *options; /* phi_strategy_desc.options; NULL: all defaults */
     uint64_t elapsed_ms; /* since the prompt; kept by a snapshot */

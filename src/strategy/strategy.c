@@ -15,7 +15,7 @@
 /* Answers that a step gives to the machine, at most. */
 enum { PHI__STRATEGY_EVENTS = 4 };
 
-/* ---- what surrounds the machine ---- */
+/* ---- the machine's surroundings ---- */
 
 static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
     uint64_t now_us = phi__io_now_us(job->agent->rt->io);

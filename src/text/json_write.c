@@ -5,7 +5,7 @@
 
 /* ---- strings ---- */
 
-/* What follows the backslash: a letter, or u; 0: nothing is escaped. */
+/* The character behind the backslash: a letter, or u; 0: nothing is escaped. */
 static const char phi__json_letter[128] =
     "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
     "\0"
@@ -64,7 +64,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
-#define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
+#define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {

@@ -26,7 +26,7 @@ typedef enum phi__field_kind {
     PHI__FIELD_TIME
 } phi__field_kind;
 
-/* What becomes of an empty string, of false and of zero. */
+/* How an empty string, false and zero are written. */
 typedef enum phi__field_rule {
     PHI__FIELD_ALWAYS, /* written as it is */
     PHI__FIELD_SET,    /* left out */

@@ -212,10 +212,10 @@ typedef struct phi__toml_change {
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
 PHI__FN void phi__toml_change_free(phi__toml_change *c);
-/* The bytes [from, to) become what stands in `texts` from `at` on. Where one place gets several
+/* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
    new texts, they come in the order of these calls. */
 PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
-/* What stands in `texts` from `at` on comes before the byte `to`, behind all other new texts. */
+/* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
 PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
 /* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
 PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);

@@ -43,7 +43,7 @@ static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
     r->scalar.to += breaks;
 }
 
-/* The scalar is complete: what follows is a line of its own. */
+/* The scalar is complete: back to the start of the line behind it. */
 static void phi__yaml_block_end(phi_yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)

@@ -1,4 +1,4 @@
-/* yaml_props.c - what stands before a node or a document: anchors, tags, directives. */
+/* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
 #include "text/yaml_in.h"
 
 #ifndef PHI_NO_YAML

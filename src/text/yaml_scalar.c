@@ -150,7 +150,7 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
     r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* Copies what stands between the mark and `at`. */
+/* Copies the bytes between the mark and `at`. */
 static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
     bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
@@ -228,7 +228,7 @@ static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t
     return 12;
 }
 
-/* What stands for one character: \n, \t, ... ; UINT32_MAX: none. */
+/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
 static uint32_t phi__yaml_scalar_short(char c) {
     static const char names[] = "0abtnvfre \"/\\\tN_LP";
     static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,

@@ -5,7 +5,7 @@
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* Ends a command: what stands behind it are no arguments of it. */
+/* Ends a command: words behind it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
 /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */

@@ -150,7 +150,7 @@ static void phi__read_file_piece(phi__read *read, const char *at, size_t n) {
 
 static void phi__read_file_line_end(phi__read *read) {
     phi__read_file_piece(read, "", 0); /* an empty line is a line */
-    /* What stands before the text of a line ends in a blank, so that a CR is the line's. */
+    /* The number before the text of a line ends in a blank, so that a CR is the line's. */
     if (phi__read_file_wanted(read)) {
         if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
         read->wanted_bytes++;

@@ -34,7 +34,7 @@ extern "C" {
 
 enum { PHI_TOOL_COUNT = 6 };
 
-/* What searches for `search`. By each of the first, the second and the last the answers are the
+/* The program that `search` runs. By each of the first, the second and the last the answers are the
    same; grep reads another syntax of patterns and heeds no ignore files. */
 typedef enum phi_search_with {
     PHI_SEARCH_AUTOMATIC, /* ripgrep where there is one, else phi's own engine */
@@ -66,7 +66,7 @@ typedef struct phi_tools_desc {
     uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
     uint32_t max_files;         /* listed by list_files (default 200) */
     uint32_t max_matches;       /* listed by search (default 50) */
-    /* what searches (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
 

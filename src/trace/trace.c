@@ -78,7 +78,7 @@ static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     return false;
 }
 
-/* The next thread, if there is one; else what comes behind the threads. */
+/* The next thread, if there is one; else the stage behind the threads. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));

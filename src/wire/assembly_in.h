@@ -92,7 +92,7 @@ static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__j
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 
 /* Arguments that come whole with a call's start, where deltas may take their place: they wait where
-   a call keeps nothing else, in `replay`. Appends to what waits. */
+   a call keeps nothing else, in `replay`. Appends to the bytes that wait. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
 /* Closes a call some of whose arguments wait. They count where there were no deltas. */
 PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments);

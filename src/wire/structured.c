@@ -26,7 +26,7 @@ static const phi_content *phi__structured_answer(const phi_message *message) {
     return NULL;
 }
 
-/* What stands between "```json" and "```"; false: the text is not one fenced block. */
+/* The text between "```json" and "```"; false: the text is not one fenced block. */
 static bool phi__structured_unfence(phi_str text, phi_str *out) {
     size_t line = phi__str_find(text, 0, "\n");
     if (text.len < 6 || memcmp(text.at, "```", 3) != 0 || line == SIZE_MAX) return false;
