@@ -1035,11 +1035,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x366ae162
+#if PHI__IMP_BASE != 0xe1e34996
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x366ae162
+#define PHI__IMP_BASE 0xe1e34996
 
 /* ---- src/base/base_in.h ---- */
 
@@ -1541,7 +1541,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
 /* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
    tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
-   changes the direction of the text behind it, and any byte that is no UTF-8 becomes '?'. Returns the
+   changes the direction of text, and any byte that is no UTF-8 becomes '?'. Returns the
    length, which is not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
