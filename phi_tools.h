@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x8235a9e6
+#if PHI__PUB_MODEL != 0x06ef7092
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -40575,11 +40575,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xe08a9f0d
+#if PHI__IMP_TRACE != 0xc8f318bb
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xe08a9f0d
+#define PHI__IMP_TRACE 0xc8f318bb
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -41262,6 +41262,16 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
         phi__trace_out_whole(t, "a", c->name);
         phi__trace_out_str(t, "t", c->arguments);
         phi__records_true(out, "cut", c->incomplete);
+        break;
+    case PHI_CONTENT_OPAQUE:
+        phi__trace_out_whole(t, "a", c->name);
+        phi__trace_out_str(t, "t", c->replay);
+        break;
+    case PHI_CONTENT_DOCUMENT:
+    case PHI_CONTENT_AUDIO:
+        phi__trace_out_some(t, "mime", c->mime_type);
+        phi__trace_out_some(t, "a", c->name);
+        phi__records_u64(out, "bytes", c->data.len + c->text.len);
         break;
     }
     phi__buf_char(out, '}');

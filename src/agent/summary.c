@@ -65,6 +65,21 @@ static void phi__summary_block(phi__buf *out, const phi_message *m, const phi_co
         phi__summary_put(out, c->arguments, phi__min(PHI__SUMMARY_ARGUMENTS, most));
         phi__buf_char(out, ')');
         break;
+    case PHI_CONTENT_DOCUMENT:
+        phi__buf_text(out, "(a document: ");
+        phi__summary_put(out, c->name.len > 0 ? c->name : c->mime_type, 100);
+        phi__buf_char(out, ')');
+        break;
+    case PHI_CONTENT_AUDIO:
+        phi__buf_text(out, "(a sound: ");
+        phi__summary_put(out, c->mime_type, 100);
+        phi__buf_char(out, ')');
+        break;
+    case PHI_CONTENT_OPAQUE:
+        phi__buf_char(out, '(');
+        phi__summary_put(out, c->name, 100);
+        phi__buf_char(out, ')');
+        break;
     case PHI_CONTENT_THINKING: return;
     }
     phi__buf_char(out, '\n');

@@ -10,19 +10,37 @@ PHI__FN bool phi__check_id_fits(phi_str id) { return phi__utf8_valid(id) == id.l
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     switch (kind) {
     case PHI_CONTENT_TEXT: return true;
-    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
+    case PHI_CONTENT_OPAQUE: return true;
+    case PHI_CONTENT_IMAGE:
+    case PHI_CONTENT_DOCUMENT:
+    case PHI_CONTENT_AUDIO: return role != PHI_ROLE_ASSISTANT;
     case PHI_CONTENT_THINKING:
     case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
     }
     return false;
 }
 
-static const char *phi__check_content(phi_role role, const phi_content *c) {
-    if (!phi__check_kind_fits(role, c->kind))
-        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
-                                          : "expected text or an image";
+PHI__FN const char *phi__check_media(const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
         return "an image needs data and mime_type";
+    if (c->kind == PHI_CONTENT_AUDIO && (c->data.len == 0 || c->mime_type.len == 0))
+        return "audio needs data and mime_type";
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0 && c->mime_type.len == 0)
+        return "a document's data needs a mime_type";
+    if (c->kind == PHI_CONTENT_DOCUMENT &&
+        (c->text.len > 0) + (c->data.len > 0) + (c->url.len > 0) != 1)
+        return "a document needs one of text, data and url";
+    if (c->kind == PHI_CONTENT_OPAQUE && (c->replay.len == 0 || c->protocol.len == 0))
+        return "an opaque block needs replay and protocol";
+    return NULL;
+}
+
+static const char *phi__check_content(phi_role role, const phi_content *c) {
+    const char *fault = phi__check_media(c);
+    if (!phi__check_kind_fits(role, c->kind))
+        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking, a tool call or an opaque block"
+                                          : "expected text, an image, a document or audio";
+    if (fault != NULL) return fault;
     if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
     if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__check_id_fits(c->id))
         return "a tool call's id is not UTF-8";

@@ -172,6 +172,9 @@ PHI__FN void phi__segments_pin(phi__segment *segment); /* it is live; NULL is ha
 /* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL:
    it is fit. Static. */
 PHI__FN const char *phi__check_message(const phi_message *message, size_t *block);
+/* Words about a missing part of an image, a document, audio or an opaque block; NULL: it is whole.
+   Static. */
+PHI__FN const char *phi__check_media(const phi_content *content);
 /* Whether an id is UTF-8, as ids and names in a thread are. */
 PHI__FN bool phi__check_id_fits(phi_str id);
 

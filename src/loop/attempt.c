@@ -251,10 +251,8 @@ static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
     switch (kind) {
     case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
     case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
-    case PHI_CONTENT_TEXT:
-    case PHI_CONTENT_IMAGE: break;
+    default: return PHI_EV_TEXT;
     }
-    return PHI_EV_TEXT;
 }
 
 static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,

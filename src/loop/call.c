@@ -525,12 +525,11 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
     if (result->content == NULL && result->content_count > 0)
         return phi__error(handle.rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u",
                           function, (unsigned)result->content_count);
-    for (i = 0; i < result->content_count; i++)
-        if (result->content[i].kind != PHI_CONTENT_TEXT &&
-            result->content[i].kind != PHI_CONTENT_IMAGE)
-            return phi__error(handle.rt, PHI_BAD_ARG,
-                              "%s: content[%u].kind: expected text or image", function,
-                              (unsigned)i);
+    if (result->content_count > 0) {
+        phi_status status = phi__enqueue_check(handle.rt, function, result->content,
+                                               result->content_count);
+        if (status != PHI_OK) return status;
+    }
     return result->effects != NULL ? phi__call_check_effects(handle.rt, function, result->effects)
                                    : PHI_OK;
 }

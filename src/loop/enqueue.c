@@ -13,14 +13,17 @@ PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const p
     size_t i;
     if (content == NULL || count == 0)
         return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
-    for (i = 0; i < count; i++)
-        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
-            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u].kind: expected text or image", what,
-                              (unsigned)i);
-        else if (content[i].kind == PHI_CONTENT_IMAGE &&
-                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
-            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: an image needs data and mime_type",
-                              what, (unsigned)i);
+    for (i = 0; i < count; i++) {
+        const char *fault = phi__check_media(&content[i]);
+        if (content[i].kind == PHI_CONTENT_THINKING || content[i].kind == PHI_CONTENT_TOOL_CALL ||
+            (unsigned)content[i].kind - 1u >= (unsigned)PHI_CONTENT_AUDIO)
+            return phi__error(
+                rt, PHI_BAD_ARG,
+                "%s: content[%u].kind: expected text, image, document, audio or opaque", what,
+                (unsigned)i);
+        if (fault != NULL)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: %s", what, (unsigned)i, fault);
+    }
     return PHI_OK;
 }
 

@@ -26,7 +26,10 @@ static bool phi__message_copy_content(const phi_content *from, phi_content *to, 
            phi__message_copy_str(arena, from->name, &to->name) &&
            phi__message_copy_str(arena, from->arguments, &to->arguments) &&
            phi__message_copy_str(arena, from->signature, &to->signature) &&
-           phi__message_copy_str(arena, from->replay, &to->replay);
+           phi__message_copy_str(arena, from->replay, &to->replay) &&
+           phi__message_copy_str(arena, from->url, &to->url) &&
+           phi__message_copy_str(arena, from->protocol, &to->protocol) &&
+           phi__message_copy_str(arena, from->citations, &to->citations);
 }
 
 static bool phi__message_copy_strings(const phi_message *from, phi_message *to, phi_arena *arena) {
@@ -157,6 +160,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_optional(out, "name", c->name);
         phi__message_put_optional(out, "signature", c->signature);
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
+        phi__message_put_optional(out, "citations", c->citations);
         break;
     case PHI_CONTENT_IMAGE:
         phi__buf_text(out, "{\"type\":\"image\"");
@@ -179,6 +183,25 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_optional(out, "signature", c->signature);
         if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
         (void)phi__message_put_json(out, "replay", c->replay, true, scratch);
+        break;
+    case PHI_CONTENT_OPAQUE:
+        phi__buf_text(out, "{\"type\":\"opaque\"");
+        phi__message_put_member(out, "name", c->name);
+        phi__message_put_member(out, "protocol", c->protocol);
+        phi__message_put_member(out, "json", c->replay);
+        break;
+    case PHI_CONTENT_DOCUMENT:
+        phi__buf_text(out, "{\"type\":\"document\"");
+        phi__message_put_optional(out, "name", c->name);
+        phi__message_put_optional(out, "text", c->text);
+        phi__message_put_optional(out, "data", c->data);
+        phi__message_put_optional(out, "url", c->url);
+        phi__message_put_optional(out, "mimeType", c->mime_type);
+        break;
+    case PHI_CONTENT_AUDIO:
+        phi__buf_text(out, "{\"type\":\"audio\"");
+        phi__message_put_member(out, "data", c->data);
+        phi__message_put_member(out, "mimeType", c->mime_type);
         break;
     }
     phi__buf_char(out, '}');
@@ -215,6 +238,18 @@ PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message,
     phi__buf_char(out, ']');
 }
 
+/* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
+static void phi__message_put_prefix(phi__buf *out, const phi_message *message) {
+    char digits[33];
+    uint64_t n = message->prefix;
+    int i;
+    if (message->prefix == 0) return;
+    for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
+    for (i = 31, n = message->prefix_thinking; i >= 16; i--, n >>= 4)
+        digits[i] = "0123456789abcdef"[n & 15];
+    phi__message_put_member(out, "prefix", phi__str(digits, 32));
+}
+
 static void phi__message_put_assistant(phi__buf *out, const phi_message *message) {
     phi_stop_reason reason = message->stop_reason;
     if (reason == PHI_STOP_REASON_NONE) reason = PHI_STOP_REASON_STOP;
@@ -224,6 +259,7 @@ static void phi__message_put_assistant(phi__buf *out, const phi_message *message
     phi__message_put_optional(out, "api", message->protocol);
     phi__message_put_usage(out, &message->usage);
     phi__message_put_optional(out, "error_message", message->error_message);
+    phi__message_put_prefix(out, message);
 }
 
 static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra,
@@ -260,6 +296,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__message_put_member(out, "toolName", message->tool_name);
     }
     phi__message_put_blocks(out, message, scratch);
+    if (message->is_update) phi__buf_text(out, ",\"update\":true");
     if (message->role == PHI_ROLE_ASSISTANT) phi__message_put_assistant(out, message);
     if (message->role == PHI_ROLE_TOOL_RESULT) {
         phi__json_write_key(out, PHI__LIT("isError"));

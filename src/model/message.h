@@ -24,7 +24,12 @@ typedef enum phi_content_kind {
     PHI_CONTENT_TEXT = 1,
     PHI_CONTENT_IMAGE,
     PHI_CONTENT_THINKING,
-    PHI_CONTENT_TOOL_CALL
+    PHI_CONTENT_TOOL_CALL,
+    /* a block that only its protocol understands (a hosted tool's call, its result, a compaction):
+       sent back byte for byte to that protocol, left out for others */
+    PHI_CONTENT_OPAQUE,
+    PHI_CONTENT_DOCUMENT, /* a PDF or a text: data, text or url; name: its title */
+    PHI_CONTENT_AUDIO     /* data and mime_type */
 } phi_content_kind;
 
 /* One block. A field that a kind does not use is empty. */
@@ -32,13 +37,19 @@ typedef struct phi_content {
     phi_content_kind kind;
     bool redacted;     /* thinking: hidden by the provider, `signature` holds its data */
     bool incomplete;   /* tool call: the stream broke off inside it; it is never run */
-    phi_str text;      /* text, thinking */
-    phi_str data;      /* image: base64 */
-    phi_str mime_type; /* image: "image/png"... */
-    phi_str id, name; /* tool call; name also of a text that is the arguments of PHI_RESPOND_TOOL */
+    phi_str text;      /* text, thinking; document: plain text, in place of data */
+    phi_str data;      /* image, document, audio: base64 */
+    phi_str mime_type; /* of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
+    phi_str url;       /* document: its address, in place of data */
+    phi_str id;        /* tool call */
+    /* tool call; document: title; opaque: the block's type on the wire ("server_tool_use"); also of
+       a text that is the arguments of PHI_RESPOND_TOOL */
+    phi_str name;
     phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
-    phi_str replay;    /* JSON text that the minting provider wants back verbatim */
+    phi_str replay;    /* JSON text that the minting provider wants back verbatim; opaque: the block */
+    phi_str protocol;  /* opaque: PHI_PROTOCOL_..., whose block it is */
+    phi_str citations; /* text: JSON array of the provider's citations; phi_citations reads it */
 } phi_content;
 
 #define PHI_STOP_REASON_LIST(X)                                                                    \
@@ -102,6 +113,12 @@ typedef struct phi_message {
     /* extension */
     phi_str extension_kind, extension_data; /* data: JSON text */
     const phi_message_extra *extra;         /* any role; NULL: nothing */
+    /* user: said by the program, not by a person (facts, instructions, tools that changed): sent as
+       a system message where the model takes one in mid-conversation, else as the user's text */
+    bool is_update;
+    /* Assistant with thinking: hashes of all that the request said before this answer, and of the
+       thinking sent last in it (0: none); prefix 0: not known. wire/prefix_in.h */
+    uint64_t prefix, prefix_thinking;
 } phi_message;
 
 /* All text blocks of a message joined by `separator`, in the arena; empty when there are none or no
@@ -114,8 +131,10 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
 
 #ifndef PHI_NO_MESSAGE_JSON
 /* The interchange JSON, in the arena. Beyond the fields that others write it has, where they are
-   set: "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
-   "signature" and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are
+   set: "name", "signature", "replay" and "citations" of text, "redacted" and "replay" of thinking,
+   "incomplete", "signature" and "replay" of a tool call, the assistant's "api" (protocol) and
+   "prefix", and "update" of a user's message. Blocks of the types "opaque", "document" and "audio"
+   are phi's own; an opaque block's JSON is a string, so that it stays byte for byte. Arguments that are
    no JSON value are written as a string; a string is quoted once more, unless its content is empty
    or a JSON value that would read as the arguments: so each reads back as it was, in phi and in the
    original.

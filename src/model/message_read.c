@@ -85,7 +85,11 @@ static phi_str phi__message_read_protocol(phi_str api) {
     X(SIGNATURE, "signature")                                                                      \
     X(REDACTED, "redacted")                                                                        \
     X(INCOMPLETE, "incomplete")                                                                    \
-    X(REPLAY, "replay")
+    X(REPLAY, "replay")                                                                            \
+    X(CITATIONS, "citations")                                                                      \
+    X(PROTOCOL, "protocol")                                                                        \
+    X(JSON, "json")                                                                                \
+    X(URL, "url")
 
 #define PHI_X(name, text) PHI__MESSAGE_BLOCK_##name,
 enum { PHI__MESSAGE_BLOCK_LIST(PHI_X) PHI__MESSAGE_BLOCK_COUNT };
@@ -122,8 +126,29 @@ static bool phi__message_read_get_content(phi__message_reader *r, const phi_json
                                          &out->arguments))
             r->no_memory = true;
         out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
+    } else if (phi__str_is(type, "opaque")) {
+        out->kind = PHI_CONTENT_OPAQUE;
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->protocol = phi__message_read_str(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
+        out->replay = phi__message_read_str(in[PHI__MESSAGE_BLOCK_JSON]);
+        return true;
+    } else if (phi__str_is(type, "document")) {
+        out->kind = PHI_CONTENT_DOCUMENT;
+        out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
+        out->text = phi__message_read_str(in[PHI__MESSAGE_BLOCK_TEXT]);
+        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->url = phi__message_read_str(in[PHI__MESSAGE_BLOCK_URL]);
+        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        return true;
+    } else if (phi__str_is(type, "audio")) {
+        out->kind = PHI_CONTENT_AUDIO;
+        out->data = phi__message_read_str(in[PHI__MESSAGE_BLOCK_DATA]);
+        out->mime_type = phi__message_read_str(in[PHI__MESSAGE_BLOCK_MIME_TYPE]);
+        return true;
     } else
         return false;
+    if (out->kind == PHI_CONTENT_TEXT)
+        out->citations = phi__message_read_str(in[PHI__MESSAGE_BLOCK_CITATIONS]);
     out->signature = phi__message_read_str(in[PHI__MESSAGE_BLOCK_SIGNATURE]);
     if (in[PHI__MESSAGE_BLOCK_REPLAY] != NULL &&
         phi_json_write(r->arena, in[PHI__MESSAGE_BLOCK_REPLAY], 0, &out->replay) == PHI_NO_MEMORY)
@@ -202,7 +227,9 @@ static phi_role phi__message_read_get_role(phi_str text) {
     X(NODE_ID, "nodeId")                                                                           \
     X(PARENT_ID, "parentId")                                                                       \
     X(TAGS, "tags")                                                                                \
-    X(HINT, "provenanceHint")
+    X(HINT, "provenanceHint")                                                                      \
+    X(UPDATE, "update")                                                                            \
+    X(PREFIX, "prefix")
 
 #define PHI_X(name, text) PHI__MESSAGE_IN_##name,
 enum { PHI__MESSAGE_LIST(PHI_X) PHI__MESSAGE_IN_COUNT };
@@ -266,6 +293,29 @@ static bool phi__message_read_is_extension(const phi_json *const *in) {
            phi_json_is_string(in[PHI__MESSAGE_IN_KIND]) && in[PHI__MESSAGE_IN_DATA] != NULL;
 }
 
+/* Sixteen hexadecimal digits; anything else is 0. */
+static uint64_t phi__message_read_hash(phi_str digits) {
+    uint64_t n = 0;
+    size_t i;
+    for (i = 0; i < digits.len; i++) {
+        char c = digits.at[i];
+        if (c >= '0' && c <= '9')
+            n = n << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            n = n << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return 0;
+    }
+    return n;
+}
+
+static void phi__message_read_prefix(const phi_json *node, phi_message *out) {
+    phi_str digits = phi__message_read_str(node);
+    if (digits.len != 32) return;
+    out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
+    out->prefix_thinking = phi__message_read_hash(phi__str(digits.at + 16, 16));
+}
+
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
@@ -296,7 +346,10 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
             phi__message_read_str(in[PHI__MESSAGE_IN_PROVIDER]), out->protocol);
         out->usage = phi__message_read_get_usage(in[PHI__MESSAGE_IN_USAGE]);
         out->error_message = phi__message_read_str(in[PHI__MESSAGE_IN_ERROR]);
+        phi__message_read_prefix(in[PHI__MESSAGE_IN_PREFIX], out);
     }
+    if (out->role == PHI_ROLE_USER)
+        out->is_update = phi_json_bool(in[PHI__MESSAGE_IN_UPDATE], false);
     if (out->role == PHI_ROLE_TOOL_RESULT) {
         out->tool_call_id = phi__message_read_str(in[PHI__MESSAGE_IN_CALL_ID]);
         out->tool_name = phi__message_read_str(in[PHI__MESSAGE_IN_TOOL_NAME]);

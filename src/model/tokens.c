@@ -10,7 +10,11 @@ enum {
     PHI__TOKENS_RESULT = 8,  /* the same, and the call's id */
     PHI__TOKENS_IMAGE_LEAST = 85,
     PHI__TOKENS_IMAGE_MOST = 16000,
-    PHI__TOKENS_IMAGE_BYTES = 750 /* of the image, a token */
+    PHI__TOKENS_IMAGE_BYTES = 750, /* of the image, a token */
+    /* Base64 bytes a token, rough: a page of a PDF has about 2,000 tokens (Anthropic's guide) and
+       100 KB; a second of mp3 at 128 kbit/s has 32 tokens (Google's guide). */
+    PHI__TOKENS_PDF_BYTES = 64,
+    PHI__TOKENS_AUDIO_BYTES = 640
 };
 
 static size_t phi__tokens_image(size_t base64_bytes) {
@@ -33,6 +37,12 @@ PHI_API size_t phi_tokens_of_content(const phi_token_counter *counter, const phi
     case PHI_CONTENT_TEXT:
     case PHI_CONTENT_THINKING: return phi_tokens_of_text(counter, content->text);
     case PHI_CONTENT_IMAGE: return phi__tokens_image(content->data.len);
+    case PHI_CONTENT_OPAQUE: return phi_tokens_of_text(counter, content->replay);
+    case PHI_CONTENT_DOCUMENT:
+        return phi__add(phi__add(phi_tokens_of_text(counter, content->name),
+                                 phi_tokens_of_text(counter, content->text)),
+                        content->data.len / PHI__TOKENS_PDF_BYTES);
+    case PHI_CONTENT_AUDIO: return content->data.len / PHI__TOKENS_AUDIO_BYTES;
     case PHI_CONTENT_TOOL_CALL:
         return phi__add(phi__add(phi_tokens_of_text(counter, content->name),
                                  phi_tokens_of_text(counter, content->arguments)),

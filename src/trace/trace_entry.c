@@ -30,6 +30,16 @@ static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
         phi__trace_out_str(t, "t", c->arguments);
         phi__records_true(out, "cut", c->incomplete);
         break;
+    case PHI_CONTENT_OPAQUE:
+        phi__trace_out_whole(t, "a", c->name);
+        phi__trace_out_str(t, "t", c->replay);
+        break;
+    case PHI_CONTENT_DOCUMENT:
+    case PHI_CONTENT_AUDIO:
+        phi__trace_out_some(t, "mime", c->mime_type);
+        phi__trace_out_some(t, "a", c->name);
+        phi__records_u64(out, "bytes", c->data.len + c->text.len);
+        break;
     }
     phi__buf_char(out, '}');
 }

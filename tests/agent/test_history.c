@@ -65,13 +65,13 @@ TEST(what_is_no_message_is_refused_with_words) {
     refused(r, agent, &message, "content is missing");
     odd.kind = (phi_content_kind)0;
     message = message_of(PHI_ROLE_USER, &odd);
-    refused(r, agent, &message, "content[0]: expected text or an image");
+    refused(r, agent, &message, "content[0]: expected text, an image, a document or audio");
     odd.kind = PHI_CONTENT_THINKING;
-    refused(r, agent, &message, "content[0]: expected text or an image");
+    refused(r, agent, &message, "content[0]: expected text, an image, a document or audio");
     odd.kind = PHI_CONTENT_IMAGE;
     refused(r, agent, &message, "content[0]: an image needs data and mime_type");
     message = message_of(PHI_ROLE_ASSISTANT, &odd);
-    refused(r, agent, &message, "content[0]: expected text, thinking or a tool call");
+    refused(r, agent, &message, "content[0]: expected text, thinking, a tool call or an opaque block");
     odd = call_block("", "echo", "{}");
     refused(r, agent, &message, "content[0]: a tool call needs an id");
     message = result_of("", &text);
