@@ -171,6 +171,8 @@ static bool phi__attempt_prepare(phi__run *run) {
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
     run->attempt.answer->assembly.respond = run->attempt.spec.respond;
+    if (agent->codec != NULL)
+        run->attempt.answer->assembly.protocol = phi_str_of(agent->codec->names[0]);
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
                      &run->attempt.answer->assembly, agent->desc.max_event_bytes);
     run->attempt.reader.seen = phi__attempt_seen;

@@ -17,6 +17,7 @@ static void phi__assembly_free_draft(phi__draft *d) {
     phi__buf_free(&d->bytes);
     phi__buf_free(&d->signature);
     phi__buf_free(&d->replay);
+    phi__buf_free(&d->citations);
     phi__buf_free(&d->id);
     phi__buf_free(&d->name);
 }
@@ -185,7 +186,7 @@ static phi_content phi__assembly_view_answer(const phi__draft *d) {
     return c;
 }
 
-static phi_content phi__assembly_view_draft(const phi__draft *d) {
+static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__draft *d) {
     phi_content c;
     memset(&c, 0, sizeof c);
     c.kind = d->kind;
@@ -199,6 +200,8 @@ static phi_content phi__assembly_view_draft(const phi__draft *d) {
     c.name = phi__buf_str(&d->name);
     c.signature = phi__buf_str(&d->signature);
     if (!d->replay_open) c.replay = phi__buf_str(&d->replay);
+    c.citations = phi__buf_str(&d->citations);
+    if (d->kind == PHI_CONTENT_OPAQUE) c.protocol = a->protocol;
     return c;
 }
 
@@ -254,6 +257,7 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
     phi__buf_init(&d->bytes, a->memory);
     phi__buf_init(&d->signature, a->memory);
     phi__buf_init(&d->replay, a->memory);
+    phi__buf_init(&d->citations, a->memory);
     phi__buf_init(&d->id, a->memory);
     phi__buf_init(&d->name, a->memory);
     phi__assembly_start(a);
@@ -345,6 +349,16 @@ PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text t
     phi__buf *signature = &a->drafts[block].signature;
     if (text.len > 0) phi__json_cursor_unescape(signature, text);
     if (signature->failed) a->no_memory = true;
+}
+
+PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
+                                    bool open) {
+    size_t block = phi__assembly_open(a, PHI_CONTENT_OPAQUE, key);
+    if (block == SIZE_MAX) return block;
+    phi__assembly_set(a, &a->drafts[block].name, type);
+    phi__assembly_set(a, &a->drafts[block].replay, json);
+    if (!open) phi__assembly_close(a, block);
+    return block;
 }
 
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments) {
@@ -461,7 +475,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     for (i = 0; i < a->count; i++)
         content[i] = phi__assembly_kind(a, i) != a->drafts[i].kind
                          ? phi__assembly_view_answer(&a->drafts[i])
-                         : phi__assembly_view_draft(&a->drafts[i]);
+                         : phi__assembly_view_draft(a, &a->drafts[i]);
     out->content = content;
     out->content_count = a->count;
     out->stop_reason = a->stop_reason;

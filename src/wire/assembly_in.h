@@ -32,8 +32,8 @@ typedef struct phi__draft {
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
     uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
-    phi__buf bytes;    /* text, thinking, or arguments */
-    phi__buf signature, replay;
+    phi__buf bytes;    /* text, thinking, or arguments; of an opaque block nothing */
+    phi__buf signature, replay, citations;
     phi__buf id, name;
     size_t hidden; /* bytes of the id in which no secret stands any more */
 } phi__draft;
@@ -58,6 +58,7 @@ struct phi__assembly {
     phi__buf raw_stop_reason, model, response_id;
     size_t hidden;    /* bytes of these three in which no secret stands any more */
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
+    phi_str protocol; /* set by the caller: PHI_PROTOCOL_..., static; of opaque blocks */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
     bool started;
     bool terminal;       /* the protocol's own end was seen: trouble behind it changes nothing */
@@ -90,6 +91,12 @@ static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__j
     phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
 }
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
+
+/* A block that phi does not interpret: its type and its JSON, byte for byte, in draft->name and
+   draft->replay. `open`: more of its JSON follows, so the sink hears of its end later, from
+   phi__assembly_close. Its place, or SIZE_MAX: no memory. */
+PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
+                                    bool open);
 
 /* Arguments that come whole with a call's start, where deltas may take their place: they wait where
    a call keeps nothing else, in `replay`. Appends to the bytes that wait. */
