@@ -135,7 +135,9 @@ static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
                                             ",{\"role\":\"assistant\",\"content\":[",
                                             "]},{\"role\":\"assistant\",\"content\":["};
     size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-    phi__encode_glue(e, role == PHI_ROLE_USER ? user[before] : assistant[before]);
+    phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
+                        : role == PHI_ROLE_USER  ? user[before]
+                                                 : assistant[before]);
     if (before == 2) e->last_role = e->open_role;
     e->open_role = role;
 }
@@ -147,12 +149,18 @@ static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks
     else
         phi__anthropic_open_role(e, role);
     phi__encode_piece(e, blocks);
-    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+    if (role != PHI_ROLE_ASSISTANT && e->count > 0) e->mark_piece = e->count - 1;
+}
+
+/* The role of the message that an item is part of. */
+static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
+    if (e->spec->items[at].message->role == PHI_ROLE_ASSISTANT) return PHI_ROLE_ASSISTANT;
+    return phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM : PHI_ROLE_USER;
 }
 
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_sends_thinking(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
     phi_str blocks;
     if (same) form |= PHI__ANTHROPIC_ORIGIN;
@@ -167,8 +175,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             phi__anthropic_assistant(e, m, same);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
-    phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
-                          blocks);
+    phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
@@ -304,7 +311,9 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       NULL,
                                                       phi__claude_unforced,
                                                       phi__claude_user_last,
-                                                      PHI__RULE_USER_FIRST};
+                                                      PHI__RULE_USER_FIRST,
+                                                      phi__claude_binding,
+                                                      phi__claude_takes_updates};
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {PHI__NAMES_ANTHROPIC,

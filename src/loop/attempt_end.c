@@ -119,6 +119,7 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
         if (failure != NULL && !run->attempt.answer->assembly.started)
             message.provider = phi_str_of("unknown");
     }
+    if (failure == NULL) phi__thinking_mark(run, &message);
     phi__events_stamp(run, &message);
     return phi__append_keep(run->agent->thread, &message);
 }
