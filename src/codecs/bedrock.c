@@ -495,11 +495,19 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-static const phi__codec_rules phi__bedrock_rules = {
-    phi__bedrock_id_rule,    phi__claude_strict_form,  NULL,
-    phi__bedrock_format_way, PHI__SCHEMA_STRICT,       NULL,
-    phi__claude_unforced,    phi__claude_user_last,    PHI__RULE_USER_FIRST,
-    phi__claude_binding,     phi__claude_takes_updates};
+static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
+                                                    phi__claude_strict_form,
+                                                    NULL,
+                                                    phi__bedrock_format_way,
+                                                    PHI__SCHEMA_STRICT,
+                                                    NULL,
+                                                    phi__claude_unforced,
+                                                    phi__claude_user_last,
+                                                    PHI__RULE_USER_FIRST,
+                                                    phi__claude_binding,
+                                                    phi__claude_takes_updates,
+                                                    NULL,
+                                                    NULL};
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {

@@ -527,6 +527,8 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule
                                                         NULL,
                                                         0,
                                                         NULL,
+                                                        NULL,
+                                                        NULL,
                                                         NULL};
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {

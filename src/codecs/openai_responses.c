@@ -372,6 +372,8 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              NULL,
                                                              0,
                                                              NULL,
+                                                             NULL,
+                                                             NULL,
                                                              NULL};
 
 #ifndef PHI_NO_OPENAI_RESPONSES

@@ -17,6 +17,7 @@
 #include "io/http_in.h"
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
+#include "loop/head_in.h"
 #include "loop/thinking_in.h"
 #include "loop/agent_desc.h"
 #include "loop/attempt_in.h"
@@ -371,6 +372,7 @@ struct phi__agent {
     phi__agent_spent spent;
     phi__agent_events events;
     phi__questions *questions; /* NULL: it never had any */
+    phi__head *head;           /* NULL: its model keeps none */
 };
 
 /* ---- the runtime ---- */

@@ -190,6 +190,10 @@ typedef struct phi__codec_rules {
     phi__binding (*binding)(const phi_model *model); /* PHI__BINDS_NOT */
     /* it takes system messages behind the user's in mid-conversation; never */
     bool (*takes_updates)(const phi_model *model);
+    /* ... which may add and remove tools: whether it does, and such a block (of a removed tool the
+       name alone is given); never */
+    bool (*takes_tools)(const phi_model *model);
+    void (*put_tool)(phi__buf *out, const phi__tool_view *tool, bool removed);
 } phi__codec_rules;
 
 struct phi__framing;
