@@ -16,6 +16,7 @@ typedef struct binding {
     phi_arena arena;
     size_t count;
     const char *signature[BINDING_MOST], *prefix[BINDING_MOST], *before[BINDING_MOST];
+    const char *model[BINDING_MOST];
 } binding;
 
 typedef struct binding_found {
@@ -64,7 +65,7 @@ typedef struct binding_walk {
     binding_found *found;
     phi__buf prefix;
     const char *last; /* thinking so far; "": none */
-    bool broken;
+    phi_str model;
 } binding_walk;
 
 static inline void binding_look(binding_walk *w, phi_str signature, size_t message) {
@@ -75,9 +76,8 @@ static inline void binding_look(binding_walk *w, phi_str signature, size_t messa
     if (!prefix || !run) {
         w->found->invalid++;
         if (w->found->words[0] == '\0')
-            (void)snprintf(w->found->words, sizeof w->found->words,
-                           "messages.%u: %.*s: %s", (unsigned)message, (int)signature.len,
-                           signature.at,
+            (void)snprintf(w->found->words, sizeof w->found->words, "messages.%u: %.*s: %s",
+                           (unsigned)message, (int)signature.len, signature.at,
                            at == SIZE_MAX ? "unknown signature"
                            : prefix       ? "thinking before it is missing"
                                           : "the block is bound to a different conversation");
@@ -93,8 +93,11 @@ static inline void binding_missed(binding_walk *w, const phi_json *block, bool t
     if (at != 0 || thinks) return;
     i = binding_find(w->b, phi__str(text.at + 8, text.len - 8));
     if (i == SIZE_MAX || !phi__str_is(phi__buf_str(&w->prefix), w->b->prefix[i])) return;
+    if (!phi__str_is(w->model, w->b->model[i])) return;
     if (w->last[0] != '\0' && strcmp(w->last, w->b->before[i]) != 0) return;
     w->found->lost++;
+    if (w->found->words[0] == '\0')
+        (void)snprintf(w->found->words, sizeof w->found->words, "%s was lost", w->b->signature[i]);
 }
 
 /* Looks at a request; the answer to it will have the thinking `signature`, where that is not
@@ -113,6 +116,7 @@ static inline binding_found binding_request(binding *b, const char *body, const 
     w.last = "";
     phi__buf_init(&w.prefix, &b->memory);
     CHECK_EQ_INT(phi_json_parse(&b->arena, phi_str_of(body), 0, &root, NULL), PHI_OK);
+    w.model = phi_json_str(phi_json_get(root, "model"), "");
     binding_put(b, &w.prefix, phi_json_get(root, "system"));
     binding_put(b, &w.prefix, phi_json_get(root, "tools"));
     messages = phi_json_each(phi_json_get(root, "messages"));
@@ -133,6 +137,7 @@ static inline binding_found binding_request(binding *b, const char *body, const 
     }
     if (signature != NULL && CHECK(b->count < BINDING_MOST)) {
         b->signature[b->count] = binding_keep(b, phi_str_of(signature));
+        b->model[b->count] = binding_keep(b, w.model);
         b->prefix[b->count] = binding_keep(b, phi__buf_str(&w.prefix));
         b->before[b->count++] = w.last;
     }
