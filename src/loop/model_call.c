@@ -290,7 +290,7 @@ static bool phi__model_call_update_item(phi__run *run, bool of_view) {
 
 PHI__FN bool phi__model_call_update(phi__run *run, const phi_message *message) {
     phi_thread *thread = run->agent->thread;
-    bool of_view = run->listed.messages == NULL && run->projection.items == NULL;
+    bool of_view = run->attempt.spec.items == thread->fold.items;
     phi_message update = *message, *kept;
     update.role = PHI_ROLE_USER;
     update.is_update = true;

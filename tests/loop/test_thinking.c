@@ -103,7 +103,7 @@ static void look(thinker *t) {
         t->all.invalid += t->last.invalid;
         t->all.lost += t->last.lost;
         if (!CHECK(t->last.invalid == 0 && t->last.lost == 0))
-            printf("request %u: %s\n%.3000s\n", (unsigned)t->looked, t->last.words,
+            printf("request %u: %s\n%s\n", (unsigned)t->looked, t->last.words,
                    rig_request(t->r, t->looked));
     }
 }
