@@ -12,12 +12,11 @@ static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *ar
     int n;
     char *at;
     if (thinking->cause == NULL) return PHI_OK;
-    n = snprintf(
-        line, sizeof line,
-        "thinking: the last request left out that of %llu answer%s, from entry %llu on: %s "
-        "changed since\n",
-        (unsigned long long)thinking->dropped, thinking->dropped == 1 ? "" : "s",
-        (unsigned long long)thinking->first, thinking->cause);
+    n = snprintf(line, sizeof line,
+                 "thinking: the last request left out that of %llu answer%s, from entry %llu on: "
+                 "%s\n",
+                 (unsigned long long)thinking->dropped, thinking->dropped == 1 ? "" : "s",
+                 (unsigned long long)thinking->first, thinking->cause);
     at = phi__arena_bytes(arena, phi__add(out->len, (size_t)n));
     if (at == NULL) return PHI_NO_MEMORY;
     memcpy(at, out->at, out->len);

@@ -259,6 +259,7 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
         return PHI_NO_MEMORY;
     status = phi__model_call_items(run, &spec->items, &spec->item_count);
     spec->rewritten = phi__thinking_rewritten(run);
+    spec->thinking_from = agent->thinking.barred;
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
         status = phi__format_apply(agent->codec, spec, &run->arena, words, words_size);

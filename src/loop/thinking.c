@@ -26,22 +26,21 @@ PHI__FN bool phi__thinking_rewritten(const phi__run *run) {
 static const char *phi__thinking_cause(const phi__run *run, const phi__prefix *p) {
     const phi_thread *thread = run->agent->thread;
     if (p->cause != PHI__PREFIX_MESSAGES) return phi__prefix_words(p->cause);
-    if (run->listed.messages != NULL) return "the messages before it, by a hook";
-    if (phi__thinking_left_out(run)) return "the messages before it, by the policy";
+    if (run->listed.messages != NULL) return "the messages before it have changed (a hook)";
+    if (phi__thinking_left_out(run)) return "the messages before it have changed (the policy)";
     if (thread->ops.last == NULL) return phi__prefix_words(p->cause);
     switch (thread->ops.last->rewrite.reason) {
-    case PHI_REWRITE_COMPACTION: return "the messages before it, by a compaction";
-    case PHI_REWRITE_PRUNE: return "the messages before it, by a prune";
-    case PHI_REWRITE_REVERT: return "the messages before it, by a revert";
-    default: return "the messages before it, by a rewrite";
+    case PHI_REWRITE_COMPACTION: return "the messages before it have changed (a compaction)";
+    case PHI_REWRITE_PRUNE: return "the messages before it have changed (a prune)";
+    case PHI_REWRITE_REVERT: return "the messages before it have changed (a revert)";
+    default: return "the messages before it have changed (a rewrite)";
     }
 }
 
 static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
     char words[200];
     phi_event event;
-    (void)snprintf(words, sizeof words,
-                   "The thinking of %llu answer%s is not sent any more: %s changed since",
+    (void)snprintf(words, sizeof words, "The thinking of %llu answer%s is not sent any more: %s",
                    (unsigned long long)now->dropped, now->dropped == 1 ? "" : "s", now->cause);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
@@ -54,6 +53,7 @@ PHI__FN bool phi__thinking_look(phi__run *run) {
     phi__thinking *was = &run->agent->thinking, now;
     bool same;
     memset(&now, 0, sizeof now);
+    now.barred = was->barred;
     if (p != NULL && p->first != SIZE_MAX) {
         now.dropped = p->dropped;
         now.first = run->attempt.spec.items[p->first].from;
@@ -62,6 +62,16 @@ PHI__FN bool phi__thinking_look(phi__run *run) {
     same = now.cause == was->cause; /* they are static */
     *was = now;
     return same || now.cause == NULL || phi__thinking_warn(run, &now);
+}
+
+PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure) {
+    const phi__prefix *p = phi__thinking_prefix(run);
+    return failure->kind == PHI_FAILURE_INVALID_REQUEST && p != NULL && p->last != 0 &&
+           phi__str_find(failure->message, 0, "bound to a different conversation") != SIZE_MAX;
+}
+
+PHI__FN void phi__thinking_bar(phi__run *run) {
+    run->agent->thinking.barred = run->agent->thread->log.count;
 }
 
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {

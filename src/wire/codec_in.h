@@ -60,10 +60,11 @@ typedef struct phi__request_spec {
     phi_cache cache;
     /* kind TEXT: no format; phi__format_apply adapts it to the target */
     phi_format format;
-    bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
-    bool respond_only;  /* ... and REQUIRED means that one */
-    phi_str session_id; /* for prompt_cache_key; may be empty */
-    bool rewritten;     /* the items are not all that was said so far, word for word */
+    bool respond;           /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
+    bool respond_only;      /* ... and REQUIRED means that one */
+    phi_str session_id;     /* for prompt_cache_key; may be empty */
+    bool rewritten;         /* the items are not all that was said so far, word for word */
+    uint64_t thinking_from; /* thinking of entries before it does not go back: it was refused */
 } phi__request_spec;
 
 struct phi__prefix;

@@ -150,6 +150,7 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts) {
 }
 
 static bool phi__prefix_valid(const phi__encoder *e, const phi__prefix *p, const phi_message *m) {
+    if (e->spec->items[p->at].from < e->spec->thinking_from) return false;
     if (p->only_counts) return true;
     return m->prefix != 0 ? m->prefix == phi__prefix_value(p) : !e->spec->rewritten;
 }
@@ -166,7 +167,9 @@ static void phi__prefix_look(phi__encoder *e, phi__prefix *p, size_t *cost) {
     p->at++;
 }
 
-static phi__prefix_cause phi__prefix_cause_of(const phi__prefix *p, const phi_message *m) {
+static phi__prefix_cause phi__prefix_cause_of(const phi__encoder *e, const phi__prefix *p) {
+    const phi_message *m = e->spec->items[p->first].message;
+    if (e->spec->items[p->first].from < e->spec->thinking_from) return PHI__PREFIX_REFUSED;
     if (m->prefix == 0) return PHI__PREFIX_MESSAGES;
     if ((m->prefix_parts >> 32 & 0xffff) != (p->system & 0xffff)) return PHI__PREFIX_SYSTEM;
     if ((m->prefix_parts >> 48 & 0xffff) != (p->tools & 0xffff)) return PHI__PREFIX_TOOLS;
@@ -183,8 +186,8 @@ static void phi__prefix_decide(const phi__encoder *e, phi__prefix *p) {
         uint64_t id;
         if ((p->thinks[i - 1] & PHI__PREFIX_HAS) == 0) continue;
         id = phi__prefix_thinking(m);
-        if (p->only_counts || (!broken && (any || previous || id == want) &&
-                               (p->thinks[i - 1] & PHI__PREFIX_VALID))) {
+        if ((p->thinks[i - 1] & PHI__PREFIX_VALID) != 0 &&
+            (p->only_counts || (!broken && (any || previous || id == want)))) {
             p->thinks[i - 1] |= PHI__PREFIX_SENT;
             if (any) p->last = id;
             any = false;
@@ -197,7 +200,7 @@ static void phi__prefix_decide(const phi__encoder *e, phi__prefix *p) {
         p->dropped++;
         p->first = i - 1;
     }
-    if (p->first != SIZE_MAX) p->cause = phi__prefix_cause_of(p, e->spec->items[p->first].message);
+    if (p->first != SIZE_MAX) p->cause = phi__prefix_cause_of(e, p);
 }
 
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units) {
@@ -219,10 +222,11 @@ PHI__FN bool phi__render_sends_thinking(const phi__encoder *e, size_t item) {
 
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause) {
     switch (cause) {
-    case PHI__PREFIX_SYSTEM: return "the system prompt";
-    case PHI__PREFIX_TOOLS: return "the tools";
-    case PHI__PREFIX_MESSAGES: return "the messages before it";
+    case PHI__PREFIX_SYSTEM: return "the system prompt has changed";
+    case PHI__PREFIX_TOOLS: return "the tools have changed";
+    case PHI__PREFIX_REFUSED: return "the server has refused it";
+    case PHI__PREFIX_MESSAGES: return "the messages before it have changed";
     case PHI__PREFIX_NOTHING: break;
     }
-    return "nothing";
+    return "nothing has changed";
 }

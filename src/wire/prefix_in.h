@@ -30,7 +30,8 @@ typedef enum phi__prefix_cause {
     PHI__PREFIX_NOTHING = 0,
     PHI__PREFIX_SYSTEM,
     PHI__PREFIX_TOOLS,
-    PHI__PREFIX_MESSAGES
+    PHI__PREFIX_MESSAGES,
+    PHI__PREFIX_REFUSED
 } phi__prefix_cause;
 
 typedef struct phi__prefix {
@@ -52,7 +53,7 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
 /* phi_message.prefix and .prefix_parts of the answer to this request. */
 PHI__FN uint64_t phi__prefix_value(const phi__prefix *p);
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);
-/* "the system prompt", "the tools", "the messages before it". Static. */
+/* "the tools have changed"... Static. */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
 #endif

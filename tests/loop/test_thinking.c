@@ -212,7 +212,7 @@ TEST(a_model_without_updates_is_told_anew_and_its_thinking_goes_with_a_warning) 
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 0);
     CHECK_EQ_STR(t.warning,
-                 "The thinking of 2 answers is not sent any more: the tools changed since");
+                 "The thinking of 2 answers is not sent any more: the tools have changed");
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 1);
     CHECK_EQ_INT(t.warnings, 1);
@@ -242,9 +242,8 @@ TEST(a_compaction_takes_the_thinking_behind_it_along) {
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 0);
     CHECK_EQ_INT(t.warnings, 1);
-    CHECK_EQ_STR(t.warning,
-                 "The thinking of 1 answer is not sent any more: the messages before it, "
-                 "by a compaction changed since");
+    CHECK_EQ_STR(t.warning, "The thinking of 1 answer is not sent any more: the messages before it "
+                            "have changed (a compaction)");
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_explain(t.agent, &arena, &words), PHI_OK);
@@ -272,8 +271,8 @@ TEST(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in) {
     talk(&t, 0);
     CHECK_EQ_INT(t.warnings, 1);
     CHECK_EQ_STR(t.warning,
-                 "The thinking of 2 answers is not sent any more: the messages before it, "
-                 "by the policy changed since");
+                 "The thinking of 2 answers is not sent any more: the messages before it "
+                 "have changed (the policy)");
     thinker_end(&t);
 }
 
@@ -406,6 +405,37 @@ TEST(a_model_that_checks_nothing_gets_all_its_thinking) {
     thinker_end(&t);
 }
 
+TEST(thinking_that_a_server_refuses_all_the_same_is_left_out_at_once_and_for_ever) {
+    static const char bound[] =
+        "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"
+        "\"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a "
+        "different conversation. Remove the block.\"}}";
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 1);
+    rig_replies(t.r, 400, HEARD_JSON, bound);
+    thinks(&t, 0);
+    CHECK_EQ_INT(phi_prompt(t.agent, "Well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK_EQ_INT(rig_requests(t.r), 4);
+    CHECK(strstr(rig_request(t.r, 2), "\"signature\":\"sig1\"") != NULL);
+    CHECK(strstr(rig_request(t.r, 3), "\"signature\"") == NULL);
+    CHECK_EQ_STR(t.warning,
+                 "The thinking of 2 answers is not sent any more: the server has refused it");
+    thinks(&t, 0);
+    CHECK_EQ_INT(phi_prompt(t.agent, "Well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK(strstr(last_request(&t), "\"signature\":\"sig2\"") != NULL);
+    CHECK(strstr(last_request(&t), "\"signature\":\"sig1\"") == NULL);
+    /* a server that goes on refusing is an error: nothing is left to leave out */
+    rig_replies(t.r, 400, HEARD_JSON, bound);
+    rig_replies(t.r, 400, HEARD_JSON, bound);
+    CHECK_EQ_INT(phi_prompt(t.agent, "Well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK_EQ_INT(rig_requests(t.r), 7);
+    thinker_end(&t);
+}
+
 /* ---- random lives ---- */
 
 static uint32_t chance_state;
@@ -520,4 +550,5 @@ TEST_MAIN(TEST_ENTRY(thinking_of_every_answer_goes_back_while_nothing_changes),
           TEST_ENTRY(a_failover_and_back_keeps_the_thinking_of_the_first_model),
           TEST_ENTRY(a_lane_that_was_forked_keeps_the_thinking_up_to_the_fork),
           TEST_ENTRY(a_model_that_checks_nothing_gets_all_its_thinking),
+          TEST_ENTRY(thinking_that_a_server_refuses_all_the_same_is_left_out_at_once_and_for_ever),
           TEST_ENTRY(no_life_meets_the_check_and_none_loses_thinking_that_is_valid))
