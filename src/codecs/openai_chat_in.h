@@ -32,7 +32,7 @@ typedef struct phi__openai_chat_state {
 
 #define PHI__OPENAI_CHAT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
-static inline bool phi__openai_chat_quirk(const phi__encoder *e, uint32_t quirk) {
+static inline bool phi__openai_chat_quirk(const phi__encoder *e, uint64_t quirk) {
     return (e->spec->model->quirks & quirk) != 0;
 }
 

@@ -5,7 +5,8 @@
 
 typedef struct phi__preset {
     const char *protocol, *provider, *base_url;
-    uint32_t quirks, context_window, max_tokens;
+    uint64_t quirks;
+    uint32_t context_window, max_tokens;
     bool reasoning; /* of a model that no row below names */
 } phi__preset;
 
@@ -121,7 +122,7 @@ static const phi__preset phi__preset_rows[] = {
 /* By the start of the model's name; the first row that fits decides. */
 typedef struct phi__preset_model {
     const char *provider, *prefix;
-    uint32_t add, remove; /* quirks */
+    uint64_t add, remove; /* quirks */
     bool reasoning;
 } phi__preset_model;
 

@@ -163,7 +163,7 @@ TEST(every_kind_is_taken) {
 
 TEST(compat_changes_the_quirks_of_a_preset) {
     phi__config_compat compat = PHI_ZERO;
-    uint32_t quirks;
+    uint64_t quirks;
     setup();
     CHECK_EQ_INT(phi__config_tables_quirks(&compat, 12345), 12345);
     CHECK(phi__config_take(&arena,
