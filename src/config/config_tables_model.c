@@ -90,6 +90,10 @@ static const phi__config_choice phi__config_tables_quirk_choices[] = {
     {"no_json_schema", 29, false},
     {"format_alone", 30, false},
     {"strict_tools", 31, false},
+    {"think_tags", 32, false},
+    {"think_open", 33, false},
+    {"text_calls", 34, false},
+    {"repair_calls", 35, false},
     {"", 0, false}};
 const phi__config_choice *phi__config_tables_quirk_names(void) {
     return phi__config_tables_quirk_choices;

@@ -107,6 +107,13 @@ enum {
 };
 /* Bits that no int has, so no enumerators. */
 #define PHI_QUIRK_STRICT_TOOLS ((uint64_t)1 << 31) /* takes strict:true on tools */
+/* Chat Completions of local servers; docs/local_models.md has the rules. */
+#define PHI_QUIRK_THINK_TAGS ((uint64_t)1 << 32) /* <think>...</think> in content is thinking */
+/* with THINK_TAGS: the model's template opens the tag, so an answer begins with thinking */
+#define PHI_QUIRK_THINK_OPEN ((uint64_t)1 << 33)
+#define PHI_QUIRK_TEXT_CALLS ((uint64_t)1 << 34) /* tool calls written as text are calls */
+/* names and arguments of calls that are nearly right are put right; any protocol */
+#define PHI_QUIRK_REPAIR_CALLS ((uint64_t)1 << 35)
 
 typedef struct phi_model_header {
     const char *name, *value;
