@@ -302,7 +302,7 @@ static bool phi__openai_chat_calls_named(phi_str text, phi_str *name) {
 }
 
 /* A call whose text was cut, or cannot be read: its name, and its arguments as they came. The model
-   then gets an error that says what is wrong with them. */
+   then gets an error that names the fault. */
 static bool phi__openai_chat_calls_broken(phi__openai_chat_read *r, phi_str text, bool cut) {
     static const char *const keys[] = {"\"arguments\"", "\"parameters\""};
     static const char tag[] = "<function=";

@@ -27,8 +27,8 @@ typedef enum phi__openai_chat_mode {
     PHI__OPENAI_CHAT_JSON      /* from the start of a line on: perhaps calls up to the end */
 } phi__openai_chat_mode;
 
-/* Where text is split into text, thinking and calls: places in assembly->held.bytes, and what is
-   known of the bytes before them. Zeroed memory is the start of an answer. */
+/* Splits text into text, thinking and calls: places in assembly->held.bytes, and the state that the
+   bytes before them left. Zeroed memory is the start of an answer. */
 typedef struct phi__openai_chat_text {
     phi__openai_chat_mode mode;
     size_t from;     /* bytes before it went into blocks */
@@ -37,11 +37,13 @@ typedef struct phi__openai_chat_text {
     size_t depth;    /* of brackets, in a call or in JSON */
     bool begun;      /* text came */
     bool said;       /* text that is no blank went into a block since the last thinking or call */
+    bool worded;     /* a byte that is no blank was read since then */
     bool behind;     /* there was one, so blanks before text are dropped */
     bool called;     /* the last one was a call */
     bool thought;    /* there was thinking between tags */
     bool assumed;    /* thinking that no tag opened, by PHI_QUIRK_THINK_OPEN */
     bool structured; /* calls came as calls: text is none any more */
+    bool spent;      /* text up to the end that was no calls: it is not tried again */
     bool plain;      /* strings in calls count no more: a quote was missing */
     bool quoted, escaped;   /* in a call or in JSON: inside a string; behind a backslash */
     bool opened, closed;    /* of JSON: its first bracket came; its last one */
@@ -94,7 +96,7 @@ PHI__FN void phi__openai_chat_thinking_end_details(phi__openai_chat_state *st, p
 /* openai_chat_text.c, where phi__openai_chat_splits. */
 PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *a,
                                        phi__json_text text);
-/* No more text comes, or calls come: what was held back goes into blocks. Twice is harmless. */
+/* No more text comes, or calls come: all bytes that wait go into blocks. Twice is harmless. */
 PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *a,
                                        phi__openai_chat_ending ending);
 /* openai_chat_calls.c: the calls that a text stands for, all of it, as blocks. False: it stands for

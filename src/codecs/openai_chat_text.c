@@ -38,6 +38,13 @@ static bool phi__openai_chat_text_blank(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+/* How many blanks a text begins with. */
+static size_t phi__openai_chat_text_blanks(phi_str text) {
+    size_t n = 0;
+    while (n < text.len && phi__openai_chat_text_blank(text.at[n])) n++;
+    return n;
+}
+
 static phi_str phi__openai_chat_text_held(const phi__assembly *a, size_t from, size_t to) {
     return phi__str(a->held.bytes.at + from, to - from);
 }
@@ -64,7 +71,9 @@ static phi__openai_chat_tag phi__openai_chat_text_tag(const phi__openai_chat_tex
     int i;
     for (i = 0; i < (int)PHI__COUNT(phi__openai_chat_text_tags); i++) {
         if (!(i < (int)PHI__OPENAI_CHAT_TAG_CALL ? thinks : calls)) continue;
-        if (i == (int)PHI__OPENAI_CHAT_TAG_CALL_END && (t->said || !t->called)) continue;
+        if (i == (int)PHI__OPENAI_CHAT_TAG_CALL_END && (t->worded || t->said || !t->called))
+            continue;
+        if (i >= (int)PHI__OPENAI_CHAT_TAG_PYTHON && t->spent) continue;
         if (phi__openai_chat_text_begins(text, phi__openai_chat_text_tags[i], &some))
             return (phi__openai_chat_tag)i;
     }
@@ -79,7 +88,7 @@ static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a
     phi_str text = phi__openai_chat_text_held(a, t->from, t->at);
     size_t blanks = 0;
     if (!t->said) {
-        while (blanks < text.len && phi__openai_chat_text_blank(text.at[blanks])) blanks++;
+        blanks = phi__openai_chat_text_blanks(text);
         if (blanks == text.len && !last && (t->behind || blanks < PHI__OPENAI_CHAT_BLANKS_MOST)) {
             if (t->behind) t->from = t->at;
             return;
@@ -98,7 +107,7 @@ static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, b
     t->from = t->at = at;
     t->behind = true;
     t->called = called;
-    t->said = t->code = t->inline_code = t->inside_line = false;
+    t->said = t->worded = t->code = t->inline_code = t->inside_line = false;
     t->ticks = 0;
 }
 
@@ -121,12 +130,9 @@ static void phi__openai_chat_text_release(phi__openai_chat_text *t, phi__assembl
 
 static void phi__openai_chat_text_think(phi__openai_chat_text *t, phi__assembly *a, size_t to) {
     phi_str text = phi__openai_chat_text_held(a, t->from, to);
-    size_t blanks = 0;
+    size_t blanks = t->said ? 0 : phi__openai_chat_text_blanks(text);
     t->from = to;
-    if (!t->said) {
-        while (blanks < text.len && phi__openai_chat_text_blank(text.at[blanks])) blanks++;
-        text = phi__str(text.at + blanks, text.len - blanks);
-    }
+    text = phi__str(text.at + blanks, text.len - blanks);
     if (text.len == 0) return;
     t->said = true;
     phi__assembly_add(a, phi__assembly_current(a, PHI_CONTENT_THINKING), text);
@@ -152,12 +158,16 @@ static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly
             return true;
         }
         /* the opening tag, where none was needed */
-        if (!some && t->assumed && !t->said &&
-            phi__openai_chat_text_begins(phi__str(tag, len - t->at), "<think>", &some)) {
-            phi__openai_chat_text_think(t, a, t->at);
-            t->assumed = false;
-            t->from = t->at = t->at + strlen("<think>");
-            continue;
+        if (!some && t->assumed && !t->said && !t->worded) {
+            phi_str before = phi__openai_chat_text_held(a, t->from, t->at);
+            t->worded = phi__openai_chat_text_blanks(before) < before.len ||
+                        !phi__openai_chat_text_begins(phi__str(tag, len - t->at), "<think>", &some);
+            if (!t->worded) {
+                t->assumed = false;
+                t->from = t->at = t->at + strlen("<think>");
+                continue;
+            }
+            t->worded = !some;
         }
         if (some && !last) break;
         t->at++;
@@ -273,10 +283,14 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
     bool mistral = a->held.bytes.at[t->from] == '[';
     size_t body = t->from + strlen(mistral ? "[TOOL_CALLS]" : "<|python_tag|>");
     t->at = len;
-    if (len - t->from > PHI__OPENAI_CHAT_CALL_MOST ||
-        !phi__openai_chat_text_may_be_rest(
+    if (!phi__openai_chat_text_may_be_rest(
             phi__openai_chat_text_held(a, body, phi__min(len, body + 512)), mistral)) {
-        phi__openai_chat_text_release(t, a, len);
+        phi__openai_chat_text_release(t, a, body);
+        return true;
+    }
+    if (len - t->from > PHI__OPENAI_CHAT_CALL_MOST) {
+        t->spent = true;
+        phi__openai_chat_text_release(t, a, body);
         return true;
     }
     if (!last) return false;
@@ -284,8 +298,10 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
         phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, body, len), false,
                                   ending == PHI__OPENAI_CHAT_CUT))
         phi__openai_chat_text_restart(t, len, true);
-    else
-        phi__openai_chat_text_release(t, a, len);
+    else {
+        t->spent = true;
+        phi__openai_chat_text_release(t, a, body);
+    }
     return true;
 }
 
@@ -341,7 +357,7 @@ static bool phi__openai_chat_text_json(phi__openai_chat_text *t, phi__assembly *
     if (may && !t->opened) {
         size_t at = 0;
         may = phi__openai_chat_text_json_opens(t, phi__openai_chat_text_held(a, t->from, len), &at);
-        t->at = t->opened ? t->from + at : len;
+        t->at = t->opened ? t->from + at : may ? len : t->from;
         if (!t->opened && len - t->from > PHI__OPENAI_CHAT_HEAD_MOST) may = false;
     }
     while (may && t->opened && t->at < len) {
@@ -366,6 +382,7 @@ static bool phi__openai_chat_text_json(phi__openai_chat_text *t, phi__assembly *
 /* Takes note of a byte of text: lines and code. A fence begins a line; between backticks is code up
    to the line's end. */
 static void phi__openai_chat_text_note(phi__openai_chat_text *t, char c) {
+    t->worded = t->worded || !phi__openai_chat_text_blank(c);
     if (c == '`') {
         if (t->ticks < 3) t->ticks++;
         if (t->ticks == 3 && !t->inside_line) {

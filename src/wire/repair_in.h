@@ -2,7 +2,7 @@
 
    With PHI_QUIRK_REPAIR_CALLS, once an answer is whole: a name that fits one tool of the request
    becomes that tool's, and arguments that can be read in one way only become JSON. Anything else
-   stays as it came, so that the model is told what is wrong with it. docs/local_models.md lists the
+   stays as it came, and the model gets an error. docs/local_models.md lists the
    faults. */
 #ifndef PHI_WIRE_REPAIR_IN_H
 #define PHI_WIRE_REPAIR_IN_H
@@ -40,7 +40,7 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
 /* Appends the object that a text stands for, as JSON. False as above. *faults 0: it was JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 
-/* Repairs the calls of an answer after phi__assembly_finish; draft->note says what was done. */
+/* Repairs the calls of an answer after phi__assembly_finish; draft->note lists the repairs. */
 PHI__FN void phi__repair_calls(phi__assembly *a);
 
 #endif

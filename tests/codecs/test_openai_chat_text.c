@@ -408,6 +408,68 @@ TEST(floods_of_tags_cost_no_more_than_their_bytes) {
     CHECK_EQ_INT(flood(ALL, "[TOOL_CALLS]{", 1 << 14, 100), 13 << 14);
 }
 
+/* Any mixture of tags, brackets, quotes and words, cut anywhere, is what it is when it comes whole. */
+TEST(any_text_is_the_same_however_it_is_cut) {
+    static const char *const parts[] = {"<think>",
+                                        "</think>",
+                                        "<tool_call>",
+                                        "</tool_call>",
+                                        "<function=read>",
+                                        "</function>",
+                                        "<parameter=path>",
+                                        "</parameter>",
+                                        "<|python_tag|>",
+                                        "[TOOL_CALLS]",
+                                        "{\"name\":\"read\",\"arguments\":{}}",
+                                        "{\"name\":\"",
+                                        "\"",
+                                        "{",
+                                        "}",
+                                        "[",
+                                        "]",
+                                        "```",
+                                        "`",
+                                        "\n",
+                                        " ",
+                                        "a",
+                                        "<",
+                                        ";",
+                                        "json",
+                                        "[ARGS]",
+                                        "\xc3\xa9"};
+    static const uint64_t quirks[] = {ALL, ALL | PHI_QUIRK_THINK_OPEN, THINK, CALLS};
+    static const char *const words[] = {"stop", "length"};
+    uint32_t state = 7;
+    int round;
+    for (round = 0; round < 20000; round++) {
+        uint32_t n = 1 + test_random(&state) % 12, i;
+        uint64_t quirk = quirks[round % 4];
+        const char *word = words[test_random(&state) % 8 == 0];
+        char text[512] = "", want[4096];
+        size_t len, at, next;
+        stream s;
+        for (i = 0; i < n; i++)
+            strcat(text, parts[test_random(&state) % (sizeof parts / sizeof parts[0])]);
+        len = strlen(text);
+        begin(&s, quirk);
+        say(&s, text, len);
+        stop(&s, word);
+        strcpy(want, line(&s));
+        CHECK(shown_is_kept(&s));
+        stream_free(&s);
+        begin(&s, quirk);
+        for (at = 0; at < len; at = next) {
+            next = at + 1 + test_random(&state) % 9;
+            if (next > len) next = len;
+            say(&s, text + at, next - at);
+        }
+        stop(&s, word);
+        if (!CHECK_EQ_STR(line(&s), want)) fprintf(stderr, "of %s\n", text);
+        CHECK(shown_is_kept(&s));
+        stream_free(&s);
+    }
+}
+
 TEST(text_held_back_for_a_call_is_bounded) {
     stream s;
     char *x = (char *)malloc(1 << 16);
@@ -465,5 +527,6 @@ TEST_MAIN(TEST_ENTRY(thinking_between_tags_is_thinking_wherever_it_is_cut),
           TEST_ENTRY(a_request_without_tools_has_no_calls), TEST_ENTRY(whole_answers_are_split_too),
           TEST_ENTRY(an_answer_that_broke_off_shows_what_came_and_calls_nothing),
           TEST_ENTRY(floods_of_tags_cost_no_more_than_their_bytes),
+          TEST_ENTRY(any_text_is_the_same_however_it_is_cut),
           TEST_ENTRY(text_held_back_for_a_call_is_bounded),
           TEST_ENTRY(the_text_of_small_models_survives_every_failed_allocation))
