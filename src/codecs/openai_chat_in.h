@@ -70,8 +70,9 @@ typedef struct phi__openai_chat_state {
 /* How the text of an answer ended. */
 typedef enum phi__openai_chat_ending {
     PHI__OPENAI_CHAT_ENDED = 0,
-    PHI__OPENAI_CHAT_CUT,   /* by a limit of its length */
-    PHI__OPENAI_CHAT_BROKEN /* by a failure: nothing held back becomes a call */
+    PHI__OPENAI_CHAT_CALLED, /* a real call comes: nothing that waits becomes one */
+    PHI__OPENAI_CHAT_CUT,    /* by a limit of its length */
+    PHI__OPENAI_CHAT_BROKEN  /* by a failure: nothing that waits becomes a call */
 } phi__openai_chat_ending;
 
 #define PHI__OPENAI_CHAT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))

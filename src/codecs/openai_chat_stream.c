@@ -325,7 +325,7 @@ static void phi__openai_chat_stream_calls_of(phi__openai_chat_state *st, phi__as
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
         if (!st->text.structured && phi__openai_chat_splits(a))
-            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_ENDED);
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_CALLED);
         st->text.structured = true;
         if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
             phi__json_cursor_skip(&c);

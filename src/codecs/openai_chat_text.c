@@ -188,6 +188,10 @@ static void phi__openai_chat_text_was_thinking(phi__openai_chat_text *t, phi__as
 
 /* ---- calls between tags ---- */
 
+static bool phi__openai_chat_text_may_call(phi__openai_chat_ending ending) {
+    return ending == PHI__OPENAI_CHAT_ENDED || ending == PHI__OPENAI_CHAT_CUT;
+}
+
 /* Reads a byte of JSON: strings and brackets. */
 static void phi__openai_chat_text_byte(phi__openai_chat_text *t, char c) {
     if (t->escaped)
@@ -252,8 +256,12 @@ static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly 
         end = len;
     else if (function)
         end += strlen(close);
-    if (ending != PHI__OPENAI_CHAT_BROKEN &&
-        phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, body, end), function, cut)) {
+    if (ending == PHI__OPENAI_CHAT_CALLED &&
+        phi__openai_chat_text_blanks(phi__openai_chat_text_held(a, body, end)) == end - body)
+        phi__openai_chat_text_restart(t, len, true); /* a tag that the server left over */
+    else if (phi__openai_chat_text_may_call(ending) &&
+             phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, body, end), function,
+                                       cut)) {
         if (!function) end = phi__min(end + strlen(close), len);
         phi__openai_chat_text_restart(t, end, true);
     } else
@@ -294,7 +302,7 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
         return true;
     }
     if (!last) return false;
-    if (ending != PHI__OPENAI_CHAT_BROKEN &&
+    if (phi__openai_chat_text_may_call(ending) &&
         phi__openai_chat_calls_of(a, phi__openai_chat_text_held(a, body, len), false,
                                   ending == PHI__OPENAI_CHAT_CUT))
         phi__openai_chat_text_restart(t, len, true);
@@ -511,10 +519,35 @@ PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *
     phi__openai_chat_text_run(t, a, false, PHI__OPENAI_CHAT_ENDED);
 }
 
+/* An answer that ends with thinking, whose end is a call: the model forgot to close its thinking, or
+   the server took all of it for thinking. The thinking keeps the call's text. */
+static void phi__openai_chat_text_thought_call(const phi__openai_chat_text *t, phi__assembly *a) {
+    static const char open[] = "<tool_call>", close[] = "</tool_call>";
+    phi_str text;
+    size_t from, i;
+    if (a->no_memory || a->count == 0 || a->drafts[a->count - 1].kind != PHI_CONTENT_THINKING ||
+        !phi__openai_chat_text_wants_calls(t, a))
+        return;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return;
+    text = phi__str_trim(phi__buf_str(&a->drafts[a->count - 1].bytes));
+    if (text.len > PHI__OPENAI_CHAT_CALL_MOST) return;
+    if (text.len >= sizeof close - 1 &&
+        memcmp(text.at + text.len - (sizeof close - 1), close, sizeof close - 1) == 0)
+        text.len -= sizeof close - 1;
+    for (from = text.len; from >= sizeof open - 1; from--)
+        if (memcmp(text.at + from - (sizeof open - 1), open, sizeof open - 1) == 0) {
+            (void)phi__openai_chat_calls_of(a, phi__str(text.at + from, text.len - from), true,
+                                            false);
+            return;
+        }
+}
+
 PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *a,
                                        phi__openai_chat_ending ending) {
     phi__assembly_hold_end(a);
     phi__openai_chat_text_run(t, a, true, ending);
+    if (ending == PHI__OPENAI_CHAT_ENDED) phi__openai_chat_text_thought_call(t, a);
     phi__buf_clear(&a->held.bytes);
     t->from = t->at = t->no_json = 0;
     /* no tag at all: the model did not think */

@@ -342,6 +342,36 @@ TEST(calls_as_text_beside_real_ones_are_no_calls) {
     stream_free(&s);
 }
 
+TEST(a_tag_that_the_server_left_beside_a_real_call_is_dropped) {
+    stream s;
+    begin(&s, ALL);
+    say(&s, "Hm.\n<tool_call>\n", 16);
+    stream_text(&s, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","
+                    "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]}}]}\n\n");
+    stop(&s, "tool_calls");
+    CHECK_EQ_STR(line(&s), "Hm.\n|[read {}]");
+    stream_free(&s);
+}
+
+TEST(a_call_at_the_end_of_thinking_that_is_never_closed_is_a_call) {
+    stream s;
+    CHECK(all_cuts(ALL, "<think>a<tool_call>{\"name\":\"read\",\"arguments\":{}}</tool_call>",
+                   "(a<tool_call>{\"name\":\"read\",\"arguments\":{}}</tool_call>)|[read {}]"));
+    CHECK(answer_is(ALL, "<think><tool_call><function=read></function>", 9, 9, "stop",
+                    "(<tool_call><function=read></function>)|[read {}]"));
+    CHECK(answer_is(ALL, "<think><tool_call><function=nobody></function>", 9, 9, "stop",
+                    "(<tool_call><function=nobody></function>)"));
+    CHECK(answer_is(ALL, "<think><tool_call><function=read></function></tool_call></think>x", 9, 9,
+                    "stop", "(<tool_call><function=read></function></tool_call>)|x"));
+    begin(&s, ALL);
+    stream_text(&s, "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"a<tool_call>"
+                    "<function=read></function></tool_call>\"}}]}\n\n");
+    stop(&s, "stop");
+    CHECK_EQ_STR(line(&s), "(a<tool_call><function=read></function></tool_call>)|[read {}]");
+    CHECK_EQ_INT(s.message.stop_reason, PHI_STOP_REASON_TOOL_USE);
+    stream_free(&s);
+}
+
 TEST(a_request_without_tools_has_no_calls) {
     stream s;
     begin(&s, ALL);
@@ -524,6 +554,8 @@ TEST_MAIN(TEST_ENTRY(thinking_between_tags_is_thinking_wherever_it_is_cut),
           TEST_ENTRY(a_call_that_a_limit_cut_is_not_run),
           TEST_ENTRY(a_call_between_tags_that_cannot_be_read_is_given_to_the_loop_as_it_is),
           TEST_ENTRY(calls_as_text_beside_real_ones_are_no_calls),
+          TEST_ENTRY(a_tag_that_the_server_left_beside_a_real_call_is_dropped),
+          TEST_ENTRY(a_call_at_the_end_of_thinking_that_is_never_closed_is_a_call),
           TEST_ENTRY(a_request_without_tools_has_no_calls), TEST_ENTRY(whole_answers_are_split_too),
           TEST_ENTRY(an_answer_that_broke_off_shows_what_came_and_calls_nothing),
           TEST_ENTRY(floods_of_tags_cost_no_more_than_their_bytes),
