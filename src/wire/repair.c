@@ -437,6 +437,77 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
     phi__buf_free(&out);
 }
 
+/* The list or object that a string stands for; NULL: none. */
+static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
+    const char *at, *end;
+    uint32_t faults = 0;
+    phi_json *node = NULL;
+    phi__buf out;
+    text = phi__str_trim(text);
+    if (text.len == 0 || (text.at[0] != '{' && text.at[0] != '[')) return NULL;
+    at = text.at;
+    end = text.at + text.len;
+    phi__buf_init(&out, a->memory);
+    if (phi__repair_value(&out, &at, end, &faults) && at == end &&
+        phi_json_parse(&a->scratch, phi__buf_str(&out), 0, &node, NULL) == PHI_NO_MEMORY)
+        a->no_memory = true;
+    if (out.failed) a->no_memory = true;
+    phi__buf_free(&out);
+    return node;
+}
+
+/* Members that the schema wants as lists or objects, and that came as strings. Whether there were
+   any. */
+static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_json *arguments) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
+    const phi_json *property;
+    bool any = false;
+    while (!a->no_memory && (property = phi_json_next(&it)) != NULL) {
+        phi_str type = phi_json_str(phi_json_get(property, "type"), "");
+        const phi_json *value = NULL, *member;
+        phi_json_iter members = phi_json_each(arguments);
+        phi_json *unpacked;
+        if (!phi__str_is(type, "array") && !phi__str_is(type, "object")) continue;
+        while ((member = phi_json_next(&members)) != NULL)
+            if (phi_str_equal(members.key, it.key)) value = member;
+        if (!phi_json_is_string(value)) continue;
+        unpacked = phi__repair_unpacked(a, phi_json_str(value, ""));
+        if (unpacked == NULL || !phi__str_is(type, phi_json_type_name(unpacked))) continue;
+        if (phi_json_set_n(&a->scratch, arguments, it.key, unpacked) != PHI_OK) a->no_memory = true;
+        any = true;
+    }
+    return any && !a->no_memory;
+}
+
+static void phi__repair_members(phi__assembly *a, phi__draft *d) {
+    size_t tool = phi__repair_tool_of(a->tools, a->tool_count, phi__buf_str(&d->name));
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi_json *schema = NULL, *arguments = NULL;
+    phi_status status;
+    phi__buf out;
+    if (tool == SIZE_MAX || a->tools[tool].schema.len == 0 ||
+        phi__str_find(phi__buf_str(&d->bytes), 0, "\"") == SIZE_MAX)
+        return;
+    phi__buf_init(&out, a->memory);
+    status = phi_json_parse(&a->scratch, phi__buf_str(&d->bytes), 0, &arguments, NULL);
+    if (status == PHI_OK)
+        status = phi_json_parse(&a->scratch, a->tools[tool].schema, 0, &schema, NULL);
+    if (status == PHI_OK && phi_json_is_object(arguments) &&
+        phi__repair_unpack(a, schema, arguments)) {
+        status = phi__json_write(&out, arguments, 0);
+        if (status == PHI_OK && !out.failed) {
+            phi__buf old = d->bytes;
+            d->bytes = out;
+            out = old;
+            d->rewrites++;
+            phi__repair_note(d, "a list or an object was inside a string");
+        }
+    }
+    if (status == PHI_NO_MEMORY || out.failed) a->no_memory = true;
+    phi__buf_free(&out);
+    phi_arena_reset(&a->scratch, mark);
+}
+
 PHI__FN void phi__repair_calls(phi__assembly *a) {
     size_t i;
     if ((a->quirks & PHI_QUIRK_REPAIR_CALLS) == 0) return;
@@ -445,6 +516,7 @@ PHI__FN void phi__repair_calls(phi__assembly *a) {
         if (d->kind != PHI_CONTENT_TOOL_CALL || d->incomplete) continue;
         phi__repair_name(a, d);
         phi__repair_arguments(a, d);
+        phi__repair_members(a, d);
         if (d->note.failed) a->no_memory = true;
     }
 }

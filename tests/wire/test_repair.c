@@ -3,11 +3,14 @@
 #include "wire/repair_in.h"
 #include "wire/wire_support.h"
 
-static const phi__tool_view tools[] = {{{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL},
-                                       {{"write_file", 10}, {NULL, 0}, {NULL, 0}, false, NULL},
-                                       {{"list_files", 10}, {NULL, 0}, {NULL, 0}, false, NULL},
-                                       {{"get_item", 8}, {NULL, 0}, {NULL, 0}, false, NULL},
-                                       {{"getItem", 7}, {NULL, 0}, {NULL, 0}, false, NULL}};
+static const char schema[] = "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
+                             "\"lines\":{\"type\":\"array\"}}}";
+static const phi__tool_view tools[] = {
+    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL},
+    {{"write_file", 10}, {NULL, 0}, {schema, sizeof schema - 1}, false, NULL},
+    {{"list_files", 10}, {NULL, 0}, {NULL, 0}, false, NULL},
+    {{"get_item", 8}, {NULL, 0}, {NULL, 0}, false, NULL},
+    {{"getItem", 7}, {NULL, 0}, {NULL, 0}, false, NULL}};
 
 static phi_memory memory;
 static phi__assembly a;
@@ -137,10 +140,11 @@ TEST(the_words_of_each_repair) {
                 {"```{}```", "the arguments were in a code fence"},
                 {"{}{}", "the arguments came twice"},
                 {"{} ok", "words came behind the arguments"},
+                {"{\"lines\":\"[]\"}", "a list or an object was inside a string"},
                 {"None", "the arguments were null"}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++) {
-        repair(PHI_QUIRK_REPAIR_CALLS, "read", rows[i].arguments);
+        repair(PHI_QUIRK_REPAIR_CALLS, "write_file", rows[i].arguments);
         CHECK(note_is(rows[i].note));
         phi__assembly_free(&a);
     }
@@ -207,8 +211,8 @@ TEST(a_repair_survives_every_failed_allocation) {
     bool tripped;
     do {
         test_alloc_fail_at(n);
-        repair(PHI_QUIRK_REPAIR_CALLS, "functions.Read", "\"{'path':\\\"a\\\",}\"");
-        CHECK(a.no_memory || call_is("read", "{\"path\":\"a\"}"));
+        repair(PHI_QUIRK_REPAIR_CALLS, "functions.Write_file", "\"{'lines':\\\"[1]\\\",}\"");
+        CHECK(a.no_memory || call_is("write_file", "{\"lines\":[1]}"));
         phi__assembly_free(&a);
         tripped = test_alloc_tripped();
         n++;
