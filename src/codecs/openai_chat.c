@@ -285,8 +285,8 @@ static bool phi__openai_chat_images_ready(phi__encoder *e, size_t at) {
 static void phi__openai_chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form =
-        phi__openai_chat_form(e) | (e->spec->model->quirks & PHI__OPENAI_CHAT_FORM_QUIRKS);
+    uint32_t form = phi__openai_chat_form(e) |
+                    (uint32_t)(e->spec->model->quirks & PHI__OPENAI_CHAT_FORM_QUIRKS);
     phi_str json;
     if (same) form |= PHI__OPENAI_CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__openai_chat_thinking_on(e))
@@ -482,7 +482,7 @@ static phi__strict_form phi__openai_chat_strict_form(const phi_model *model) {
 }
 
 static phi__format_way phi__openai_chat_format_way(const phi__request_spec *spec) {
-    uint32_t quirks = spec->model->quirks;
+    uint64_t quirks = spec->model->quirks;
     if (spec->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
         return PHI__FORMAT_BY_TOOL;
     if (spec->tool_count > 0 && spec->tool_choice != PHI_TOOL_CHOICE_NONE &&

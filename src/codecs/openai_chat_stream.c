@@ -185,8 +185,13 @@ static bool phi__openai_chat_stream_counted(const phi__assembly *a) {
 
 /* ---- thinking and text ---- */
 
-static void phi__openai_chat_stream_say(phi__assembly *a, phi__json_text text) {
-    if (text.len > 0) phi__assembly_add_text(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
+static void phi__openai_chat_stream_say(phi__openai_chat_state *st, phi__assembly *a,
+                                        phi__json_text text) {
+    if (text.len == 0) return;
+    if (phi__openai_chat_splits(a))
+        phi__openai_chat_text_add(&st->text, a, text);
+    else
+        phi__assembly_add_text(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Thinking as a list of text parts, or as a text. */
@@ -209,7 +214,8 @@ static void phi__openai_chat_stream_think_parts(phi__assembly *a, phi__json_curs
 }
 
 /* Content as parts, as Mistral's reasoning models send it. */
-static void phi__openai_chat_stream_parts_of(phi__assembly *a, phi_str raw) {
+static void phi__openai_chat_stream_parts_of(phi__openai_chat_state *st, phi__assembly *a,
+                                             phi_str raw) {
     phi__json_cursor c;
     phi__json_text key, text;
     if (raw.len == 0) return;
@@ -223,7 +229,7 @@ static void phi__openai_chat_stream_parts_of(phi__assembly *a, phi_str raw) {
             else if (!PHI__OPENAI_CHAT_IS(key, "text"))
                 phi__json_cursor_skip(&c);
             else if (phi__json_cursor_take_text(&c, &text))
-                phi__openai_chat_stream_say(a, text);
+                phi__openai_chat_stream_say(st, a, text);
         }
     }
 }
@@ -311,13 +317,16 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
         phi__assembly_add_text(a, block, call->arguments);
 }
 
-static void phi__openai_chat_stream_calls_of(phi__assembly *a, phi_str raw) {
+static void phi__openai_chat_stream_calls_of(phi__openai_chat_state *st, phi__assembly *a,
+                                             phi_str raw) {
     phi__json_cursor c;
     phi__openai_chat_call call;
-    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
+        if (!st->text.structured && phi__openai_chat_splits(a))
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_CALLED);
+        st->text.structured = true;
         if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
             phi__json_cursor_skip(&c);
             continue;
@@ -365,6 +374,11 @@ static void phi__openai_chat_stream_close_all(phi__assembly *a) {
     for (i = 0; i < a->count; i++) phi__assembly_close(a, i);
 }
 
+static phi__openai_chat_ending phi__openai_chat_stream_ending(const phi__assembly *a) {
+    if (a->failure.kind != PHI_FAILURE_NONE) return PHI__OPENAI_CHAT_BROKEN;
+    return a->stop_reason == PHI_STOP_REASON_LENGTH ? PHI__OPENAI_CHAT_CUT : PHI__OPENAI_CHAT_ENDED;
+}
+
 static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__assembly *a,
                                            phi__json_text finish, bool has_usage) {
     if (finish.at == NULL || st->finished) return;
@@ -377,6 +391,8 @@ static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__asse
     phi__assembly_put(a, &a->raw_stop_reason, finish);
     phi__openai_chat_stream_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__openai_chat_stream_counted(a);
+    if (phi__openai_chat_splits(a))
+        phi__openai_chat_text_end(&st->text, a, phi__openai_chat_stream_ending(a));
     if (a->failure.kind == PHI_FAILURE_NONE)
         phi__openai_chat_stream_close_all(a);
     else
@@ -398,10 +414,10 @@ static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assem
         phi__openai_chat_thinking_details(st, a, k->details, "reasoning_details", spoken);
     else if (k->blocks.len > 0)
         phi__openai_chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
-    if (k->parts.len > 0) phi__openai_chat_stream_parts_of(a, k->parts);
-    phi__openai_chat_stream_say(a, k->content);
-    phi__openai_chat_stream_say(a, k->refusal);
-    if (k->calls.len > 0) phi__openai_chat_stream_calls_of(a, k->calls);
+    if (k->parts.len > 0) phi__openai_chat_stream_parts_of(st, a, k->parts);
+    if (k->content.len > 0) phi__openai_chat_stream_say(st, a, k->content);
+    if (k->refusal.len > 0) phi__openai_chat_stream_say(st, a, k->refusal);
+    if (k->calls.len > 0) phi__openai_chat_stream_calls_of(st, a, k->calls);
     if (k->usage.len > 0) phi__openai_chat_stream_usage(a, k->usage);
     phi__openai_chat_stream_finish(st, a, k->finish, k->usage.len > 0);
 }
@@ -417,6 +433,7 @@ static void phi__openai_chat_stream_learn(phi__openai_chat_state *st, const phi_
             said = &k->reasoning[i];
         }
     phi__delta_cache_forget(&st->repeat);
+    if (k->content.len > 0 && phi__openai_chat_splits(a)) return;
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
         k->finish.at != NULL || k->error.len > 0 || a->count == 0)
@@ -484,9 +501,14 @@ PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a) {
     if (st->finish_empty && st->done && !st->broken) {
         a->terminal = true;
         a->stop_reason = PHI_STOP_REASON_STOP;
+        if (phi__openai_chat_splits(a))
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_ENDED);
         phi__openai_chat_stream_close_all(a);
-    } else
+    } else {
         phi__classify_truncated(a, st->heard);
+        if (phi__openai_chat_splits(a))
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_BROKEN);
+    }
 }
 
 PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body) {

@@ -6,7 +6,7 @@
 
 static const phi__tool_view one_tool[] = {{{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL}};
 
-static phi_model plain(uint32_t quirks) {
+static phi_model plain(uint64_t quirks) {
     phi_model model = phi_model_local("http://h/v1", "m", NULL);
     model.quirks = quirks;
     model.reasoning = true;
@@ -28,7 +28,7 @@ static void check_at(phi_model model, phi_thinking level, const char *path, cons
     talk_free(&t);
 }
 
-static void check_quirk(uint32_t quirk, phi_thinking level, const char *path, const char *without,
+static void check_quirk(uint64_t quirk, phi_thinking level, const char *path, const char *without,
                         const char *with) {
     check_at(plain(0), level, path, without);
     check_at(plain(quirk), level, path, with);
@@ -197,7 +197,7 @@ static void worked(conversation *t, phi_model model, bool text) {
     talk_user(t, "and?");
 }
 
-static void check_worked(uint32_t quirks, phi_thinking level, bool text, const char *path,
+static void check_worked(uint64_t quirks, phi_thinking level, bool text, const char *path,
                          const char *want) {
     conversation t;
     worked(&t, plain(quirks), text);
@@ -242,7 +242,7 @@ TEST(each_quirk_of_messages_changes_how_they_look) {
 
 TEST(required_reasoning_is_on_every_assistant_message_while_thinking) {
     conversation t;
-    uint32_t quirks = PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED;
+    uint64_t quirks = PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED;
     check_worked(quirks, PHI_THINKING_LOW, true, "messages[1].reasoning", "\"hm \\\"1\\\"\\nhm2\"");
     check_worked(quirks, PHI_THINKING_LOW, true, "messages[1].reasoning_content", "");
     talk_begin(&t, plain(quirks));
