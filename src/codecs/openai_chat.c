@@ -112,6 +112,39 @@ static void phi__openai_chat_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}");
 }
 
+/* A user's opaque block, which a host wrote: a message of its own if it has a role (the result of a
+   custom tool's call), else a part of the content. Uses and resets e->arena. */
+typedef enum phi__openai_chat_block {
+    PHI__OPENAI_CHAT_NONE,
+    PHI__OPENAI_CHAT_MESSAGE,
+    PHI__OPENAI_CHAT_PART
+} phi__openai_chat_block;
+
+static phi__openai_chat_block phi__openai_chat_user_block(phi__encoder *e, const phi_content *c) {
+    phi__openai_chat_block out = PHI__OPENAI_CHAT_NONE;
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status;
+    if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
+    status = phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
+                            NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    if (phi_json_is_string(phi_json_get(root, "role")))
+        out = PHI__OPENAI_CHAT_MESSAGE;
+    else if (phi_json_is_string(phi_json_get(root, "type")))
+        out = PHI__OPENAI_CHAT_PART;
+    phi_arena_reset(e->arena, mark);
+    return out;
+}
+
+static bool phi__openai_chat_has_block(phi__encoder *e, const phi_message *m,
+                                       phi__openai_chat_block kind) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (phi__openai_chat_user_block(e, &m->content[i]) == kind) return true;
+    return false;
+}
+
 static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
     bool omitted = false;
     size_t i;
@@ -125,6 +158,10 @@ static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
             phi__openai_chat_image_part(e, c);
         else if (is_image && !omitted)
             phi__openai_chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        else if (phi__openai_chat_user_block(e, c) == PHI__OPENAI_CHAT_PART) {
+            phi__json_write_comma(&e->scratch);
+            phi__buf_add_str(&e->scratch, c->replay);
+        }
         omitted = is_image;
     }
     phi__buf_char(&e->scratch, ']');
@@ -132,12 +169,21 @@ static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
 
 /* Nothing at all where nothing of it may be sent. */
 static void phi__openai_chat_user(phi__encoder *e, const phi_message *m) {
-    bool image = phi__render_sends_image(e, m), text = image || phi__render_omits_any(e, m);
+    bool parts =
+        phi__render_sends_image(e, m) || phi__openai_chat_has_block(e, m, PHI__OPENAI_CHAT_PART);
+    bool text = parts || phi__render_omits_any(e, m);
     size_t i;
-    for (i = 0; i < m->content_count && !text; i++) text = phi__openai_is_text(&m->content[i]);
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        text = text || phi__openai_is_text(c);
+        if (phi__openai_chat_user_block(e, c) != PHI__OPENAI_CHAT_MESSAGE) continue;
+        phi__json_write_comma(&e->scratch);
+        phi__buf_add_str(&e->scratch, c->replay);
+    }
     if (!text) return;
+    phi__json_write_comma(&e->scratch);
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || image)
+    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts)
         phi__openai_chat_parts(e, m);
     else {
         phi__buf_char(&e->scratch, '"');
@@ -366,7 +412,10 @@ static void phi__openai_chat_item(phi__encoder *e, size_t at) {
     if (json.len == 0) return;
     phi__openai_chat_before(e, m->role);
     phi__encode_piece(e, json);
-    if (m->role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+    /* a mark goes into the last part, which a message that a host wrote may not have */
+    if (m->role == PHI_ROLE_USER && e->count > 0 && json.len > 3 &&
+        memcmp(json.at + json.len - 3, "}]}", 3) == 0)
+        e->mark_piece = e->count - 1;
 }
 
 static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block) {
