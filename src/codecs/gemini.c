@@ -113,13 +113,16 @@ static void phi__gemini_images(phi__encoder *e, const phi_message *m) {
 static void phi__gemini_opaque(phi__encoder *e, const phi_content *c, bool own) {
     static const char *const signature[] = {"thoughtSignature", NULL};
     phi__buf *out = &e->scratch;
+    phi_arena_mark mark;
     if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_GOOGLE) &&
         !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_VERTEX))
         return;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX)) &&
         (phi__str_is(c->name, "toolCall") || phi__str_is(c->name, "toolResponse")))
         return;
-    if (!phi__kept_is_object(e->arena, c->replay, &e->failed)) return;
+    mark = phi_arena_save(e->arena);
+    if (phi__kept_tree(e, c->replay) == NULL) return;
+    phi_arena_reset(e->arena, mark);
     phi__json_write_comma(out);
     if (own || phi__str_find(c->replay, 0, "\"thoughtSignature\"") == SIZE_MAX) {
         phi__buf_add_str(out, c->replay);

@@ -54,8 +54,7 @@ static phi_str phi__openai_chat_opaque(phi__encoder *e, const phi_content *c, co
     size_t n = strlen(start);
     if (!phi__kept_is_of(c, e->codec->names, NULL) || !phi__str_starts(json, start)) return none;
     if (json.len < n + 4 || memcmp(json.at + json.len - 2, "]}", 2) != 0) return none;
-    if (!phi__kept_is_json(e->arena, phi__str(json.at + n - 1, json.len - n), &e->failed))
-        return none;
+    if (!phi__kept_goes(e, phi__str(json.at + n - 1, json.len - n))) return none;
     return phi__str(json.at + n, json.len - n - 2);
 }
 
@@ -74,9 +73,7 @@ static void phi__openai_chat_put_annotations(phi__encoder *e, const phi_message 
     for (i = 0; i < m->content_count; i++) {
         phi_str list = m->content[i].citations, one;
         phi__json_cursor c;
-        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX ||
-            !phi__kept_is_json(e->arena, list, &e->failed))
-            continue;
+        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__kept_goes(e, list)) continue;
         phi__json_cursor_init(&c, list);
         if (!phi__json_cursor_enter_array(&c)) continue;
         while (phi__json_cursor_next_item(&c)) {
@@ -123,12 +120,9 @@ typedef enum phi__openai_chat_block {
 static phi__openai_chat_block phi__openai_chat_user_block(phi__encoder *e, const phi_content *c) {
     phi__openai_chat_block out = PHI__OPENAI_CHAT_NONE;
     phi_arena_mark mark = phi_arena_save(e->arena);
-    phi_json *root = NULL;
-    phi_status status;
+    const phi_json *root;
     if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
-    status = phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
-                            NULL);
-    if (status == PHI_NO_MEMORY) e->failed = true;
+    root = phi__kept_tree(e, c->replay);
     if (phi_json_is_string(phi_json_get(root, "role")))
         out = PHI__OPENAI_CHAT_MESSAGE;
     else if (phi_json_is_string(phi_json_get(root, "type")))

@@ -64,8 +64,7 @@ static phi__openai_responses_opaque phi__openai_responses_look(phi__encoder *e,
                                         "computer_call_output",    NULL};
     phi__openai_responses_opaque out = {false, false, false};
     phi_arena_mark mark;
-    phi_json *root = NULL;
-    phi_status status;
+    const phi_json *root;
     phi_str type;
     if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_OPENAI_RESPONSES) &&
         !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_AZURE_RESPONSES))
@@ -74,11 +73,9 @@ static phi__openai_responses_opaque phi__openai_responses_look(phi__encoder *e,
         phi__str_find(c->replay, 0, "\"encrypted_content\"") != SIZE_MAX)
         return out;
     mark = phi_arena_save(e->arena);
-    status = phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
-                            NULL);
-    if (status == PHI_NO_MEMORY) e->failed = true;
+    root = phi__kept_tree(e, c->replay);
     type = phi_json_str(phi_json_get(root, "type"), "");
-    out.goes = status == PHI_OK && type.len > 0 &&
+    out.goes = type.len > 0 &&
                !phi__openai_responses_among(phi_json_str(phi_json_get(root, "status"), ""), busy);
     out.part = phi__str_starts(type, "input_");
     out.loose = phi__openai_responses_among(type, loose);
@@ -292,15 +289,14 @@ static phi_str phi__openai_responses_kept(phi__encoder *e, const phi_content *c,
         e->failed = true;
     text = phi_json_str(phi_json_get(root, key), "");
     if (text.len == 0) return none;
-    if (!object)
-        return text.at[0] == '[' && phi__kept_is_json(e->arena, text, &e->failed) ? text : none;
+    if (!object) return text.at[0] == '[' && phi__kept_goes(e, text) ? text : none;
     phi__buf_init(&braces, e->arena->memory);
     phi__buf_char(&braces, '{');
     phi__buf_add_str(&braces, text);
     phi__buf_char(&braces, '}');
     whole = phi__buf_str(&braces);
     if (braces.failed) e->failed = true;
-    good = !braces.failed && phi__kept_is_object(e->arena, whole, &e->failed);
+    good = !braces.failed && phi__kept_goes(e, whole);
     phi__buf_free(&braces);
     return good ? text : none;
 }
@@ -335,7 +331,7 @@ static void phi__openai_responses_content(phi__encoder *e, const phi_content *c,
         phi__buf_add_str(out, parts);
     else {
         bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
-                     phi__kept_is_json(e->arena, c->citations, &e->failed);
+                     phi__kept_goes(e, c->citations);
         phi__buf_text(out, "[{\"type\":\"output_text\"");
         phi__render_text_member(e, "text", c->text);
         phi__buf_text(out, ",\"annotations\":");

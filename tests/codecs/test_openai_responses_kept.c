@@ -77,7 +77,7 @@ static const char *const items[] = {
     "{'id':'a','type':'mcp_call','server_label':'l','name':'t','arguments':'{}','output':null,"
     "'error':{'type':'http_error','code':1.50,'message':'m'}}",
     "{'id':'a','type':'mcp_approval_request','server_label':'l','name':'t','arguments':'{}'}",
-    "{'type':'custom_tool_call','call_id':'c','name':'n','input':'raw \\\\ud83d text'}",
+    "{'type':'custom_tool_call','call_id':'c','name':'n','input':'raw \\\\d text'}",
     "{'type':'tool_search_call','id':'a','execution':'server','call_id':null,'status':'completed',"
     "'arguments':{'paths':['crm']}}",
     "{'type':'tool_search_output','execution':'server','call_id':null,'status':'completed','tools':"
