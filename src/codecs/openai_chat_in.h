@@ -60,6 +60,7 @@ typedef struct phi__openai_chat_state {
     bool done;         /* [DONE] came */
     bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;        /* an event came */
+    bool annotated;    /* so did annotations: lists of sources beside them say nothing new */
     phi__openai_chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
@@ -107,6 +108,23 @@ PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool know
 static inline bool phi__openai_chat_splits(const phi__assembly *a) {
     return (a->quirks & (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS)) != 0;
 }
+/* openai_chat_kept.c: members that phi does not read. Takes a member's value; true if it is one of
+   them and says something. */
+PHI__FN bool phi__openai_chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw);
+/* The last block but for opaque ones that members still go into; SIZE_MAX: none. */
+PHI__FN size_t phi__openai_chat_kept_last(const phi__assembly *a);
+/* phi__assembly_current, for which those blocks do not count. */
+PHI__FN size_t phi__openai_chat_kept_current(phi__assembly *a, phi_content_kind kind);
+/* The members of a delta or message; a call of a custom tool; a part of the content; annotations;
+   and a list of sources (objects, or addresses alone) in place of the citations before. Raw JSON */
+PHI__FN void phi__openai_chat_kept_members(phi__assembly *a, phi_str delta);
+PHI__FN void phi__openai_chat_kept_call(phi__assembly *a, phi_str raw, bool has_index,
+                                        int64_t index, bool has_id);
+PHI__FN void phi__openai_chat_kept_part(phi__assembly *a, phi__json_text type, phi_str raw);
+PHI__FN void phi__openai_chat_kept_annotations(phi__assembly *a, phi_str raw);
+PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw);
+/* Closes any block; an opaque one is then whole. */
+PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block);
 
 PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_str name,
                                            phi_str data);

@@ -98,7 +98,7 @@ static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a
     t->from = t->at;
     if (text.len == 0) return;
     t->said = true;
-    phi__assembly_add(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
+    phi__assembly_add(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Text begins anew behind thinking, or behind a call. */
@@ -135,7 +135,7 @@ static void phi__openai_chat_text_think(phi__openai_chat_text *t, phi__assembly 
     text = phi__str(text.at + blanks, text.len - blanks);
     if (text.len == 0) return;
     t->said = true;
-    phi__assembly_add(a, phi__assembly_current(a, PHI_CONTENT_THINKING), text);
+    phi__assembly_add(a, phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING), text);
 }
 
 /* False: more text is needed. */

@@ -183,7 +183,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
         phi__buf_text(&d->bytes, "{}");
         if (d->bytes.failed) a->no_memory = true;
         if (phi__assembly_is_answer(a, block)) phi__assembly_added(a, block, 0);
-    } else if (a->stop_reason == PHI_STOP_REASON_LENGTH)
+    } else if (a->stop_reason == PHI_STOP_REASON_LENGTH || a->unknown_stop)
         d->incomplete = !phi__assembly_is_json(a, phi__buf_str(&d->bytes));
     d->open = false;
 }
@@ -206,7 +206,7 @@ static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__d
     c.incomplete = d->incomplete;
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         c.arguments = phi__buf_str(&d->bytes);
-    else
+    else if (d->kind != PHI_CONTENT_OPAQUE)
         c.text = phi__buf_str(&d->bytes);
     c.id = phi__buf_str(&d->id);
     c.name = phi__buf_str(&d->name);

@@ -32,7 +32,7 @@ typedef struct phi__draft {
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
     uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
-    phi__buf bytes;    /* text, thinking, or arguments; of an opaque block nothing */
+    phi__buf bytes;    /* text, thinking, or arguments; of an opaque block, JSON that waits */
     phi__buf signature, replay, citations;
     phi__buf id, name;
     phi__buf note; /* tool call: how it was repaired, for people; "": it was not */
@@ -66,6 +66,7 @@ struct phi__assembly {
     bool terminal;       /* the protocol's own end was seen: trouble behind it changes nothing */
     bool last;           /* so was its last event: nothing that follows is read */
     bool awaits_usage;   /* of a failed answer: its usage may follow, so reading goes on */
+    bool unknown_stop;   /* raw_stop_reason is a word that the decoder does not know */
     bool no_memory;      /* sticks */
     phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
     phi__buf failure_words;
@@ -141,7 +142,8 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
    length limit cut, become incomplete; calls without an id, or with the id of an earlier call of
    the message, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
-   computed. If memory ran out, that becomes the failure, unless there is another. */
+   computed. With `unknown_stop`, calls with broken arguments are incomplete as well. If memory ran
+   out, that becomes the failure, unless there is another. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
 /* Takes secrets out of the fields that are no content: ids, the stop word, the failure. Call it

@@ -429,9 +429,12 @@ TEST(content_parts_hold_text_and_thinking) {
                     "\"text\":\"hm\"}]}]}")
                   CHUNK("{\"content\":[{\"type\":\"text\",\"text\":"
                         "\"Hi\"},{\"type\":\"reference\",\"reference_ids\":[1]}]}") FINISH("stop"));
-    CHECK_EQ_INT(s.message.content_count, 2);
+    CHECK_EQ_INT(s.message.content_count, 3);
     CHECK_STR(s.content[0].text, "hm");
     CHECK_STR(s.content[1].text, "Hi");
+    CHECK_STR(s.content[2].name, "reference");
+    CHECK_STR(s.content[2].replay,
+              "{\"content\":[{\"type\":\"reference\",\"reference_ids\":[1]}]}");
     stream_free(&s);
 }
 
@@ -552,7 +555,8 @@ TEST(finish_reasons_are_mapped) {
     check_finish("insufficient_system_resource", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true);
     check_finish("model_context_window_exceeded", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW,
                  false);
-    check_finish("mystery", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false);
+    check_finish("abort", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false);
+    check_finish("mystery", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false);
 }
 
 TEST(the_end_is_a_finish_reason_and_not_the_done_marker) {
