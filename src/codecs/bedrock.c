@@ -455,11 +455,12 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of
-   "arn:aws:bedrock:eu-west-1:...". */
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", of "bedrock.eu-west-1.amazonaws.com",
+   which has the list of models, or of "arn:aws:bedrock:eu-west-1:...". */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
+    if (phi__str_starts(host, "bedrock.") || phi__str_starts(host, "bedrock-fips.")) at = 0;
     if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
         phi__bedrock_between(host, at + 1, ".", &region))
         return region;
