@@ -201,8 +201,8 @@ static void phi__query_sign(phi_query *q, phi__encoder *e, const phi_str *parts)
     q->seat.codec->sign(e, &signing);
 }
 
-/* Sends what the encoder has, whose address is that of the endpoint. parts: of the body, in q->work;
-   NULL: none. */
+/* Sends what the encoder has, whose address is that of the endpoint. parts: of the body, in
+   q->work; NULL: none. */
 static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *parts) {
     phi__fetch_desc desc = PHI_ZERO;
     e->request.method = parts != NULL ? PHI__LIT("POST") : PHI__LIT("GET");
@@ -313,7 +313,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->temperature = -1.0;
     spec->cache = agent->desc.cache;
     spec->format = agent->desc.format;
-    spec->session_id = agent->line.session->id;
+    spec->session_id = phi_agent_session_id(agent->handle);
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena))
         return PHI_NO_MEMORY;

@@ -1,8 +1,8 @@
 /* query.h - questions to a provider beside its answers: which models it has, and how many tokens a
    request would be.
 
-   A query is one HTTP request, or one for each page of a list, over the runtime's transport; phi_step
-   drives it. It is no run: it has no events, no budget pays for it, phi_step does not count it, a
+   A query is one HTTP request, or one for each page of a list, over the runtime's transport;
+   phi_step drives it. It is no run: it has no events, no budget pays for it, phi_step does not count it, a
    tape neither records nor plays it, and nothing is tried again. No hook is called: a host whose
    keys come by PHI_HOOK_CREDENTIAL gives the key in the desc.
 
@@ -44,8 +44,8 @@ typedef struct phi_query_info {
     uint64_t tokens; /* of phi_count_tokens: input tokens, by the provider */
 } phi_query_info;
 
-/* Begins to read the list of the models that the provider of a model has. model: protocol, base_url,
-   api_key and headers count; its id may be NULL. Copied. desc NULL: all defaults.
+/* Begins to read the list of the models that the provider of a model has. model: protocol,
+   base_url, api_key and headers count; its id may be NULL. Copied. desc NULL: all defaults.
    NULL: phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (a protocol without a list: Vertex, a model
    of the host's own), PHI_MISUSE (the runtime is closing, or a tape is played), PHI_NO_MEMORY. */
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc);
@@ -60,7 +60,8 @@ PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi
 PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc);
 
 /* How far it is. A failure's kind, words and delay are as those of a model call; PHI_PARSE: the
-   answer is not what the protocol says; PHI_TOO_BIG: an answer of more than 8 MiB. NULL: PHI_STALE. */
+   answer is not what the protocol says; PHI_TOO_BIG: an answer of more than 8 MiB. NULL:
+   PHI_STALE. */
 PHI_API phi_query_info phi_query_get(const phi_query *query);
 PHI_API bool phi_query_done(const phi_query *query); /* not under way; true for NULL */
 
