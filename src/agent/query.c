@@ -240,7 +240,8 @@ static phi_status phi__query_address(phi_query *q, phi__encoder *e, phi_str page
                       : phi__queries_models_url(q->rules, e->request.url, page, &url);
     done = !url.failed && phi__arena_str(&q->work, phi__buf_str(&url), &e->request.url);
     phi__buf_free(&url);
-    if (!known) return phi__error(q->rt, PHI_BAD_ARG, "model.base_url is none of its protocol");
+    PHI_ASSERT(known); /* the codec has written the address */
+    (void)known;
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -338,7 +339,8 @@ static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str 
     flat = phi__arena_bytes(&q->work, (size_t)length + 1);
     if (flat == NULL) return PHI_NO_MEMORY;
     while ((n = phi_request_read(&e->request, at, flat + at, (size_t)(length - at))) > 0) at += n;
-    if (!phi__queries_members(q->rules, flat, (size_t)length, &members)) return PHI_NO_MEMORY;
+    done = phi__queries_members(q->rules, flat, (size_t)length, &members);
+    PHI_ASSERT(done); /* the codec has written the body */
     phi__buf_init(&before, &q->rt->memory);
     phi__queries_before(q->rules, &q->seat.model, members.len > 0, &before);
     done = !before.failed && phi__arena_str(&q->work, phi__buf_str(&before), &parts[0]);

@@ -2,9 +2,9 @@
    request would be.
 
    A query is one HTTP request, or one for each page of a list, over the runtime's transport;
-   phi_step drives it. It is no run: it has no events, no budget pays for it, phi_step does not count it, a
-   tape neither records nor plays it, and nothing is tried again. No hook is called: a host whose
-   keys come by PHI_HOOK_CREDENTIAL gives the key in the desc.
+   phi_step drives it. It is no run: it has no events, no budget pays for it, phi_step does not
+   count it, a tape neither records nor plays it, and nothing is tried again. No hook is called: a
+   host whose keys come by PHI_HOOK_CREDENTIAL gives the key in the desc.
 
        phi_query *query = phi_models(rt, &model, NULL);
        while (!phi_query_done(query)) phi_step(rt, 100);
