@@ -313,6 +313,24 @@ TEST(a_count_sends_the_request_without_what_the_endpoint_refuses) {
                 "{\"inputTokens\":42}");
 }
 
+TEST(a_name_with_its_folder_is_not_given_a_second_one) {
+    wires w;
+    phi_agent agent;
+    phi_runtime *rt;
+    phi_query *q;
+    wires_init(&w);
+    rt = wires_runtime(&w, NULL);
+    agent = agent_of(rt, phi_model_google("models/gemini-2.0-flash", KEY));
+    say(agent, "Hi");
+    q = phi_count_tokens(agent, NULL);
+    CHECK(has(&w, 0, "/v1beta/models/gemini-2.0-flash:countTokens\n"));
+    CHECK(has(&w, 0, "{\"generateContentRequest\":{\"model\":\"models/gemini-2.0-flash\",\"sys"));
+    phi_query_free(q);
+    (void)phi_agent_free(agent);
+    phi_runtime_free(rt);
+    wires_free(&w);
+}
+
 TEST(a_count_is_of_what_the_policy_shows) {
     wires w;
     phi_agent agent;
@@ -699,6 +717,7 @@ TEST_MAIN(TEST_ENTRY(a_list_is_read_page_by_page),
           TEST_ENTRY(bedrocks_list_is_signed_for_its_region),
           TEST_ENTRY(a_list_without_an_end_is_left_after_a_hundred_pages),
           TEST_ENTRY(a_count_sends_the_request_without_what_the_endpoint_refuses),
+          TEST_ENTRY(a_name_with_its_folder_is_not_given_a_second_one),
           TEST_ENTRY(a_count_is_of_what_the_policy_shows),
           TEST_ENTRY(the_agent_may_be_freed_while_its_request_is_counted),
           TEST_ENTRY(the_key_of_the_desc_is_sent_in_place_of_the_models),
