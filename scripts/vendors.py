@@ -26,7 +26,8 @@ GENAI = "dist/genai.d.ts"
 AWS = "dist-types/models/models_0.d.ts"
 AWS_ENUMS = "dist-types/models/enums.d.ts"
 
-# package -> section -> (file, how, type): `types` are the values of `type` of a union's members,
+# package -> section -> (file, how, type): `types` are the values of `type` of a union's members
+# (`event types`: of `event_type`),
 # `members` the fields of an interface, `values` the literals of a union, an enum or a constant,
 # `keys` the names of a union of one-member objects, as AWS writes them.
 SECTIONS = {
@@ -67,6 +68,12 @@ SECTIONS = {
         "stop reasons": [(GENAI, "values", "FinishReason")],
         "parameters": [(GENAI, "members", "GenerationConfig")],
         "tools": [(GENAI, "members", "Tool")],
+        "interaction steps": [(GENAI, "types", "Step")],
+        "interaction contents": [(GENAI, "types", "Content$")],
+        "interaction deltas": [(GENAI, "types", "StepDeltaData")],
+        "interaction events": [(GENAI, "event types", "InteractionSSEEvent")],
+        "interaction statuses": [(GENAI, "values", "InteractionStatusUpdateStatus")],
+        "interaction parameters": [(GENAI, "members", "CreateModelInteraction")],
     },
     "@aws-sdk/client-bedrock-runtime": {
         "blocks": [(AWS, "keys", "ContentBlock")],
@@ -192,6 +199,8 @@ class File:
     def members(self, name):
         """(member, its type, offset) of an interface, those of its bases included."""
         kind, body, at = self.declared[name]
+        if kind == "type":  # an object with a name
+            body = body.strip()[1:-1] if body.strip()[:1] == "{" else ""
         out = []
         for part in split(body, ";"):
             found = MEMBER.match(part)
@@ -243,7 +252,7 @@ class File:
             elif part is None and self.declared[within][0] == "enum":
                 yield from (value for value, _ in self.values(within))
 
-    def types(self, path):
+    def types(self, path, tag="type"):
         """The values of `type` of a union's members."""
         kind, text, inside, at = self.place(path)
         parts = [(None, path, at)] if kind == "interface" else self.parts(text, inside, set())
@@ -256,10 +265,13 @@ class File:
             else:
                 continue
             for name, value, _ in members:
-                if name == "type":
+                if name == tag:
                     for literal in self.literals(value, within):
                         yield literal, offset if offset is not None else at
                     break
+
+    def event_types(self, path):
+        return self.types(path, "event_type")
 
     def values(self, path):
         """The literals of a union, the values of an enum or of a constant's members."""
@@ -278,7 +290,7 @@ class File:
 
     def names(self, path):
         kind, text, inside, at = self.place(path)
-        if kind == "type":  # an alias, or an intersection
+        if kind == "type" and text.strip()[:1] != "{":  # an alias, or an intersection
             for part in re.split(r"[|&]", text):
                 found = NAME.match(part.strip())
                 full = self.find(found.group(0), inside) if found else None
@@ -297,7 +309,8 @@ class File:
                     yield name, offset
 
 
-HOW = {"types": File.types, "values": File.values, "members": File.names, "keys": File.keys}
+HOW = {"types": File.types, "event types": File.event_types, "values": File.values,
+       "members": File.names, "keys": File.keys}
 
 
 def listed(sections, section):

@@ -31,6 +31,9 @@ export type Stop = 'end' | 'cut' | (string & {});
 export interface Params extends Base { 'quoted-name'?: string; limit?: number; readonly top_p: number | null }
 """
 TWO = """\
+declare type Sent = Made | Gone;
+declare type Made = { event_type: 'sent.made'; type: 'not_this'; };
+declare type Gone = { event_type: "sent.gone"; };
 export declare enum Reason { A = "REASON_A", /** words */ B = "REASON_B" }
 export declare const Other: { readonly X: "other_x"; readonly Y: "other_y" };
 export type Event = Event.StartMember | Event.$UnknownMember;
@@ -47,7 +50,8 @@ SECTIONS = {
     },
     "two": {
         "reasons": [("two.d.ts", "values", "Reason"), ("two.d.ts", "values", "Other")],
-        "events": [("two.d.ts", "keys", "Event")],
+        "events": [("two.d.ts", "keys", "Event"), ("two.d.ts", "event types", "Sent")],
+        "fields": [("two.d.ts", "members", "Gone")],
     },
 }
 ALL = {
@@ -59,7 +63,8 @@ ALL = {
     },
     "two": {
         "reasons": {"known": ["REASON_A", "REASON_B", "other_x", "other_y"]},
-        "events": {"known": ["start"]},
+        "events": {"known": ["start", "sent.made", "sent.gone"]},
+        "fields": {"known": ["event_type"]},
     },
 }
 passed = failed = 0
@@ -107,7 +112,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         code, said = run(home, ALL)
         check(code == 0, "a list that has all names passes", said)
-        check(said == "@tiny/sdk 1.2.3: 12 names, 0 new\ntwo 4.5.6: 5 names, 0 new\n",
+        check(said == "@tiny/sdk 1.2.3: 12 names, 0 new\ntwo 4.5.6: 8 names, 0 new\n",
               "no name is missed, and none is invented", said)
 
         more = ONE.replace("Block = TextBlock", "Block = NewBlock | TextBlock") \
@@ -120,7 +125,7 @@ def main():
         check(code == 0 and "\"brand_new\" is new" in said, "--print says it and passes", said)
 
         for section, name in (("stops", "cut"), ("parameters", "limit"), ("parameters", "quoted-name"),
-                              ("reasons", "REASON_B"), ("reasons", "other_y"), ("events", "start"),
+                              ("reasons", "REASON_B"), ("reasons", "other_y"), ("events", "start"), ("events", "sent.gone"), ("fields", "event_type"),
                               ("blocks", "another")):
             code, said = run(home, without(section, name))
             check(code == 1 and f"{section}: \"{name}\" is new" in said,
