@@ -244,10 +244,10 @@ PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_mess
                           : c->kind == PHI_CONTENT_DOCUMENT ? "document"
                                                             : "audio";
         if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK) continue;
-        if (word != NULL && strcmp(word, own) != 0) return "attachments";
+        if (word != NULL && strcmp(word, own) != 0) return "files";
         word = own;
     }
-    return word != NULL ? word : "attachments";
+    return word != NULL ? word : "files";
 }
 
 PHI__FN phi_str phi__render_omitted(phi_content_kind kind) {

@@ -58,7 +58,7 @@ PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *mes
 /* Any block that goes as PHI__RENDER_BLOCK. */
 PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message);
 /* "image", "document", "audio" for the blocks that go as PHI__RENDER_BLOCK; of several kinds:
-   "attachments". */
+   "files". */
 PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
 
 /* The line that replaces blocks which a target does not take: "(image omitted: this model does not
