@@ -94,6 +94,18 @@ static void phi__session_json_message(phi__session_writer *w, const phi_message 
     phi_arena_reset(w->scratch, mark);
 }
 
+/* Whether a text may hold a block of a kind of ours. */
+static bool phi__session_json_may_be_own(phi_str json) {
+    return phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
+           phi__str_find(json, 0, "\"audio\"") != SIZE_MAX ||
+           phi__str_find(json, 0, "\"opaque\"") != SIZE_MAX;
+}
+
+/* A captured request is written as it is, or not at all. */
+static bool phi__session_json_may_stay(const phi__session_writer *w, phi_str request) {
+    return (w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !phi__session_json_may_be_own(request);
+}
+
 /* ---- members ---- */
 
 static void phi__session_json_messages(phi__session_writer *w, const char *key,
@@ -185,7 +197,7 @@ static void phi__session_json_turn(phi__session_writer *w, const phi_turn *turn)
         phi__records_raw(&w->out, "output_message", "null");
     phi__session_json_messages(w, "tool_results", turn->results, turn->result_count);
     phi__session_fields_put(&w->out, PHI__SESSION_TURN_TIMES, turn);
-    if (turn->request.len > 0) {
+    if (turn->request.len > 0 && phi__session_json_may_stay(w, turn->request)) {
         phi__json_write_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
     }
@@ -220,13 +232,6 @@ static bool phi__session_json_is_foreign(phi_str json) {
     return phi__str_is(type.raw, "AgentStart") &&
            phi_json_find(json, "config_snapshot.api", &at) == PHI_OK &&
            at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
-}
-
-/* Whether a text may hold a block of a kind of ours. */
-static bool phi__session_json_may_be_own(phi_str json) {
-    return phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
-           phi__str_find(json, 0, "\"audio\"") != SIZE_MAX ||
-           phi__str_find(json, 0, "\"opaque\"") != SIZE_MAX;
 }
 
 /* The same event with plain messages; false: no memory. */
@@ -270,12 +275,17 @@ static void phi__session_json_events(phi__session_writer *w, const phi_loop_reco
     size_t i;
     phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
-        if (!all && !phi__session_json_is_common(loop->events[i].json)) continue;
+        phi_str json = loop->events[i].json;
+        phi_json_found type;
+        if (!all && !phi__session_json_is_common(json)) continue;
+        if (phi_json_find(json, "type", &type) == PHI_OK && phi__str_is(type.raw, "TurnRequest") &&
+            !phi__session_json_may_stay(w, json))
+            continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
         phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
         phi__json_write_key(&w->out, PHI__LIT("event"));
-        phi__session_json_event(w, loop->events[i].json);
+        phi__session_json_event(w, json);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');

@@ -222,7 +222,10 @@ static const char own_blocks[] =
     "\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}],\"timestamp\":2},"
     "\"tool_results\":[{\"role\":\"toolResult\",\"toolCallId\":\"c\",\"toolName\":\"t\","
     "\"content\":[{\"type\":\"audio\",\"data\":\"UklGRg==\",\"mimeType\":\"audio/mpeg\"}],"
-    "\"isError\":false,\"timestamp\":2}]}}]}]}";
+    "\"isError\":false,\"timestamp\":2}]}},"
+    "{\"sequence\":2,\"event\":{\"type\":\"TurnRequest\",\"loop_id\":\"l\",\"turn_index\":0,"
+    "\"payload\":{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"document\","
+    "\"name\":\"e.pdf\",\"url\":\"https://a.example/e\"}]}]}}}]}]}";
 
 static size_t occurs(phi_str json, const char *what) {
     size_t at = 0, n = 0;
@@ -254,6 +257,7 @@ TEST(blocks_that_the_original_does_not_know_are_written_as_text) {
     CHECK_EQ_INT(occurs(json, "\"text\": \"(a document: d.pdf)\""), 1);
     CHECK_EQ_INT(occurs(json, "\"text\": \"(a sound: audio/mpeg)\""), 1);
     CHECK_EQ_INT(occurs(json, "\"text\": \"ok\""), 2);
+    CHECK_EQ_INT(occurs(json, "TurnRequest"), 0); /* a request is written whole or not at all */
     REQUIRE(CHECK_EQ_INT(phi_session_to_json(s, PHI_SESSION_OWN_EVENTS, &arena, &json), PHI_OK));
     REQUIRE(phi_session_from_json(json, &allocator, 0, &back, NULL) == PHI_OK);
     CHECK_EQ_INT(back->loops[0]->messages[0].content_count, 5);
