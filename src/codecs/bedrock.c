@@ -612,8 +612,8 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-/* Documents go to all models but those of text alone; audio to Voxtral and to Nova's Omni. AWS's
-   table of models and features, November 2026. */
+/* Documents go to all models but Nova Micro ("Supported models and model features" of the Converse
+   API, read November 2026) and gpt-oss, which takes text alone; audio to Voxtral and Nova's Omni. */
 static uint32_t phi__bedrock_media(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     uint32_t media = PHI__MEDIA_PDF | PHI__MEDIA_TEXT | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;

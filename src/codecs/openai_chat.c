@@ -62,7 +62,10 @@ static void phi__openai_chat_block(phi__encoder *e, const phi_content *c) {
         phi__buf_text(out, "{\"type\":\"file\",\"file\":{\"filename\":");
         phi__render_file_name(out, c);
         phi__buf_text(out, ",\"file_data\":");
-        phi__openai_data_url(e, c);
+        if (c->url.len > 0)
+            phi__json_write_str(out, c->url);
+        else
+            phi__openai_data_url(e, c);
         break;
     case PHI_CONTENT_AUDIO:
         phi__buf_text(out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
@@ -533,7 +536,8 @@ static phi_status phi__openai_chat_format_fit(phi__request_spec *spec, phi_arena
 /* ---- the codec ---- */
 
 /* By provider and by the model's name: other servers refuse a part that they do not know. PDFs go to
-   OpenAI, and to the two that pass them on; audio to models that are named for it, but Mistral's,
+   OpenAI, and to the two that pass them on, by their address to OpenRouter alone (its announcement
+   "Audio Inputs and PDF URLs for Apps"); audio to models that are named for it, but Mistral's,
    whose part has another form. */
 static uint32_t phi__openai_chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
@@ -542,6 +546,7 @@ static uint32_t phi__openai_chat_media(const phi_model *model) {
     bool sound = passes && phi__str_find_nocase(id, 0, "gemini") != SIZE_MAX;
     uint32_t media = passes || phi__str_is(provider, "openai") ? PHI__MEDIA_PDF : 0;
     size_t i;
+    if (phi__str_is(provider, "openrouter")) media |= PHI__MEDIA_URL;
     for (i = 0; i < PHI__COUNT(hears); i++)
         if (phi__str_find_nocase(id, 0, hears[i]) != SIZE_MAX) sound = true;
     if (sound && !phi__str_is(provider, "mistral")) media |= PHI__MEDIA_SOUND;

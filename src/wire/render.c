@@ -162,7 +162,7 @@ PHI__FN const char *phi__render_ending(phi_str mime_type) {
 }
 
 PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c) {
-    const char *ending = phi__render_ending(c->mime_type);
+    const char *ending = c->mime_type.len > 0 ? phi__render_ending(c->mime_type) : "pdf";
     phi_str name = c->name.len > 0 ? c->name : PHI__LIT("document");
     size_t n = ending != NULL ? strlen(ending) : 0;
     bool has = n > 0 && name.len > n + 1 && name.at[name.len - n - 1] == '.' &&

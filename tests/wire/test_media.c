@@ -167,6 +167,17 @@ TEST(a_local_server_gets_text_alone) {
     talk_free(&t);
 }
 
+TEST(openrouter_gets_a_pdf_by_its_address) {
+    conversation t;
+    talk_begin(&t, phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"));
+    talk_user(&t, "read");
+    (void)linked(&t, "https://a.example/b.pdf");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "messages[0].content[1].file"),
+                 "{\"filename\":\"document.pdf\",\"file_data\":\"https://a.example/b.pdf\"}");
+    talk_free(&t);
+}
+
 static bool hears(phi_model model) {
     conversation t;
     bool heard;
@@ -453,7 +464,7 @@ TEST(documents_survive_every_failed_allocation) {
     check_memory(nova());
 }
 
-static void check_long(phi_model model) {
+static void check_long(phi_model model, bool is_error) {
     enum { BYTES = 300000 };
     char *data = (char *)malloc(BYTES + 1), *text = (char *)malloc(BYTES + 1);
     conversation once, sliced;
@@ -469,6 +480,8 @@ static void check_long(phi_model model) {
         both[i]->blocks[0][1].data = phi_str_of(data);
         both[i]->blocks[0][2].text = phi_str_of(text);
         both[i]->blocks[2][0].data = phi_str_of(data);
+        both[i]->blocks[2][1].data = phi_str_of(data);
+        both[i]->messages[2].is_error = is_error;
     }
     CHECK_EQ_INT(talk_render(&once, 0), PHI_OK);
     CHECK_EQ_INT(talk_render(&sliced, 1), PHI_OK);
@@ -480,12 +493,17 @@ static void check_long(phi_model model) {
     free(text);
 }
 
-TEST(long_documents_are_written_in_slices) {
-    check_long(claude());
-    check_long(gpt());
-    check_long(responses());
-    check_long(gemini());
-    check_long(nova());
+TEST(long_documents_are_the_same_in_slices) {
+    int is_error;
+    for (is_error = 0; is_error < 2; is_error++) {
+        check_long(claude(), is_error != 0);
+        check_long(gpt(), is_error != 0);
+        check_long(responses(), is_error != 0);
+        check_long(gemini(), is_error != 0);
+        check_long(phi_model_google("gemini-2.5-pro", "K"), is_error != 0);
+        check_long(nova(), is_error != 0);
+        check_long(phi_model_bedrock(NULL, "mistral.voxtral-mini-3b-2507", "K"), is_error != 0);
+    }
 }
 
 TEST_MAIN(TEST_ENTRY(claude_gets_documents_as_blocks_and_a_line_for_audio),
@@ -507,4 +525,5 @@ TEST_MAIN(TEST_ENTRY(claude_gets_documents_as_blocks_and_a_line_for_audio),
           TEST_ENTRY(a_translated_history_renders_to_the_same_bytes),
           TEST_ENTRY(translation_replaces_what_the_target_does_not_take),
           TEST_ENTRY(documents_survive_every_failed_allocation),
-          TEST_ENTRY(long_documents_are_written_in_slices))
+          TEST_ENTRY(long_documents_are_the_same_in_slices),
+          TEST_ENTRY(openrouter_gets_a_pdf_by_its_address))
