@@ -75,7 +75,7 @@ static void phi__anthropic_document(phi__encoder *e, const phi_content *c) {
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_block(phi__encoder *e, const phi_content *c) {
+static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE)
         phi__anthropic_image(e, c);
     else
@@ -90,7 +90,7 @@ static void phi__anthropic_said(phi__encoder *e, const phi_content *c) {
 }
 
 static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__anthropic_said, phi__anthropic_block);
+    phi__render_parts(e, m, media, phi__anthropic_said, phi__anthropic_media_block);
 }
 
 static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
@@ -240,7 +240,7 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
                 if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
-                    phi__anthropic_block(e, &m->content[j]);
+                    phi__anthropic_media_block(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);

@@ -535,10 +535,10 @@ static phi_status phi__openai_chat_format_fit(phi__request_spec *spec, phi_arena
 
 /* ---- the codec ---- */
 
-/* By provider and by the model's name: other servers refuse a part that they do not know. PDFs go to
-   OpenAI, and to the two that pass them on, by their address to OpenRouter alone (its announcement
-   "Audio Inputs and PDF URLs for Apps"); audio to models that are named for it, but Mistral's,
-   whose part has another form. */
+/* By provider and by the model's name: other servers refuse a part that they do not know. PDFs go
+   to OpenAI, and to the two that pass them on, by their address to OpenRouter alone (its
+   announcement "Audio Inputs and PDF URLs for Apps"); audio to models that are named for it, but
+   Mistral's, whose part has another form. */
 static uint32_t phi__openai_chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);

@@ -284,11 +284,10 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
 /* Whether it is as small as its agent wants results. */
 static bool phi__call_fits(const phi_agent_desc *desc, const phi_tool_result *result) {
     size_t texts = 0, i;
-    uint64_t bytes;
     for (i = 0; i < result->content_count; i++) {
         const phi_content *c = &result->content[i];
         if (c->kind == PHI_CONTENT_TEXT) texts += c->text.len;
-        if (phi__cap_too_large(c, desc->max_result_image_bytes, &bytes)) return false;
+        if (phi__cap_too_large(c, desc->max_result_image_bytes)) return false;
     }
     return texts <= desc->max_result_bytes;
 }

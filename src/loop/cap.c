@@ -1,6 +1,6 @@
 /* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
-   stay, with a line between them that counts the missing bytes; a line replaces an image, a document
-   or audio that is too large. */
+   stay, with a line between them that counts the missing bytes; a line replaces an image, a
+   document or audio that is too large. */
 #include "loop/cap_in.h"
 
 #include "base/sha256_in.h"
@@ -109,29 +109,31 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
     return true;
 }
 
-PHI__FN bool phi__cap_too_large(const phi_content *c, uint32_t most, uint64_t *bytes) {
-    *bytes = 0;
-    if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO)
-        *bytes = (uint64_t)(c->data.len / 4) * 3;
-    else if (c->kind == PHI_CONTENT_DOCUMENT)
-        *bytes = (uint64_t)(c->data.len / 4) * 3 + c->text.len;
-    return most != PHI_UNLIMITED && *bytes > most;
+/* Of an image, a document or audio; else 0. */
+static uint64_t phi__cap_media_bytes(const phi_content *c) {
+    uint64_t data = (uint64_t)(c->data.len / 4) * 3;
+    if (c->kind == PHI_CONTENT_DOCUMENT) return data + c->text.len;
+    return c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ? data : 0;
+}
+
+PHI__FN bool phi__cap_too_large(const phi_content *c, uint32_t most) {
+    return most != PHI_UNLIMITED && phi__cap_media_bytes(c) > most;
 }
 
 static bool phi__cap_media(phi_arena *arena, phi_content *content, size_t count, uint32_t most) {
     char words[120];
-    uint64_t bytes;
     size_t i;
     for (i = 0; i < count; i++) {
+        unsigned long long bytes = phi__cap_media_bytes(&content[i]);
         const char *kind = content[i].kind == PHI_CONTENT_IMAGE      ? "An image"
                            : content[i].kind == PHI_CONTENT_DOCUMENT ? "A document"
                                                                      : "A sound";
-        if (!phi__cap_too_large(&content[i], most, &bytes)) continue;
+        if (!phi__cap_too_large(&content[i], most)) continue;
         memset(&content[i], 0, sizeof content[i]);
         content[i].kind = PHI_CONTENT_TEXT;
         (void)snprintf(words, sizeof words,
-                       "[%s of %llu bytes was left out: at most %u bytes are shown]", kind,
-                       (unsigned long long)bytes, (unsigned)most);
+                       "[%s of %llu bytes was left out: at most %u bytes are shown]", kind, bytes,
+                       (unsigned)most);
         if (!phi__arena_str(arena, phi_str_of(words), &content[i].text)) return false;
     }
     return true;

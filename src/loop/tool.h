@@ -107,8 +107,8 @@ typedef struct phi_tool_result {
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
    changes. PHI_BAD_ARG: a block of another kind or without its data, or no effects; phi_last_error
-   names the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by itself
-   with that message. */
+   names the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by
+   itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Finishes a call with one text.

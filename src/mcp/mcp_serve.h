@@ -237,8 +237,8 @@ PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, con
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
 /* Of a tool call, before its result: blocks of the protocol that phi_content has not (resource
-   links, embedded resources with an address of their own), a JSON array, put behind the result's own; copied. The last
-   one counts. PHI_BAD_ARG: no array, or not of a call. */
+   links, embedded resources with an address of their own), a JSON array, put behind the result's
+   own; copied. The last one counts. PHI_BAD_ARG: no array, or not of a call. */
 PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */

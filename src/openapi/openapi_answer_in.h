@@ -2,8 +2,9 @@
    gets of it.
 
    Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images,
-   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading
-   ends there. Secrets of the request are hidden in all of it. */
+   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
+   there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
+   it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
@@ -49,9 +50,8 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */
 PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes);
-/* Writes the text for the model behind `out`; *media: base64, if the answer is a block of its own kind,
-   else empty.
-   PHI_NO_MEMORY. */
+/* Writes the text for the model behind `out`; *media: base64, if the answer is a block of its own
+   kind, else empty. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
                                               phi__buf *media);
 /* Of the media: image, document or audio. */

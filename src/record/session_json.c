@@ -33,7 +33,7 @@ static bool phi__session_json_is_own(const phi_message *message) {
     return false;
 }
 
-/* "(a document: Report.pdf)", "(a sound: audio/wav)"; of a document of text its text behind that. */
+/* "(a document: Report.pdf)", "(a sound: audio/wav)"; then the text of a document of text. */
 static bool phi__session_json_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT, fine;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
