@@ -27,7 +27,7 @@ PREFIX = {
     "config/config_tables_model.c": "config_tables", "config/config_tables_strategy.c": "config_tables",
     "persist/file_lock.c": "file_store", "codecs/gemini_shared.c": "gemini",
     # the vendor's name is not repeated in each function
-    "codecs/gemini_interactions.c": "interactions",
+    "codecs/gemini_interactions.c": "interactions", "codecs/gemini_interactions_merge.c": "interactions_merge",
     "codecs/gemini_interactions_stream.c": "interactions_stream",
 }
 NOT_A_FUNCTION = re.compile(r"^(?:typedef|struct|enum|union|extern \"C\"|static const struct|#|namespace)")

@@ -19,6 +19,14 @@ typedef struct phi__interactions_state {
     phi__delta_cache repeat;
 } phi__interactions_state;
 
+#define PHI__INTERACTIONS_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
+
+/* Makes one object of a block's start and its deltas, which wait in `replay`, one behind the other.
+   A start without deltas stays as it came. */
+PHI__FN void phi__interactions_merge(phi__assembly *a, size_t block);
+/* Arguments that are a string are a piece of their JSON; false: they are none. */
+PHI__FN bool phi__interactions_merge_piece(phi_str arguments, phi__json_text *piece);
+
 PHI__FN void phi__interactions_stream_event(void *state, phi__assembly *a, phi_str name,
                                             phi_str data);
 PHI__FN void phi__interactions_stream_end(void *state, phi__assembly *a);
