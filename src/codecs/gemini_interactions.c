@@ -1,8 +1,8 @@
-/* gemini_interactions.c - requests of Google's Interactions API, at the Gemini API and at Vertex AI.
+/* gemini_interactions.c - requests of Google's Interactions API, also at Vertex AI.
 
-   Nothing is stored at the server: a request has the whole history, as a list of steps. A message is
-   rendered whole, as the steps that it becomes, and kept. The model's own steps go back in their
-   places: a call is refused unless a signed thought stands before it, and steps of hosted tools
+   Nothing is stored at the server: a request has the whole history, as a list of steps. A message
+   is rendered whole, as the steps that it becomes, and kept. The model's own steps go back in their
+   places: a call is refused unless a signed thought comes before it, and steps of hosted tools
    unless they are whole. Google's documentation and SDKs, November 2026. */
 #include "codecs/gemini_interactions_in.h"
 
@@ -158,8 +158,8 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_message *m, cons
     phi__buf_add_str(&e->scratch, json);
 }
 
-/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no use
-   to the model. */
+/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
+   use to the model. */
 static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool same) {
     bool is_signed = !phi__interactions_three(e);
     size_t i;
