@@ -587,6 +587,80 @@ TEST(what_a_stream_held_goes_back_in_the_next_request) {
     stream_free(&s);
 }
 
+static uint32_t roll(uint32_t *seed, uint32_t most) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % most;
+}
+
+/* A random JSON value, as a server may space and spell it; at most 4 deep. */
+static void random_value(phi__buf *out, uint32_t *seed, int depth) {
+    static const char *const plain[] = {"null",
+                                        "true",
+                                        "-0",
+                                        "1.50",
+                                        "2e3",
+                                        "\"\"",
+                                        "\"a b\"",
+                                        "\"\\u00e9\"",
+                                        "\"gr\xc3\xbc\"",
+                                        "\"\\\"\"",
+                                        "{}",
+                                        "[ ]",
+                                        "\"\\/\"",
+                                        "12345678901234567890"};
+    uint32_t kind = roll(seed, depth > 3 ? 14 : 20), n, i;
+    if (kind < 14) {
+        phi__buf_text(out, plain[kind]);
+        return;
+    }
+    n = 1 + roll(seed, 3);
+    phi__buf_char(out, kind < 17 ? '{' : '[');
+    for (i = 0; i < n; i++) {
+        if (i > 0) phi__buf_text(out, roll(seed, 2) == 0 ? "," : " , ");
+        if (kind < 17)
+            phi__buf_printf(out, "\"k%u\"%s", (unsigned)roll(seed, 5),
+                            roll(seed, 2) == 0 ? ":" : " : ");
+        random_value(out, seed, depth + 1);
+    }
+    phi__buf_char(out, kind < 17 ? '}' : ']');
+}
+
+TEST(random_steps_come_back_equal) {
+    uint32_t seed;
+    for (seed = 1; seed <= 3000; seed++) {
+        uint32_t state = seed;
+        conversation t;
+        phi__buf step;
+        phi_message *m;
+        stream s;
+        bool good;
+        stream_begin(&s, P);
+        s.assembly.protocol = phi_str_of(P);
+        phi__buf_init(&step, &s.memory);
+        phi__buf_printf(&step, "{\"type\":\"novel_%u\",\"value\" :", (unsigned)roll(&state, 9));
+        random_value(&step, &state, 0);
+        phi__buf_text(&step, ",\"id\":\"n\"}");
+        phi__buf_char(&step, '\0');
+        stream_text(&s, "data: {\"event_type\":\"step.start\",\"index\":0,\"step\":");
+        stream_text(&s, step.at);
+        stream_text(&s, "}\n\n" STOPS("0") TEXT("1", "a") DONE("completed"));
+        stream_end(&s);
+        talk_begin(&t, flash_3());
+        talk_user(&t, "a");
+        m = talk_assistant(&t);
+        m->content = s.content;
+        m->content_count = s.message.content_count;
+        talk_user(&t, "b");
+        talk_render_ok(&t);
+        good = CHECK_EQ_INT(s.message.content_count, 2) &&
+               CHECK_STR(s.content[0].replay, step.at) && CHECK(strstr(t.body, step.at) != NULL);
+        phi__buf_free(&step);
+        talk_free(&t);
+        stream_free(&s);
+        if (!good) break;
+    }
+}
+
 TEST(usage_is_cumulative_and_what_is_absent_stays) {
     stream s;
     stream_of(&s, P,
@@ -808,6 +882,7 @@ TEST_MAIN(TEST_ENTRY(the_key_is_in_a_header_and_a_token_where_the_address_has_a_
           TEST_ENTRY(a_hosted_step_that_was_cut_is_not_kept_in_part),
           TEST_ENTRY(a_step_of_very_many_members_keeps_those_of_its_start),
           TEST_ENTRY(what_a_stream_held_goes_back_in_the_next_request),
+          TEST_ENTRY(random_steps_come_back_equal),
           TEST_ENTRY(usage_is_cumulative_and_what_is_absent_stays),
           TEST_ENTRY(a_whole_answer_is_read), TEST_ENTRY(a_body_that_is_no_answer_is_an_error),
           TEST_ENTRY(http_errors_have_codes_that_are_words),

@@ -181,6 +181,33 @@ TEST(bedrock_takes_a_signature_made_with_the_key_pair) {
     if (!spoken) test_skip("Bedrock is not spoken");
 }
 
+TEST(steps_of_a_hosted_search_go_back_to_interactions) {
+    crowd *c = roomy_crowd();
+    seen *s = c != NULL ? agent_at(c, &protocols[6], "/s/searched", "a-key") : NULL;
+    int i;
+    for (i = 0; s != NULL && i < 3 && crowd_ask(s, "Does it rain?"); i++) {
+        CHECK_EQ_INT(s->status, PHI_OK);
+        CHECK_EQ_STR(s->text, "It rains.");
+    }
+    if (s != NULL) {
+        char *body = mock_ask("GET", "/_body");
+        CHECK_EQ_STR(protocols[6].protocol, PHI_PROTOCOL_INTERACTIONS);
+        for (i = 0; i < 2; i++) {
+            char want[400];
+            (void)snprintf(want, sizeof want,
+                           "{\"type\":\"google_search_call\",\"id\":\"s000%d\",\"arguments\":"
+                           "{\"queries\":[\"rain\"]},\"search_type\":\"web_search\","
+                           "\"signature\":\"U2ln\"},{\"type\":\"google_search_result\","
+                           "\"call_id\":\"s000%d\",\"result\":[{\"search_suggestions\":\"<b>\"}],"
+                           "\"signature\":\"U2ln\"},",
+                           i, i);
+            if (!CHECK_EQ_INT(e2e_count(body, want), 1)) printf("  %s\n", body);
+        }
+        free(body);
+    }
+    if (c != NULL) crowd_free(c);
+}
+
 TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
     size_t i;
     for (i = 0; i < PROTOCOLS; i++) {
@@ -217,4 +244,5 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_
           TEST_ENTRY(thinking_goes_back_whole_in_every_protocol),
           TEST_ENTRY(a_wrong_key_is_refused_in_every_protocol),
           TEST_ENTRY(bedrock_takes_a_signature_made_with_the_key_pair),
+          TEST_ENTRY(steps_of_a_hosted_search_go_back_to_interactions),
           TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol))
