@@ -45,6 +45,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__input_free_queues(agent);
     phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
+    phi__head_free(agent);
     if (agent->sources != NULL) phi__tool_sources_free(agent);
     phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
     phi_arena_free(&agent->model_arena);

@@ -5,6 +5,26 @@
 #include <stdio.h>
 
 #ifndef PHI_NO_EXPLAIN
+/* One more line, if the last request left thinking out. */
+static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {
+    const phi__thinking *thinking = &agent->thinking;
+    char line[240];
+    int n;
+    char *at;
+    if (thinking->cause == NULL) return PHI_OK;
+    n = snprintf(line, sizeof line,
+                 "thinking: the last request left out that of %llu answer%s, from entry %llu on: "
+                 "%s\n",
+                 (unsigned long long)thinking->dropped, thinking->dropped == 1 ? "" : "s",
+                 (unsigned long long)thinking->first, thinking->cause);
+    at = phi__arena_bytes(arena, phi__add(out->len, (size_t)n));
+    if (at == NULL) return PHI_NO_MEMORY;
+    memcpy(at, out->at, out->len);
+    memcpy(at + out->len, line, (size_t)n);
+    *out = phi__str(at, out->len + (size_t)n);
+    return PHI_OK;
+}
+
 static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
@@ -34,10 +54,12 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
 #ifndef PHI_NO_EXPLAIN
     phi__agent *agent = phi__find_agent(handle);
     phi__project_order order;
+    phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    return phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, out)
-                                                   : phi__explained_all(agent, arena, out);
+    status = phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, out)
+                                                     : phi__explained_all(agent, arena, out);
+    return status == PHI_OK ? phi__explained_thinking(agent, arena, out) : status;
 #else
     (void)arena;
     (void)out;

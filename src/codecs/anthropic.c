@@ -18,11 +18,13 @@ enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4 /* the images of an error result */
+    PHI__ANTHROPIC_IMAGES = 4, /* the images of an error result */
+    PHI__ANTHROPIC_SYSTEM = 8  /* an update that is a system message */
 };
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
 #define PHI__ANTHROPIC_MARK PHI__ANTHROPIC_MARK_OPEN "}"
+#define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
 
 static bool phi__anthropic_no_images(const phi__encoder *e) {
     return (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
@@ -135,7 +137,9 @@ static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
                                             ",{\"role\":\"assistant\",\"content\":[",
                                             "]},{\"role\":\"assistant\",\"content\":["};
     size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-    phi__encode_glue(e, role == PHI_ROLE_USER ? user[before] : assistant[before]);
+    phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
+                        : role == PHI_ROLE_USER  ? user[before]
+                                                 : assistant[before]);
     if (before == 2) e->last_role = e->open_role;
     e->open_role = role;
 }
@@ -147,19 +151,41 @@ static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks
     else
         phi__anthropic_open_role(e, role);
     phi__encode_piece(e, blocks);
-    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+    if (role != PHI_ROLE_ASSISTANT && e->count > 0) e->mark_piece = e->count - 1;
+}
+
+/* The role of the message that an item is part of. */
+static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
+    if (e->spec->items[at].message->role == PHI_ROLE_ASSISTANT) return PHI_ROLE_ASSISTANT;
+    return phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM : PHI_ROLE_USER;
+}
+
+/* Changes of tools stand in system messages alone. */
+static void phi__anthropic_update(phi__encoder *e, const phi_message *m, uint32_t form) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__anthropic_text(e, c->text);
+        if (c->kind != PHI_CONTENT_OPAQUE || (form & PHI__ANTHROPIC_SYSTEM) == 0) continue;
+        phi__json_write_comma(&e->scratch);
+        phi__buf_add_str(&e->scratch, c->replay);
+    }
 }
 
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_sends_thinking(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
     phi_str blocks;
     if (same) form |= PHI__ANTHROPIC_ORIGIN;
+    if (phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
     if (m->role != PHI_ROLE_ASSISTANT && phi__anthropic_no_images(e))
         form |= PHI__ANTHROPIC_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->role == PHI_ROLE_USER)
+        if (m->is_update)
+            phi__anthropic_update(e, m, form);
+        else if (m->role == PHI_ROLE_USER)
             phi__anthropic_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_result(e, m);
@@ -167,8 +193,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
             phi__anthropic_assistant(e, m, same);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
-    phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
-                          blocks);
+    phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
@@ -277,6 +302,33 @@ static void phi__anthropic_tail(phi__encoder *e) {
         phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
 }
 
+static bool phi__anthropic_changes_tools(const phi__encoder *e) {
+    size_t i, j;
+    for (i = 0; i < e->spec->item_count; i++) {
+        const phi_message *m = e->spec->items[i].message;
+        for (j = 0; m->is_update && j < m->content_count; j++)
+            if (m->content[j].kind == PHI_CONTENT_OPAQUE) return true;
+    }
+    return false;
+}
+
+/* Beside the host's own. */
+static void phi__anthropic_put_beta(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    size_t i;
+    if (!phi__anthropic_changes_tools(e)) return;
+    phi__buf_clear(out);
+    for (i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, "anthropic-beta"))
+            phi__buf_add_str(out, e->headers[i].value);
+    if (phi__str_find(phi__buf_str(out), 0, PHI__ANTHROPIC_TOOLS_BETA) != SIZE_MAX) return;
+    if (out->len > 0) phi__buf_char(out, ',');
+    phi__buf_text(out, PHI__ANTHROPIC_TOOLS_BETA);
+    if (out->failed) e->failed = true;
+    phi__encode_header(e, "anthropic-beta", phi__buf_str(out));
+    phi__buf_clear(out);
+}
+
 static void phi__anthropic_address(phi__encoder *e) {
     const phi_model *model = e->spec->model;
     phi_str key = phi__str_trim(phi_str_of(model->api_key));
@@ -292,6 +344,31 @@ static void phi__anthropic_address(phi__encoder *e) {
     } else if (key.len > 0)
         phi__encode_header(e, "x-api-key", key);
     phi__encode_model_headers(e);
+    phi__anthropic_put_beta(e);
+}
+
+/* ---- tools that change in mid-conversation ---- */
+
+/* Definitions in messages are in beta at Anthropic itself ("Mid-conversation system messages and
+   tool changes", read 2026-11-26); other platforms take references alone. */
+static bool phi__anthropic_takes_tools(const phi_model *model) {
+    return phi__str_is(phi_str_of(model->provider), "anthropic");
+}
+
+static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool, bool removed) {
+    if (removed) {
+        phi__buf_text(out, "{\"type\":\"tool_removal\",\"tool\":{\"type\":\"tool_reference\"");
+        phi__render_member(out, "name", tool->name);
+        phi__buf_text(out, "}}");
+        return;
+    }
+    phi__buf_text(out, "{\"type\":\"tool_addition\",\"tool\":{\"type\":\"tool_definition\","
+                       "\"definition\":{");
+    phi__render_member(out, "name", tool->name);
+    if (tool->description.len > 0) phi__render_member(out, "description", tool->description);
+    phi__buf_text(out, ",\"input_schema\":");
+    phi__buf_add_str(out, tool->schema);
+    phi__buf_text(out, "}}}");
 }
 
 /* ---- the codec ---- */
@@ -304,7 +381,11 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       NULL,
                                                       phi__claude_unforced,
                                                       phi__claude_user_last,
-                                                      PHI__RULE_USER_FIRST};
+                                                      PHI__RULE_USER_FIRST,
+                                                      phi__claude_binding,
+                                                      phi__claude_takes_updates,
+                                                      phi__anthropic_takes_tools,
+                                                      phi__anthropic_put_change};
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {PHI__NAMES_ANTHROPIC,

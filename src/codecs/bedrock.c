@@ -160,8 +160,9 @@ static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) 
         phi__encode_glue(e, ",");
     else {
         if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
-        phi__encode_glue(e, role == PHI_ROLE_USER ? "{\"role\":\"user\",\"content\":["
-                                                  : "{\"role\":\"assistant\",\"content\":[");
+        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "{\"role\":\"system\",\"content\":["
+                            : role == PHI_ROLE_USER  ? "{\"role\":\"user\",\"content\":["
+                                                     : "{\"role\":\"assistant\",\"content\":[");
         e->last_role = e->open_role;
         e->open_role = role;
     }
@@ -175,7 +176,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
-    } else if (phi__render_same_origin(e, at)) {
+    } else if (phi__render_sends_thinking(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
     }
@@ -195,7 +196,10 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
             phi__bedrock_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
-    phi__bedrock_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+    phi__bedrock_append(e,
+                        m->role == PHI_ROLE_ASSISTANT  ? PHI_ROLE_ASSISTANT
+                        : phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM
+                                                       : PHI_ROLE_USER,
                         blocks);
 }
 
@@ -491,10 +495,19 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-static const phi__codec_rules phi__bedrock_rules = {
-    phi__bedrock_id_rule,    phi__claude_strict_form, NULL,
-    phi__bedrock_format_way, PHI__SCHEMA_STRICT,      NULL,
-    phi__claude_unforced,    phi__claude_user_last,   PHI__RULE_USER_FIRST};
+static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
+                                                    phi__claude_strict_form,
+                                                    NULL,
+                                                    phi__bedrock_format_way,
+                                                    PHI__SCHEMA_STRICT,
+                                                    NULL,
+                                                    phi__claude_unforced,
+                                                    phi__claude_user_last,
+                                                    PHI__RULE_USER_FIRST,
+                                                    phi__claude_binding,
+                                                    phi__claude_takes_updates,
+                                                    NULL,
+                                                    NULL};
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {

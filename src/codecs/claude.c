@@ -21,18 +21,26 @@ typedef struct phi__claude_row {
     phi__claude is;     /* version is filled in */
 } phi__claude_row;
 
-/* The first row that fits decides. */
+/* The first row that fits decides. Which models check prefixes and take system messages: "Prefix
+   checks on thinking blocks" and "Mid-conversation system messages and tool changes", read
+   2026-11-26. Sonnet 5 takes none. */
 static const phi__claude_row phi__claude_rows[] = {
-    {"fable", 500, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
-    {"opus", 505, 505, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
-    {"sonnet", 505, 505, {0, true, true, false, PHI__CLAUDE_OFF_BETWEEN, 128000}},
-    {"", 500, 9999, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000}},
-    {"", 407, 499, {0, true, true, false, PHI__CLAUDE_OFF_OMIT, 128000}},
-    {"", 406, 406, {0, true, false, false, PHI__CLAUDE_OFF_OMIT, 128000}},
-    {"opus", 400, 401, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 32000}},
-    {"", 307, 405, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 64000}},
-    {"", 305, 306, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 8192}},
-    {"", 1, 304, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 4096}},
+    {"fable", 501, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, true, true}},
+    {"fable", 500, 500, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, false, true}},
+    {"mythos", 501, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, true, true}},
+    {"mythos", 500, 500, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, false, true}},
+    {"opus", 505, 505, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, true, true}},
+    {"sonnet", 505, 505, {0, true, true, true, PHI__CLAUDE_OFF_BETWEEN, 128000, true, true}},
+    {"", 505, 9999, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000, true, true}},
+    {"opus", 500, 504, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000, false, true}},
+    {"", 500, 504, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000, false, false}},
+    {"opus", 408, 408, {0, true, true, false, PHI__CLAUDE_OFF_OMIT, 128000, false, true}},
+    {"", 407, 499, {0, true, true, false, PHI__CLAUDE_OFF_OMIT, 128000, false, false}},
+    {"", 406, 406, {0, true, false, false, PHI__CLAUDE_OFF_OMIT, 128000, false, false}},
+    {"opus", 400, 401, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 32000, false, false}},
+    {"", 307, 405, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 64000, false, false}},
+    {"", 305, 306, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 8192, false, false}},
+    {"", 1, 304, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 4096, false, false}},
 };
 
 static bool phi__claude_digit(phi_str s, size_t at) {
@@ -150,7 +158,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
         if (c->kind == PHI_CONTENT_THINKING)
-            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
+            thought = thought || (c->signature.len > 0 && phi__render_sends_thinking(e, at));
         else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
             thought = false;
     }
@@ -234,6 +242,16 @@ PHI__FN phi__format_way phi__claude_format_way(const phi__request_spec *spec) {
 PHI__FN bool phi__claude_unforced(const phi__request_spec *spec) {
     phi__claude_plan plan = phi__claude_plan_of(spec);
     return plan.thinks || plan.claude.no_forced_tool;
+}
+
+PHI__FN phi__binding phi__claude_binding(const phi_model *model) {
+    phi__claude claude = phi__claude_of(phi_str_of(model->id));
+    if (claude.version == 0 || !model->reasoning) return PHI__BINDS_NOT;
+    return claude.checks ? PHI__BINDS_CHECKED : PHI__BINDS_COUNTED;
+}
+
+PHI__FN bool phi__claude_takes_updates(const phi_model *model) {
+    return phi__claude_of(phi_str_of(model->id)).updates;
 }
 
 PHI__FN bool phi__claude_user_last(const phi_model *model) {

@@ -22,6 +22,8 @@ typedef struct phi__claude {
     bool no_forced_tool; /* refuses a tool_choice that forces a call */
     phi__claude_off off;
     uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
+    bool checks;          /* checks the prefix of thinking that comes back (wire/prefix_in.h) */
+    bool updates;         /* takes system messages in mid-conversation */
 } phi__claude;
 
 /* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
@@ -54,6 +56,8 @@ PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__claude_format_way(const phi__request_spec *spec);
 PHI__FN bool phi__claude_unforced(const phi__request_spec *spec);
 PHI__FN bool phi__claude_user_last(const phi_model *model);
+PHI__FN phi__binding phi__claude_binding(const phi_model *model);
+PHI__FN bool phi__claude_takes_updates(const phi_model *model);
 
 #endif
 

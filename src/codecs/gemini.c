@@ -412,7 +412,11 @@ static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    NULL,
                                                    NULL,
                                                    PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
-                                                       PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST};
+                                                       PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
+                                                   NULL,
+                                                   NULL,
+                                                   NULL,
+                                                   NULL};
 
 #ifndef PHI_NO_GEMINI
 static void phi__gemini_address(phi__encoder *e) {

@@ -525,7 +525,11 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule
                                                         phi__openai_chat_format_fit,
                                                         phi__openai_chat_unforced,
                                                         NULL,
-                                                        0};
+                                                        0,
+                                                        NULL,
+                                                        NULL,
+                                                        NULL,
+                                                        NULL};
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,

@@ -370,7 +370,11 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              NULL,
                                                              NULL,
                                                              NULL,
-                                                             0};
+                                                             0,
+                                                             NULL,
+                                                             NULL,
+                                                             NULL,
+                                                             NULL};
 
 #ifndef PHI_NO_OPENAI_RESPONSES
 static void phi__openai_responses_address(phi__encoder *e) {

@@ -1,9 +1,10 @@
-/* facts.c - world facts: the facts that an agent knows, the message that shows them, and those that
-   its snapshot has. */
+/* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model, and
+   those that its snapshot has. */
 #include "features/facts_in.h"
 
 #include "loop/loop_in.h"
 #include "text/records_in.h"
+#include "wire/hash_in.h"
 
 #ifndef PHI_NO_FACTS
 
@@ -127,48 +128,259 @@ static bool phi__facts_none(phi__agent *agent) {
            (facts == NULL || (facts->all.count == 0 && (facts->count == 0 || own->count == 0)));
 }
 
-/* Empty: there are none. False: no memory. */
-static bool phi__facts_shown_text(phi__agent *agent, phi_arena *arena, phi_str *out) {
-    const phi_fact *list;
-    size_t count, left, i;
+/* The facts that fit, in *list; `left` more do not. False: no memory. */
+static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi_fact **list,
+                                  size_t *count, size_t *left) {
+    phi_fact *kept;
     uint8_t *shown;
-    phi__buf text;
-    bool done;
-    *out = phi__str("", 0);
-    if (!phi__facts_known(agent, arena, &list, &count)) return false;
-    if (count == 0) return true;
-    shown = (uint8_t *)phi__arena_zero(arena, count);
+    size_t all, i;
+    if (!phi__facts_known(agent, arena, list, &all)) return false;
+    kept = (phi_fact *)(uintptr_t)*list; /* it was made just now */
+    shown = (uint8_t *)phi__arena_zero(arena, phi__max(all, 1));
     if (shown == NULL) return false;
-    left = phi__facts_shown_choose(list, count, shown);
-    phi__buf_init(&text, &agent->memory);
-    phi__buf_text(&text, "[What you know now]");
-    for (i = 0; i < count; i++)
-        if (shown[i] != 0) phi__facts_shown_line(&text, &list[i]);
-    if (left > 0) {
-        phi__buf_text(&text, "\n[");
-        phi__buf_u64(&text, left);
-        phi__buf_text(&text, " more are left out]");
+    *left = phi__facts_shown_choose(*list, all, shown);
+    for (i = 0, *count = 0; i < all; i++)
+        if (shown[i] != 0) kept[(*count)++] = kept[i];
+    return true;
+}
+
+/* ---- what the model was told ---- */
+
+/* An update names what it told in its details, so that the next one, after a restore or in another
+   lane as well, is made from the history alone:
+       {"facts":N,"state":"HASH","keys":["KEY","HASH",...]}
+   N counts the updates since one that told everything, which is 0; the state is a hash of all that
+   held then; a key without a hash holds no more. */
+typedef struct phi__told {
+    phi_str key;
+    uint64_t value; /* a hash; 0: it holds no more */
+} phi__told;
+
+typedef struct phi__tellings {
+    const phi_message **updates; /* from the one that told everything to the newest */
+    size_t count;                /* 0: the model does not know everything */
+    uint64_t state;
+} phi__tellings;
+
+enum { PHI__FACTS_UPDATES = 64 }; /* after as many changes everything is told again */
+
+static uint64_t phi__facts_hash(const phi_fact *fact) {
+    return phi__hash(fact->value, phi__hash(fact->key, 1)) | 1;
+}
+
+static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left) {
+    uint64_t n = left;
+    size_t i;
+    for (i = 0; i < count; i++) n = phi__hash_mix(n ^ phi__facts_hash(&list[i]));
+    return n | 1;
+}
+
+static uint64_t phi__facts_hex(phi_str digits) {
+    uint64_t n = 0;
+    size_t i;
+    for (i = 0; i < digits.len && i < 16; i++) {
+        char c = digits.at[i];
+        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
     }
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    return n;
+}
+
+/* Its number, or negative: it is no update of facts. */
+static int64_t phi__facts_number(const phi_message *m) {
+    phi_json_found found;
+    int64_t n = -1;
+    if (!m->is_update || m->details.len == 0) return -1;
+    if (phi_json_find(m->details, "facts", &found) != PHI_OK || !phi_json_found_int(&found, &n))
+        return -1;
+    return n;
+}
+
+/* Looks backwards through the request for an unbroken row of updates. False: no memory. */
+static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tellings *out) {
+    const phi__request_spec *spec = &run->attempt.spec;
+    int64_t want = -1;
+    size_t i;
+    memset(out, 0, sizeof *out);
+    for (i = spec->item_count; i > 0 && want != 0; i--) {
+        const phi_message *m = spec->items[i - 1].message;
+        int64_t n = phi__facts_number(m);
+        if (n < 0) continue;
+        if (want < 0) { /* the newest */
+            if (n >= PHI__FACTS_UPDATES) return true;
+            out->updates = (const phi_message **)phi_arena_alloc(arena, ((size_t)n + 1) *
+                                                                            sizeof *out->updates);
+            if (out->updates == NULL) return false;
+            out->count = (size_t)n + 1;
+            want = n + 1;
+        }
+        if (n != want - 1) break;
+        out->updates[n] = m;
+        want = n;
+    }
+    if (want != 0) out->count = 0;
+    if (out->count > 0) {
+        phi_json_found found;
+        phi_str digits = {NULL, 0};
+        if (phi_json_find(out->updates[out->count - 1]->details, "state", &found) == PHI_OK)
+            (void)phi_json_found_str(arena, &found, &digits);
+        out->state = phi__facts_hex(digits);
+    }
+    return true;
+}
+
+/* Puts the keys of one update into a list by key; both are in the order of their keys. */
+static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told, size_t *count) {
+    phi_json *root = NULL;
+    const phi_json *keys, *node;
+    phi_json_iter it;
+    phi__told *out;
+    size_t at = 0, n = 0;
+    phi_status status = phi_json_parse(arena, details, PHI_JSON_BORROW, &root, NULL);
+    if (status != PHI_OK) return status != PHI_NO_MEMORY;
+    keys = phi_json_get(root, "keys");
+    out = (phi__told *)phi_arena_alloc(
+        arena, phi__mul(phi__add(*count + 1, phi_json_count(keys)), sizeof *out));
+    if (out == NULL) return false;
+    it = phi_json_each(keys);
+    while ((node = phi_json_next(&it)) != NULL) {
+        const phi_json *hash = phi_json_next(&it);
+        phi_str key = phi_json_str(node, "");
+        int order = 1;
+        while (at < *count && (order = phi__fact_list_compare((*told)[at].key, key)) < 0)
+            out[n++] = (*told)[at++];
+        if (at < *count && order == 0) at++;
+        out[n].key = key;
+        out[n++].value = phi__facts_hex(phi_json_str(hash, ""));
+    }
+    while (at < *count) out[n++] = (*told)[at++];
+    *told = out;
+    *count = n;
+    return true;
+}
+
+/* ---- one update ---- */
+
+typedef struct phi__facts_update {
+    phi__buf text, gone; /* what holds; the keys that hold no more */
+    phi__buf keys;       /* of the details */
+} phi__facts_update;
+
+static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {
+    char digits[17];
+    phi__json_write_comma(out);
+    phi__json_write_str(out, key);
+    phi__hash_hex(hash, digits);
+    phi__buf_char(out, ',');
+    phi__json_write_str(out, phi__str(digits, hash != 0 ? 16 : 0));
+}
+
+/* The facts that differ from what was told, and the keys that are gone. */
+static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t count,
+                              const phi__told *told, size_t told_count) {
+    size_t i = 0, t = 0;
+    while (i < count || t < told_count) {
+        int order = i == count        ? 1
+                    : t == told_count ? -1
+                                      : phi__fact_list_compare(list[i].key, told[t].key);
+        if (order <= 0 && (order < 0 || phi__facts_hash(&list[i]) != told[t].value)) {
+            phi__facts_shown_line(&u->text, &list[i]);
+            phi__facts_put_key(&u->keys, list[i].key, phi__facts_hash(&list[i]));
+        }
+        if (order > 0 && told[t].value != 0) {
+            phi__buf_char(&u->gone, '\n');
+            phi__buf_add_str(&u->gone, told[t].key);
+            phi__facts_put_key(&u->keys, told[t].key, 0);
+        }
+        if (order <= 0) i++;
+        if (order >= 0) t++;
+    }
+}
+
+/* The whole text of the update and its details, into u->text and u->keys. */
+static void phi__facts_compose(phi__facts_update *u, size_t number, uint64_t state, size_t left,
+                               phi__buf *text, phi__buf *details) {
+    char digits[17];
+    if (u->text.len > 0 || number == 0)
+        phi__buf_text(text, number == 0 ? "[What you know now]" : "[What has changed]");
+    phi__buf_add_str(text, phi__buf_str(&u->text));
+    if (left > 0) {
+        phi__buf_text(text, "\n[");
+        phi__buf_u64(text, left);
+        phi__buf_text(text, " more are left out]");
+    }
+    if (u->gone.len > 0) {
+        phi__buf_text(text, text->len > 0 ? "\n[No longer known]" : "[No longer known]");
+        phi__buf_add_str(text, phi__buf_str(&u->gone));
+    }
+    phi__hash_hex(state, digits);
+    phi__buf_text(details, "{\"facts\":");
+    phi__buf_u64(details, number);
+    phi__buf_text(details, ",\"state\":\"");
+    phi__buf_text(details, digits);
+    phi__buf_text(details, "\",\"keys\":[");
+    phi__buf_add_str(details, phi__buf_str(&u->keys));
+    phi__buf_text(details, "]}");
+    if (u->text.failed || u->gone.failed || u->keys.failed) text->failed = true;
+}
+
+static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
+    phi_content content;
+    phi_message message;
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    if (text->failed || details->failed) return false;
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi__buf_str(text);
+    message.content = &content;
+    message.content_count = 1;
+    message.details = phi__buf_str(details);
+    return phi__model_call_update(run, &message);
+}
+
+/* Tells everything, or what has changed since. */
+static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings *tellings,
+                            const phi_fact *list, size_t count, size_t left) {
+    phi_memory *memory = &run->agent->memory;
+    size_t number = left > 0 ? 0 : tellings->count, told_count = 0, i;
+    phi__told *told = NULL;
+    phi__facts_update u;
+    phi__buf text, details;
+    bool done = true;
+    for (i = 0; i < tellings->count && done && number > 0; i++)
+        done = phi__facts_merge(arena, tellings->updates[i]->details, &told, &told_count);
+    phi__buf_init(&u.text, memory);
+    phi__buf_init(&u.gone, memory);
+    phi__buf_init(&u.keys, memory);
+    phi__buf_init(&text, memory);
+    phi__buf_init(&details, memory);
+    if (done) {
+        phi__facts_differ(&u, list, count, told, number > 0 ? told_count : 0);
+        phi__facts_compose(&u, number, phi__facts_state(list, count, left), left, &text, &details);
+        done = phi__facts_say(run, &text, &details);
+    }
+    phi__buf_free(&u.text);
+    phi__buf_free(&u.gone);
+    phi__buf_free(&u.keys);
     phi__buf_free(&text);
+    phi__buf_free(&details);
     return done;
 }
 
 /* ---- the request ---- */
 
 static bool phi__facts_show(phi__run *run) {
-    phi_content content;
-    phi_message message;
-    if (run->agent->desc.disable_facts || phi__facts_none(run->agent)) return true;
-    memset(&content, 0, sizeof content);
-    memset(&message, 0, sizeof message);
-    if (!phi__facts_shown_text(run->agent, &run->arena, &content.text)) return false;
-    if (content.text.len == 0) return true;
-    content.kind = PHI_CONTENT_TEXT;
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    return phi__model_call_append(run, &message);
+    const phi_fact *list = NULL;
+    phi__tellings tellings;
+    size_t count = 0, left = 0;
+    phi_arena *arena = &run->arena;
+    if (run->agent->desc.disable_facts) return true;
+    if (!phi__facts_tellings(run, arena, &tellings)) return false;
+    if (!phi__facts_none(run->agent) &&
+        !phi__facts_shown_list(run->agent, arena, &list, &count, &left))
+        return false;
+    if (tellings.count == 0 ? count == 0 : tellings.state == phi__facts_state(list, count, left))
+        return true;
+    return phi__facts_tell(run, arena, &tellings, list, count, left);
 }
 
 /* ---- snapshots ---- */

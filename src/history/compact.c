@@ -182,8 +182,9 @@ static phi_str phi__compact_line(const phi_message *message, size_t most,
 }
 
 static bool phi__compact_has_line(const phi__compacting *c, size_t item) {
-    phi_role role = c->items[item].message->role;
-    return !phi__compact_stays(c, item) && (role == PHI_ROLE_USER || role == PHI_ROLE_ASSISTANT);
+    const phi_message *m = c->items[item].message;
+    return !phi__compact_stays(c, item) && !m->is_update && /* the next request says it anew */
+           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
 }
 
 /* The text of an earlier summary; empty for the focus that stands before it. */

@@ -11,7 +11,8 @@ PHI__FN bool phi__messages_room(phi_memory *memory, phi__messages *messages, siz
 PHI__FN void phi__messages_add(phi__messages *messages, phi__entry *entry) {
     entry->ordinal = messages->count++;
     messages->at[messages->held++] = entry;
-    if (entry->message->role == PHI_ROLE_USER) messages->last_user = entry->seq + 1;
+    if (entry->message->role == PHI_ROLE_USER && !entry->message->is_update)
+        messages->last_user = entry->seq + 1;
 }
 
 PHI__FN void phi__messages_replace(phi_memory *memory, phi__messages *messages, phi__entry **list,
@@ -22,7 +23,8 @@ PHI__FN void phi__messages_replace(phi_memory *memory, phi__messages *messages, 
     messages->count = messages->held = count;
     messages->cap = cap;
     for (i = count; i > 0 && messages->last_user == 0; i--)
-        if (list[i - 1]->message->role == PHI_ROLE_USER) messages->last_user = list[i - 1]->seq + 1;
+        if (list[i - 1]->message->role == PHI_ROLE_USER && !list[i - 1]->message->is_update)
+            messages->last_user = list[i - 1]->seq + 1;
 }
 
 PHI__FN void phi__messages_clear(phi__messages *messages) {

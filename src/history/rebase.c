@@ -74,8 +74,8 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
 /* A turn may begin here: with words of the user, behind which no result stands of a call before
    it. */
 static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_caller) {
-    return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
-           first_caller >= at;
+    return item->message->role == PHI_ROLE_USER && !item->message->is_update &&
+           (item->flags & PHI_ITEM_SUMMARY) == 0 && first_caller >= at;
 }
 
 /* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one

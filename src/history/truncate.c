@@ -83,7 +83,7 @@ static void phi__truncate_look(phi__truncation *t) {
         }
         for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
         if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
-        if (item->message->role != PHI_ROLE_USER) continue;
+        if (item->message->role != PHI_ROLE_USER || item->message->is_update) continue;
         if (t->first == SIZE_MAX) t->first = at;
         t->newest = at;
     }

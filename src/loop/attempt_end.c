@@ -119,6 +119,7 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
         if (failure != NULL && !run->attempt.answer->assembly.started)
             message.provider = phi_str_of("unknown");
     }
+    if (failure == NULL) phi__thinking_mark(run, &message);
     phi__events_stamp(run, &message);
     return phi__append_keep(run->agent->thread, &message);
 }
@@ -220,6 +221,17 @@ static phi__state phi__attempt_end_refused(phi__run *run) {
     return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
+/* The same request without its thinking: it is made anew, and what it leaves out is reported. */
+static phi__state phi__attempt_end_unthink(phi__run *run) {
+    bool emitted = phi__attempt_retract(run);
+    phi__thinking_bar(run);
+    phi__attempt_abandon(run);
+    phi__attempt_clear(run);
+    phi__model_call_list_clear(run);
+    phi__projection_clear(run);
+    return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
+}
+
 /* ---- for good ---- */
 
 static bool phi__attempt_end_wanted(const phi__run *run) {
@@ -273,6 +285,8 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&
         phi__attempt_end_wanted(run))
         return phi__attempt_end_refused(run);
+    if (phi__attempt_end_wanted(run) && phi__thinking_refused(run, failure))
+        return phi__attempt_end_unthink(run);
     if (phi__attempt_end_wanted(run) &&
         phi__attempt_end_retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
                                       phi__attempt_end_random(run), &run->attempt.delay_ms) &&

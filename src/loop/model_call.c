@@ -258,6 +258,9 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
                                  &set->arena))
         return PHI_NO_MEMORY;
     status = phi__model_call_items(run, &spec->items, &spec->item_count);
+    spec->rewritten = phi__thinking_rewritten(run);
+    spec->thinking_from = agent->thinking.barred;
+    if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
         status = phi__format_apply(agent->codec, spec, &run->arena, words, words_size);
     if (status == PHI_OK)
@@ -265,18 +268,37 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     return status;
 }
 
-PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message) {
+/* One more item, that of the log's last message. The list is the turn's own, or that of the view,
+   which may have moved as it grew. */
+static bool phi__model_call_update_item(phi__run *run, bool of_view) {
+    const phi__fold *fold = &run->agent->thread->fold;
     phi__request_spec *spec = &run->attempt.spec;
-    phi__item *items = (phi__item *)phi__arena_zero(
-        &run->arena, phi__mul(phi__add(spec->item_count, 1), sizeof *items));
+    phi__item *items;
+    if (of_view) {
+        spec->items = fold->items;
+        spec->item_count = fold->count;
+        return true;
+    }
+    items = (phi__item *)phi_arena_alloc(&run->arena,
+                                         phi__mul(phi__add(spec->item_count, 1), sizeof *items));
     if (items == NULL) return false;
     if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
-    items[spec->item_count].message = phi_message_copy(message, &run->arena);
-    items[spec->item_count].flags = (uint32_t)PHI__ITEM_PASSING;
-    if (items[spec->item_count].message == NULL) return false;
+    items[spec->item_count] = fold->items[fold->count - 1];
     spec->items = items;
     spec->item_count++;
     return true;
+}
+
+PHI__FN bool phi__model_call_update(phi__run *run, const phi_message *message) {
+    phi_thread *thread = run->agent->thread;
+    bool of_view = run->attempt.spec.items == thread->fold.items;
+    phi_message update = *message, *kept;
+    update.role = PHI_ROLE_USER;
+    update.is_update = true;
+    phi__events_stamp(run, &update);
+    kept = phi__append_keep(thread, &update);
+    return kept != NULL && phi__events_log(run, kept) &&
+           phi__model_call_update_item(run, of_view);
 }
 
 /* Before anything was sent. */
@@ -344,7 +366,7 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    return status == PHI_OK ? phi__model_call_made(run) : PHI__RUN_LOST;
+    return status == PHI_OK && phi__thinking_look(run) ? phi__model_call_made(run) : PHI__RUN_LOST;
 }
 
 /* ---- keys ---- */

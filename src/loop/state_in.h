@@ -17,6 +17,8 @@
 #include "io/http_in.h"
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
+#include "loop/head_in.h"
+#include "loop/thinking_in.h"
 #include "loop/agent_desc.h"
 #include "loop/attempt_in.h"
 #include "loop/limits_in.h"
@@ -366,9 +368,11 @@ struct phi__agent {
     phi__one_shot one_shot;
     struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;            /* projection.c: the last warning to the host */
+    phi__thinking thinking;           /* thinking.c: that the last request left out */
     phi__agent_spent spent;
     phi__agent_events events;
     phi__questions *questions; /* NULL: it never had any */
+    phi__head *head;           /* NULL: its model keeps none */
 };
 
 /* ---- the runtime ---- */

@@ -245,7 +245,7 @@ static void phi__message_put_prefix(phi__buf *out, const phi_message *message) {
     int i;
     if (message->prefix == 0) return;
     for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
-    for (i = 31, n = message->prefix_thinking; i >= 16; i--, n >>= 4)
+    for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
         digits[i] = "0123456789abcdef"[n & 15];
     phi__message_put_member(out, "prefix", phi__str(digits, 32));
 }

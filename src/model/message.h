@@ -116,9 +116,9 @@ typedef struct phi_message {
     /* user: said by the program, not by a person (facts, instructions, tools that changed): sent as
        a system message where the model takes one in mid-conversation, else as the user's text */
     bool is_update;
-    /* Assistant with thinking: hashes of all that the request said before this answer, and of the
-       thinking sent last in it (0: none); prefix 0: not known. wire/prefix_in.h */
-    uint64_t prefix, prefix_thinking;
+    /* assistant with thinking: hashes of the request that it answers, by which phi knows whether the
+       thinking may go back (docs/providers.md); 0: not known */
+    uint64_t prefix, prefix_parts;
 } phi_message;
 
 /* All text blocks of a message joined by `separator`, in the arena; empty when there are none or no

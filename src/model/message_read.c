@@ -313,7 +313,7 @@ static void phi__message_read_prefix(const phi_json *node, phi_message *out) {
     phi_str digits = phi__message_read_str(node);
     if (digits.len != 32) return;
     out->prefix = phi__message_read_hash(phi__str(digits.at, 16));
-    out->prefix_thinking = phi__message_read_hash(phi__str(digits.at + 16, 16));
+    out->prefix_parts = phi__message_read_hash(phi__str(digits.at + 16, 16));
 }
 
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,

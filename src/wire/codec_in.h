@@ -37,10 +37,6 @@ typedef struct phi__item {
     uint32_t summary;         /* history/project_in.h: the newest one up to here */
 } phi__item;
 
-/* A bit of phi__item.flags: the item is of this request alone, and stands behind all others. No
-   cache mark is put on it. */
-enum { PHI__ITEM_PASSING = 1 << 8 };
-
 struct phi__adapted;
 
 typedef struct phi__tool_view {
@@ -64,10 +60,14 @@ typedef struct phi__request_spec {
     phi_cache cache;
     /* kind TEXT: no format; phi__format_apply adapts it to the target */
     phi_format format;
-    bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
-    bool respond_only;  /* ... and REQUIRED means that one */
-    phi_str session_id; /* for prompt_cache_key; may be empty */
+    bool respond;           /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
+    bool respond_only;      /* ... and REQUIRED means that one */
+    phi_str session_id;     /* for prompt_cache_key; may be empty */
+    bool rewritten;         /* the items are not all that was said so far, word for word */
+    uint64_t thinking_from; /* thinking of entries before it does not go back: it was refused */
 } phi__request_spec;
+
+struct phi__prefix;
 
 /* Which cache marks are wanted. */
 typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;
@@ -86,6 +86,10 @@ typedef struct phi__signing {
     int64_t wall_ms; /* Unix time */
     unsigned char body_sha256[32];
 } phi__signing;
+
+/* As phi__encoder.open_role: a system message in mid-conversation. The role of an extension, which
+   no target is sent. */
+#define PHI__ROLE_SYSTEM PHI_ROLE_EXTENSION
 
 /* What to send, built step by step. All of it lives in `arena`, but the scratch buffer. */
 typedef struct phi__encoder {
@@ -112,6 +116,7 @@ typedef struct phi__encoder {
     size_t next_call; /* where the search for a result's call begins */
     bool had_calls;
     /* for the codecs' own bookkeeping across items */
+    struct phi__prefix *prefix; /* prefix_in.h; NULL: the target binds no thinking */
     phi__fill fill;
     phi__rendered last; /* of an item that keeps none; form 0: none */
     size_t last_item;
@@ -162,6 +167,13 @@ enum {
     PHI__RULE_GIF = 256         /* with HEIF: takes GIF all the same */
 };
 
+/* How far thinking is bound to the request that it was made under (prefix_in.h). */
+typedef enum phi__binding {
+    PHI__BINDS_NOT = 0,
+    PHI__BINDS_COUNTED, /* the target does not check; its answers get their prefix all the same */
+    PHI__BINDS_CHECKED
+} phi__binding;
+
 /* The abilities of a target. NULL and zero: those of most targets, as the comments say. */
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
@@ -177,6 +189,13 @@ typedef struct phi__codec_rules {
     bool (*unforced)(const phi__request_spec *spec);
     bool (*user_last)(const phi_model *model); /* as PHI__RULE_USER_LAST, for this model; never */
     uint32_t bits;                             /* PHI__RULE_ */
+    phi__binding (*binding)(const phi_model *model); /* PHI__BINDS_NOT */
+    /* it takes system messages behind the user's in mid-conversation; never */
+    bool (*takes_updates)(const phi_model *model);
+    /* ... which may add and remove tools: whether it does, and such a block (of a removed tool the
+       name alone is given); never */
+    bool (*takes_tools)(const phi_model *model);
+    void (*put_tool)(phi__buf *out, const phi__tool_view *tool, bool removed);
 } phi__codec_rules;
 
 struct phi__framing;
@@ -245,6 +264,11 @@ PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
 /* For codecs. */
+/* Whether any of a message is sent: thinking alone, blank text and cut calls are not. */
+PHI__FN bool phi__encode_says(const phi_message *message);
+/* Whether an update is a system message here: where the target takes one, behind the user's message
+   and in front of an answer or the end. */
+PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed */
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */

@@ -1,6 +1,6 @@
 /* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
    headers. */
-#include "wire/codec_in.h"
+#include "wire/render_in.h"
 
 /* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
 static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
@@ -116,6 +116,35 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
     pieces[at + 1].len = strlen(literal);
     pieces[at + 2].at = end.at;
     pieces[at + 2].len = end.len;
+}
+
+/* ---- updates ---- */
+
+PHI__FN bool phi__encode_says(const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        if (c->kind == PHI_CONTENT_THINKING || c->incomplete) continue;
+        if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text)) return true;
+    }
+    return false;
+}
+
+PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item) {
+    const phi__request_spec *spec = e->spec;
+    const phi__codec_rules *rules = e->codec->rules;
+    size_t i;
+    if (!spec->items[item].message->is_update || rules->takes_updates == NULL ||
+        !rules->takes_updates(spec->model))
+        return false;
+    if (e->open_role != PHI_ROLE_USER && e->open_role != PHI__ROLE_SYSTEM) return false;
+    for (i = item + 1; i < spec->item_count; i++) {
+        const phi_message *next = spec->items[i].message;
+        if (next->role == PHI_ROLE_EXTENSION || next->is_update || !phi__encode_says(next))
+            continue;
+        return next->role == PHI_ROLE_ASSISTANT;
+    }
+    return true;
 }
 
 /* ---- addresses ---- */

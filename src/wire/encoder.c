@@ -3,9 +3,15 @@
    Faults that a provider would refuse are repaired here, in the request and not in the log: a
    result without its call, or a second one, is left out; a call without a result gets one before
    the next message. */
-#include "wire/codec_in.h"
+#include "wire/prefix_in.h"
 
-enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
+enum {
+    PHI__ENCODER_PREFIX,
+    PHI__ENCODER_HEAD,
+    PHI__ENCODER_ITEMS,
+    PHI__ENCODER_TAIL,
+    PHI__ENCODER_DONE
+};
 
 /* ---- calls and their results ---- */
 
@@ -66,9 +72,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
 
 /* Calls the codec for an item; again, when its long texts have been filled in. */
 static void phi__encoder_put(phi__encoder *e) {
-    size_t mark = e->mark_piece;
     e->codec->item(e, e->at);
-    if ((e->spec->items[e->at].flags & (uint32_t)PHI__ITEM_PASSING) != 0) e->mark_piece = mark;
     if (e->fill.going || e->failed) return;
     if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
         phi__encoder_open_calls(e, e->at);
@@ -142,7 +146,25 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
     return true;
 }
 
+/* Which thinking goes back, where the target binds it. False: the units are used up. */
+static bool phi__encoder_prefix(phi__encoder *e, size_t *units) {
+    const phi__codec_rules *rules = e->codec->rules;
+    if (e->prefix == NULL) {
+        phi__binding binding =
+            rules->binding != NULL ? rules->binding(e->spec->model) : PHI__BINDS_NOT;
+        if (binding == PHI__BINDS_NOT) return true;
+        e->prefix = phi__prefix_begin(e, binding == PHI__BINDS_COUNTED);
+        if (e->prefix == NULL) e->failed = true;
+    }
+    return e->failed || phi__prefix_advance(e, e->prefix, units);
+}
+
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
+    if (e->stage == PHI__ENCODER_PREFIX) {
+        if (!phi__encoder_prefix(e, &units)) return PHI_BUSY;
+        if (e->failed) return PHI_NO_MEMORY;
+        e->stage = PHI__ENCODER_HEAD;
+    }
     if (e->stage == PHI__ENCODER_HEAD) {
         e->fill.refuses = true;
         phi__encoder_room(e);

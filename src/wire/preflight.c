@@ -184,7 +184,8 @@ static bool phi__preflight_says(const phi_message *m) {
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
-        if (phi__render_is_image(c) || phi__preflight_is_call(c)) return true;
+        if (phi__render_is_image(c) || phi__preflight_is_call(c) || c->kind == PHI_CONTENT_OPAQUE)
+            return true;
     }
     return false;
 }

@@ -1,5 +1,5 @@
-/* test_facts.c - world facts: who knows which, how a request shows them in each protocol
-   (facts.txt), and that what stands before them stays the same. */
+/* test_facts.c - world facts: who knows which, how a request tells them in each protocol
+   (facts.txt), and that a request is the last one and what has changed. */
 #include "features/facts.h"
 
 #include "agent/snapshot.h"
@@ -201,7 +201,8 @@ TEST(one_agent_cannot_tell_what_only_another_knows) {
     CHECK(strstr(body, HEAD "\\nloot: under the oak\\nweather: rain\"") != NULL);
     CHECK(strstr(body, "swordfish") == NULL);
     CHECK_EQ_INT(phi_fact_leave(knight, "guards"), PHI_OK);
-    CHECK(strstr(ask(r, knight), "swordfish") == NULL);
+    CHECK(strstr(ask(r, knight), "{\"type\":\"text\",\"text\":\"[No longer known]\\npassword\"") !=
+          NULL);
     rig_free(r);
 }
 
@@ -257,7 +258,7 @@ static phi_flow set_start(void *user_data, phi_call call, phi_str arguments) {
     return PHI_DONE;
 }
 
-TEST(a_fact_that_a_tool_sets_is_shown_with_the_next_call_and_is_not_in_the_log) {
+TEST(a_fact_that_a_tool_sets_is_told_with_the_next_call_as_an_update_of_the_log) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_tool tool;
@@ -275,8 +276,11 @@ TEST(a_fact_that_a_tool_sets_is_shown_with_the_next_call_and_is_not_in_the_log) 
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(strstr(rig_request(r, 0), HEAD) == NULL);
     CHECK(strstr(rig_request(r, 1), HEAD "\\ndoor: open\"") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    for (i = 0; i < 4; i++) CHECK(strstr(text_at(agent, i, 0), HEAD) == NULL);
+    CHECK_EQ_INT(phi_message_count(agent), 5);
+    for (i = 0; i < 5; i++) {
+        CHECK_EQ_INT(phi_message_at(agent, i)->is_update, i == 3);
+        CHECK_EQ_INT(strstr(text_at(agent, i, 0), HEAD) != NULL, i == 3);
+    }
     rig_free(r);
 }
 
@@ -464,7 +468,19 @@ static size_t common(const char *a, const char *b) {
     return n;
 }
 
-TEST(what_stands_before_the_facts_stays_the_same_when_they_change) {
+/* But for cache marks, which move. */
+static char *unmarked(const char *body) {
+    static const char *const marks[] = {",\"cache_control\":{\"type\":\"ephemeral\"}",
+                                        ",{\"cachePoint\":{\"type\":\"default\"}}"};
+    char *out = strdup(body), *at;
+    size_t i;
+    for (i = 0; out != NULL && i < 2; i++)
+        while ((at = strstr(out, marks[i])) != NULL)
+            memmove(at, at + strlen(marks[i]), strlen(at + strlen(marks[i])) + 1);
+    return out;
+}
+
+TEST(a_request_is_the_last_one_and_what_has_changed) {
     target all[TARGETS];
     size_t i;
     targets(all);
@@ -472,56 +488,108 @@ TEST(what_stands_before_the_facts_stays_the_same_when_they_change) {
         rig *r = rig_new();
         phi_tool tool = rig_echo();
         phi_agent agent;
-        char *first;
-        const char *second;
-        size_t head;
+        char *first, *second;
+        const char *update;
+        size_t same;
         tool.name = "look";
         agent = target_agent(r, &all[i], &tool);
         history(agent);
         set(phi_fact_all(rig_runtime(r)), "weather", "rain");
-        first = strdup(continued(r, agent));
+        set(phi_fact_all(rig_runtime(r)), "king", "is ill");
+        first = unmarked(continued(r, agent));
         set(phi_fact_all(rig_runtime(r)), "weather", "sun");
         set(phi_fact_all(rig_runtime(r)), "an earlier key", "x");
-        second = continued(r, agent);
-        REQUIRE(first != NULL && strstr(first, HEAD) != NULL);
-        head = (size_t)(strstr(first, HEAD) - first) + strlen(HEAD);
-        if (!CHECK(common(first, second) >= head)) printf("%s\n%s\n", first, second);
-        CHECK(strstr(first + head, "cache_control") == NULL);
-        CHECK(strstr(first, "cachePoint\":{\"type\":\"default\"}},{\"text\":\"[W") != NULL ||
-              strstr(first, "cachePoint") == NULL);
+        CHECK_EQ_INT(phi_fact_unset(phi_fact_all(rig_runtime(r)), "king"), PHI_OK);
+        second = unmarked(continued(r, agent));
+        REQUIRE(first != NULL && second != NULL && strstr(first, HEAD) != NULL);
+        update = strstr(second, "[What has changed]\\nan earlier key: x\\nweather: sun\\n"
+                                "[No longer known]\\nking\"");
+        CHECK(update != NULL && strstr(update + 1, "[What") == NULL);
+        CHECK_EQ_INT(count_of(second, HEAD "\\nking: is ill\\nweather: rain\""), 1);
+        same = common(first, second);
+        if (!CHECK(same > (size_t)(strstr(first, "weather: rain") - first))) {
+            printf("%s\n%s\n", first, second);
+        }
         free(first);
+        free(second);
         rig_free(r);
     }
 }
 
-/* Up to the end of the history the next request is the same, though the facts stood behind it. */
-TEST(the_history_before_the_facts_begins_the_next_request_too) {
+TEST(facts_that_stay_the_same_are_told_once) {
     rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    char *first;
-    const char *second;
-    desc.cache.mode = PHI_CACHE_DISABLED; /* a mark moves */
-    agent = rig_agent(r, &desc);
+    phi_agent agent = plain_agent(r);
+    int i;
     set(phi_fact_all(agent.rt), "weather", "rain");
-    first = strdup(ask(r, agent));
-    REQUIRE(first != NULL);
-    second = ask(r, agent);
-    CHECK(common(first, second) >=
-          (size_t)(strstr(first, "{\"type\":\"text\",\"text\":\"" HEAD) - first) - 1);
-    CHECK_EQ_INT(count_of(second, HEAD), 1);
-    free(first);
+    for (i = 0; i < 4; i++) CHECK_EQ_INT(count_of(ask(r, agent), "[What"), 1);
+    set(phi_fact_all(agent.rt), "weather", "sun");
+    set(phi_fact_all(agent.rt), "weather", "rain");
+    CHECK_EQ_INT(count_of(ask(r, agent), "[What"), 1);
+    CHECK_EQ_INT(phi_fact_unset(phi_fact_all(agent.rt), "weather"), PHI_OK);
+    CHECK_EQ_INT(count_of(ask(r, agent), "[No longer known]\\nweather\""), 1);
+    CHECK_EQ_INT(count_of(ask(r, agent), "[No longer known]"), 1);
     rig_free(r);
 }
 
-TEST(the_cache_mark_stands_before_the_facts) {
+TEST(facts_are_told_in_full_again_where_the_view_has_lost_them) {
+    rig *r = rig_new();
+    phi_agent agent = plain_agent(r);
+    int i;
+    set(phi_fact_all(agent.rt), "king", "is ill");
+    set(phi_fact_all(agent.rt), "weather", "rain");
+    (void)ask(r, agent);
+    set(phi_fact_all(agent.rt), "weather", "sun");
+    CHECK_EQ_INT(count_of(ask(r, agent), "[What has changed]\\nweather: sun\""), 1);
+    CHECK_EQ_INT(phi_replace_messages(agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(count_of(ask(r, agent), HEAD "\\nking: is ill\\nweather: sun\""), 1);
+    for (i = 0; i < 70; i++) { /* after 64 changes as well: a request stays readable */
+        set(phi_fact_all(agent.rt), "weather", i % 2 == 0 ? "rain" : "sun");
+        (void)ask(r, agent);
+    }
+    CHECK_EQ_INT(count_of(last_request(r), HEAD), 2);
+    CHECK_EQ_INT(count_of(last_request(r), "[What has changed]"), 69);
+    rig_free(r);
+}
+
+TEST(an_update_is_a_system_message_where_the_model_takes_one) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    const char *body;
+    desc.model.id = "claude-opus-5-5";
+    desc.cache.mode = PHI_CACHE_DISABLED;
+    agent = rig_agent(r, &desc);
+    set(phi_fact_all(agent.rt), "weather", "rain");
+    body = ask(r, agent);
+    CHECK(strstr(body, "\"text\":\"Well?\"}]},{\"role\":\"system\",\"content\":[{\"type\":\"text\","
+                       "\"text\":\"" HEAD "\\nweather: rain\"}]}]}") != NULL);
+    body = ask(r, agent);
+    CHECK(strstr(body, "weather: rain\"}]},{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+                       "\"text\":\"Yes.\"}]},{\"role\":\"user\"") != NULL);
+    /* behind it no answer came: the user's message may not follow a system message */
+    set(phi_fact_all(agent.rt), "weather", "sun");
+    rig_replies(r, 400, HEARD_JSON, HEARD_BOOM);
+    CHECK_EQ_INT(phi_prompt(agent, "Well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK(strstr(last_request(r),
+                 "{\"role\":\"system\",\"content\":[{\"type\":\"text\",\"text\":\"[What has "
+                 "changed]") != NULL);
+    body = ask(r, agent);
+    CHECK(strstr(body,
+                 "\"text\":\"[What has changed]\\nweather: sun\"},{\"type\":\"text\",\"text\":"
+                 "\"Well?\"}]}") != NULL);
+    rig_free(r);
+}
+
+TEST(the_cache_mark_is_behind_the_facts_for_they_stay) {
     rig *r = rig_new();
     phi_agent agent = plain_agent(r);
     const char *body;
     set(phi_fact_all(agent.rt), "weather", "rain");
     body = ask(r, agent);
-    CHECK(strstr(body, "\"text\":\"Well?\",\"cache_control\":{\"type\":\"ephemeral\"}},"
-                       "{\"type\":\"text\",\"text\":\"" HEAD "\\nweather: rain\"}]}") != NULL);
+    CHECK(strstr(body,
+                 "\"text\":\"Well?\"},{\"type\":\"text\",\"text\":\"" HEAD "\\nweather: rain\","
+                 "\"cache_control\":{\"type\":\"ephemeral\"}}]}") != NULL);
     rig_free(r);
 }
 
@@ -675,14 +743,16 @@ TEST_MAIN(TEST_ENTRY(a_fact_is_set_read_and_unset_and_its_version_counts_its_cha
           TEST_ENTRY(the_narrower_scope_goes_first_where_both_have_a_key),
           TEST_ENTRY(a_value_of_several_lines_cannot_pass_for_another_fact),
           TEST_ENTRY(without_facts_or_where_they_are_disabled_nothing_is_shown),
-          TEST_ENTRY(a_fact_that_a_tool_sets_is_shown_with_the_next_call_and_is_not_in_the_log),
+          TEST_ENTRY(a_fact_that_a_tool_sets_is_told_with_the_next_call_as_an_update_of_the_log),
           TEST_ENTRY(the_first_fact_is_shown_by_every_run_that_is_under_way),
           TEST_ENTRY(a_writer_of_summaries_sees_no_facts),
           TEST_ENTRY(more_facts_than_a_request_shows_leave_out_the_broader_ones),
           TEST_ENTRY(requests_of_two_agents_show_in_each_protocol_what_each_may_know),
-          TEST_ENTRY(what_stands_before_the_facts_stays_the_same_when_they_change),
-          TEST_ENTRY(the_history_before_the_facts_begins_the_next_request_too),
-          TEST_ENTRY(the_cache_mark_stands_before_the_facts),
+          TEST_ENTRY(a_request_is_the_last_one_and_what_has_changed),
+          TEST_ENTRY(facts_that_stay_the_same_are_told_once),
+          TEST_ENTRY(facts_are_told_in_full_again_where_the_view_has_lost_them),
+          TEST_ENTRY(an_update_is_a_system_message_where_the_model_takes_one),
+          TEST_ENTRY(the_cache_mark_is_behind_the_facts_for_they_stay),
           TEST_ENTRY(a_snapshot_has_the_agents_own_facts_and_its_groups),
           TEST_ENTRY(another_runtime_shows_the_facts_that_it_was_given),
           TEST_ENTRY(facts_of_all_and_of_groups_are_saved_and_loaded_as_text),

@@ -1,0 +1,381 @@
+/* head.c - keeps the head of a conversation as it was first sent, and appends what changes. */
+#include "loop/head_in.h"
+
+#include "loop/loop_in.h"
+#include "wire/hash_in.h"
+#include "wire/strict_in.h"
+
+/* ---- hashes of what holds ---- */
+
+static uint64_t phi__head_tool_hash(const phi__tool_view *tool) {
+    uint64_t n = phi__hash(tool->name, tool->strict ? 2 : 1);
+    return phi__hash(tool->schema, phi__hash(tool->description, n)) | 1;
+}
+
+static uint64_t phi__head_hash(phi_str system, const phi__tool_view *tools, size_t count) {
+    uint64_t n = phi__hash(system, count);
+    size_t i;
+    for (i = 0; i < count; i++) n = phi__hash_mix(n ^ phi__head_tool_hash(&tools[i]));
+    return n | 1;
+}
+
+static uint64_t phi__head_digits(const phi_json *node) {
+    phi_str digits = phi_json_str(node, "");
+    uint64_t n = 0;
+    size_t i;
+    for (i = 0; i < digits.len && i < 16; i++) {
+        char c = digits.at[i];
+        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
+    }
+    return n;
+}
+
+/* ---- making and freeing ---- */
+
+PHI__FN void phi__head_free(phi__agent *agent) {
+    if (agent->head == NULL) return;
+    phi_arena_free(&agent->head->arena);
+    phi__free(&agent->memory, agent->head, sizeof *agent->head);
+    agent->head = NULL;
+}
+
+/* A head of the agent as it is now: the texts are copied, for those of a source may go. */
+static bool phi__head_make(phi__run *run) {
+    phi__agent *agent = run->agent;
+    const phi__request_spec *spec = &run->attempt.spec;
+    phi__head *head = (phi__head *)phi__alloc(&agent->memory, sizeof *head);
+    bool done;
+    size_t i;
+    if (head == NULL) return false;
+    phi__head_free(agent);
+    memset(head, 0, sizeof *head);
+    agent->head = head;
+    phi_arena_init(&head->arena, &agent->memory, 512);
+    head->count = spec->tool_count;
+    head->id = phi__head_hash(spec->system_prompt, spec->tools, spec->tool_count);
+    head->tools = (phi__tool_view *)phi__arena_zero(
+        &head->arena, phi__mul(phi__max(head->count, 1), sizeof *head->tools));
+    done = head->tools != NULL && phi__arena_str(&head->arena, spec->system_prompt, &head->system);
+    for (i = 0; done && i < head->count; i++) {
+        const phi__tool_view *from = &spec->tools[i];
+        phi__tool_view *to = &head->tools[i];
+        to->strict = from->strict;
+        done = phi__arena_str(&head->arena, from->name, &to->name) &&
+               phi__arena_str(&head->arena, from->description, &to->description) &&
+               phi__arena_str(&head->arena, from->schema, &to->schema);
+    }
+    if (!done) phi__head_free(agent);
+    return done;
+}
+
+/* ---- what the model was told ---- */
+
+/* The state after the newest update that counts. */
+typedef struct phi__head_told {
+    int64_t number;        /* 0: none, the head itself holds */
+    uint64_t system;       /* a hash */
+    const phi_json *tools; /* names and hashes */
+    bool broken;           /* updates are missing */
+    bool foreign;          /* there are updates of another head */
+    bool answered;         /* there is an answer */
+} phi__head_told;
+
+/* NULL: it is no update of a head, or (*no_memory) memory ended. */
+static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena, bool *no_memory) {
+    phi_json *root = NULL;
+    phi_status status;
+    if (!m->is_update || phi__str_find(m->details, 0, "{\"head\":") != 0) return NULL;
+    status = phi_json_parse(arena, m->details, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) *no_memory = true;
+    return status == PHI_OK ? root : NULL;
+}
+
+static bool phi__head_calls(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && !m->content[i].incomplete) return true;
+    return false;
+}
+
+/* Whether a system message may stand here: behind the user's message, or results. */
+static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
+    while (at > 0) {
+        const phi_message *m = spec->items[--at].message;
+        if (m->role == PHI_ROLE_EXTENSION || m->is_update || !phi__encode_says(m)) continue;
+        return m->role != PHI_ROLE_ASSISTANT || phi__head_calls(m);
+    }
+    return false;
+}
+
+/* Tools are told in system messages alone: an update that cannot be one any more, since a message
+   of the user follows it, told nothing. */
+static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
+    size_t i;
+    if (!phi__head_may_stand(spec, at)) return false;
+    for (i = at + 1; i < spec->item_count; i++) {
+        const phi_message *m = spec->items[i].message;
+        if (m->role == PHI_ROLE_EXTENSION || m->is_update || !phi__encode_says(m)) continue;
+        return m->role == PHI_ROLE_ASSISTANT;
+    }
+    return true;
+}
+
+/* False: no memory. */
+static bool phi__head_look(phi__run *run, phi__head_told *told) {
+    const phi__request_spec *spec = &run->attempt.spec;
+    const phi__head *head = run->agent->head;
+    bool no_memory = false;
+    int64_t want = -1;
+    size_t i;
+    memset(told, 0, sizeof *told);
+    for (i = spec->item_count; i > 0 && !no_memory; i--) {
+        const phi_message *m = spec->items[i - 1].message;
+        const phi_json *root;
+        int64_t n;
+        if (m->role == PHI_ROLE_ASSISTANT) told->answered = true;
+        root = phi__head_details(m, &run->arena, &no_memory);
+        if (root == NULL) continue;
+        n = phi_json_int(phi_json_get(root, "head"), 0);
+        if (head == NULL || phi__head_digits(phi_json_get(root, "id")) != head->id ||
+            !phi__head_counts(spec, i - 1)) {
+            told->foreign = true;
+            continue;
+        }
+        if (want < 0) {
+            told->number = n;
+            told->system = phi__head_digits(phi_json_get(root, "system"));
+            told->tools = phi_json_get(root, "tools");
+        } else if (n != want)
+            told->broken = true;
+        want = n - 1;
+    }
+    if (want > 0) told->broken = true;
+    return !no_memory;
+}
+
+/* Takes updates that tell nothing out of the request. */
+static bool phi__head_filter(phi__run *run) {
+    phi__request_spec *spec = &run->attempt.spec;
+    const phi__head *head = run->agent->head;
+    phi__item *items = (phi__item *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
+    bool no_memory = false;
+    size_t i, n = 0;
+    if (items == NULL) return false;
+    for (i = 0; i < spec->item_count; i++) {
+        const phi_json *root = phi__head_details(spec->items[i].message, &run->arena, &no_memory);
+        if (root != NULL &&
+            (phi__head_digits(phi_json_get(root, "id")) != head->id || !phi__head_counts(spec, i)))
+            continue;
+        items[n++] = spec->items[i];
+    }
+    spec->items = items;
+    spec->item_count = n;
+    return !no_memory;
+}
+
+/* ---- the next update ---- */
+
+/* The hash of a tool that the model was told; 0: it was told none of that name. */
+static uint64_t phi__head_told_tool(const phi__head *head, const phi__head_told *told,
+                                    phi_str name) {
+    size_t i;
+    if (told->number > 0) {
+        phi_json_iter it = phi_json_each(told->tools);
+        const phi_json *node;
+        while ((node = phi_json_next(&it)) != NULL) {
+            const phi_json *hash = phi_json_next(&it);
+            if (phi_str_equal(phi_json_str(node, ""), name)) return phi__head_digits(hash);
+        }
+        return 0;
+    }
+    for (i = 0; i < head->count; i++)
+        if (phi_str_equal(head->tools[i].name, name)) return phi__head_tool_hash(&head->tools[i]);
+    return 0;
+}
+
+static bool phi__head_has(const phi__request_spec *spec, phi_str name) {
+    size_t i;
+    for (i = 0; i < spec->tool_count; i++)
+        if (phi_str_equal(spec->tools[i].name, name)) return true;
+    return false;
+}
+
+typedef struct phi__head_update {
+    phi__run *run;
+    phi_content *blocks;
+    size_t count;
+    bool failed;
+} phi__head_update;
+
+static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi__buf *text) {
+    phi_content *c = &u->blocks[u->count];
+    phi_str copy;
+    if (text->failed || !phi__arena_str(&u->run->arena, phi__buf_str(text), &copy)) {
+        u->failed = true;
+        return;
+    }
+    memset(c, 0, sizeof *c);
+    c->kind = kind;
+    if (kind == PHI_CONTENT_TEXT) {
+        c->text = copy;
+    } else {
+        c->replay = copy;
+        c->name = PHI__LIT("tool_change");
+        c->protocol = phi_str_of(u->run->agent->codec->names[0]);
+    }
+    u->count++;
+}
+
+static void phi__head_put_system(phi__head_update *u, phi_str prompt) {
+    phi__buf text;
+    phi__buf_init(&text, &u->run->agent->memory);
+    if (prompt.len == 0)
+        phi__buf_text(&text, "Your earlier instructions no longer apply.");
+    else {
+        phi__buf_text(&text, "Your instructions have changed. From now on they are:\n\n");
+        phi__buf_add_str(&text, prompt);
+    }
+    phi__head_put(u, PHI_CONTENT_TEXT, &text);
+    phi__buf_free(&text);
+}
+
+static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, bool removed) {
+    phi__buf text;
+    phi__buf_init(&text, &u->run->agent->memory);
+    u->run->agent->codec->rules->put_tool(&text, tool, removed);
+    phi__head_put(u, PHI_CONTENT_OPAQUE, &text);
+    phi__buf_free(&text);
+}
+
+static void phi__head_remove(phi__head_update *u, phi_str name) {
+    phi__tool_view gone;
+    memset(&gone, 0, sizeof gone);
+    gone.name = name;
+    if (!phi__head_has(&u->run->attempt.spec, name)) phi__head_put_tool(u, &gone, true);
+}
+
+/* Blocks for tools that came, went, and have another definition. */
+static void phi__head_put_tools(phi__head_update *u, const phi__head_told *told) {
+    const phi__head *head = u->run->agent->head;
+    const phi__request_spec *spec = &u->run->attempt.spec;
+    size_t i;
+    if (told->number > 0) {
+        phi_json_iter it = phi_json_each(told->tools);
+        const phi_json *node;
+        while ((node = phi_json_next(&it)) != NULL) {
+            phi__head_remove(u, phi_json_str(node, ""));
+            (void)phi_json_next(&it);
+        }
+    } else
+        for (i = 0; i < head->count; i++) phi__head_remove(u, head->tools[i].name);
+    for (i = 0; i < spec->tool_count; i++)
+        if (phi__head_told_tool(head, told, spec->tools[i].name) !=
+            phi__head_tool_hash(&spec->tools[i]))
+            phi__head_put_tool(u, &spec->tools[i], false);
+}
+
+static void phi__head_put_hash(phi__buf *out, uint64_t hash) {
+    char digits[17];
+    phi__hash_hex(hash, digits);
+    phi__json_write_str(out, phi__str(digits, 16));
+}
+
+static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
+    phi__run *run = u->run;
+    const phi__request_spec *spec = &run->attempt.spec;
+    phi_message message;
+    phi__buf details;
+    size_t i;
+    bool done;
+    phi__buf_init(&details, &run->agent->memory);
+    phi__buf_text(&details, "{\"head\":");
+    phi__buf_u64(&details, (uint64_t)told->number + 1);
+    phi__json_write_key(&details, PHI__LIT("id"));
+    phi__head_put_hash(&details, run->agent->head->id);
+    phi__json_write_key(&details, PHI__LIT("system"));
+    phi__head_put_hash(&details, phi__hash(spec->system_prompt, 1));
+    phi__json_write_key(&details, PHI__LIT("tools"));
+    phi__buf_char(&details, '[');
+    for (i = 0; i < spec->tool_count; i++) {
+        phi__json_write_comma(&details);
+        phi__json_write_str(&details, spec->tools[i].name);
+        phi__buf_char(&details, ',');
+        phi__head_put_hash(&details, phi__head_tool_hash(&spec->tools[i]));
+    }
+    phi__buf_text(&details, "]}");
+    memset(&message, 0, sizeof message);
+    message.content = u->blocks;
+    message.content_count = u->count;
+    message.details = phi__buf_str(&details);
+    done = !details.failed && phi__model_call_update(run, &message);
+    phi__buf_free(&details);
+    return done;
+}
+
+/* Whether the tools differ from those that the model was told. */
+static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *told) {
+    const phi__request_spec *spec = &run->attempt.spec;
+    const phi__head *head = run->agent->head;
+    size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count, i;
+    if (known != spec->tool_count) return true;
+    for (i = 0; i < spec->tool_count; i++)
+        if (phi__head_told_tool(head, told, spec->tools[i].name) !=
+            phi__head_tool_hash(&spec->tools[i]))
+            return true;
+    return false;
+}
+
+static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool system, bool tools) {
+    const phi__request_spec *spec = &run->attempt.spec;
+    size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : run->agent->head->count;
+    phi__head_update u;
+    memset(&u, 0, sizeof u);
+    u.run = run;
+    u.blocks = (phi_content *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__add(phi__add(known, spec->tool_count), 1), sizeof *u.blocks));
+    if (u.blocks == NULL) return false;
+    if (system) phi__head_put_system(&u, spec->system_prompt);
+    if (tools) phi__head_put_tools(&u, told);
+    return !u.failed && phi__head_say(&u, told);
+}
+
+/* The head as it is kept, in the request. False: no memory. */
+static bool phi__head_show(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__head *head = agent->head;
+    spec->system_prompt = head->system;
+    spec->tools = head->tools;
+    spec->tool_count = head->count;
+    return phi__strict_tools_adapt(head->tools, head->count, agent->codec, &agent->desc.model,
+                                   &head->arena);
+}
+
+PHI__FN bool phi__head_apply(phi__run *run) {
+    phi__agent *agent = run->agent;
+    const phi_model *model = &agent->desc.model;
+    const phi__request_spec *spec = &run->attempt.spec;
+    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
+    phi__head_told told;
+    bool system, tools;
+    if (rules == NULL || rules->takes_updates == NULL || !rules->takes_updates(model)) {
+        phi__head_free(agent);
+        return true;
+    }
+    if (!phi__head_look(run, &told)) return false;
+    if (agent->head == NULL || !told.answered || told.broken) {
+        if (!phi__head_make(run) || !phi__head_look(run, &told)) return false;
+    }
+    tools = phi__head_tools_differ(run, &told);
+    if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
+                  !phi__head_may_stand(spec, spec->item_count))) {
+        if (!phi__head_make(run) || !phi__head_look(run, &told)) return false;
+        tools = false;
+    }
+    if (told.foreign && !phi__head_filter(run)) return false;
+    system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
+                             : !phi_str_equal(agent->head->system, spec->system_prompt);
+    if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
+    return phi__head_show(run);
+}

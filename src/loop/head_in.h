@@ -1,0 +1,31 @@
+/* head_in.h - the head of a conversation: system prompt and tools as a model saw them first.
+
+   A model that takes system messages in mid-conversation keeps its head: what changes is appended,
+   so that the prompt cache and the thinking before it stay valid. A changed system prompt is told
+   as text. Changed tools are told as additions and removals where the codec has them
+   (phi__codec_rules.put_tool), else the head is made anew, as for every other model.
+
+   An update names what held then in its details, so that the next one is made from the history:
+       {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
+   N counts the updates of this head, from 1. Where the view has lost one of them, or has no answer
+   yet, the head is made anew; updates of another head are left out of the request. */
+#ifndef PHI_LOOP_HEAD_IN_H
+#define PHI_LOOP_HEAD_IN_H
+
+#include "loop/types_in.h"
+#include "wire/codec_in.h"
+
+typedef struct phi__head {
+    phi_arena arena;
+    phi_str system;
+    phi__tool_view *tools;
+    size_t count;
+    uint64_t id;
+} phi__head;
+
+/* Puts the head into the request whose items are known, and appends what has changed. False: no
+   memory. */
+PHI__FN bool phi__head_apply(phi__run *run);
+PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
+
+#endif

@@ -1,0 +1,31 @@
+/* thinking_in.h - the thinking of earlier answers that a request leaves out, since what was said
+   before it has changed (wire/prefix_in.h): a warning for the host, and figures for explain. */
+#ifndef PHI_LOOP_THINKING_IN_H
+#define PHI_LOOP_THINKING_IN_H
+
+#include "loop/types_in.h"
+#include "model/failure.h"
+#include "model/message.h"
+
+/* Of an agent: the last request's. */
+typedef struct phi__thinking {
+    size_t dropped;    /* answers whose thinking it left out */
+    uint64_t first;    /* the entry of the first of them */
+    const char *cause; /* static; NULL: none */
+    uint64_t barred;   /* thinking of entries before this one was refused: it never goes back */
+} phi__thinking;
+
+/* After a request was rendered: emits one warning each time another change takes thinking away.
+   False: no memory. */
+PHI__FN bool phi__thinking_look(phi__run *run);
+/* Whether a server has refused the request for thinking that it holds, although the prefix is that
+   of phi's own book: something on the way has changed it. The words are those of the documents. */
+PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
+/* No thinking so far goes back any more. */
+PHI__FN void phi__thinking_bar(phi__run *run);
+/* Gives an answer on its way into the log the numbers of the request that it answers. */
+PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer);
+/* Whether the items of the request are not all that was said so far. */
+PHI__FN bool phi__thinking_rewritten(const phi__run *run);
+
+#endif
