@@ -380,7 +380,11 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
                                            NULL,
                                            NULL,
                                            PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST |
-                                               PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST};
+                                               PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
+                                           NULL,
+                                           NULL,
+                                           NULL,
+                                           NULL};
     static const phi__codec codec = {PHI__NAMES_INTERACTIONS,
                                      &rules,
                                      sizeof(phi__interactions_state),
