@@ -6,6 +6,7 @@
    the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 #include "codecs/gemini_in.h"
 
+#include "codecs/kept_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
@@ -18,7 +19,9 @@ enum {
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
     PHI__GEMINI_NO_IMAGES = 2,
     PHI__GEMINI_IMAGES = 4, /* the images of a result, behind it */
-    PHI__GEMINI_THREE = 8   /* ids, and images inside of results */
+    PHI__GEMINI_THREE = 8,  /* ids, and images inside of results */
+    PHI__GEMINI_OWN = 16,   /* minted by a model of this name, at Google or Vertex */
+    PHI__GEMINI_VERTEX = 32 /* hosted tools that only the Gemini API has are left out */
 };
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
@@ -78,6 +81,33 @@ static void phi__gemini_images(phi__encoder *e, const phi_message *m) {
             phi__gemini_image(e, &m->content[i]);
 }
 
+/* A part of a kind that phi does not read, byte for byte: Google's API and Vertex AI are two
+   addresses of one wire. The signature of another model is replaced as that of a call is. Vertex
+   has no toolCall and toolResponse (google-genai 3.6.1 refuses them, November 2026). */
+static void phi__gemini_opaque(phi__encoder *e, const phi_content *c, bool own) {
+    static const char *const signature[] = {"thoughtSignature", NULL};
+    phi__buf *out = &e->scratch;
+    phi_arena_mark mark;
+    if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_GOOGLE) &&
+        !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_VERTEX))
+        return;
+    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX)) &&
+        (phi__str_is(c->name, "toolCall") || phi__str_is(c->name, "toolResponse")))
+        return;
+    mark = phi_arena_save(e->arena);
+    if (phi__kept_tree(e, c->replay) == NULL) return;
+    phi_arena_reset(e->arena, mark);
+    phi__json_write_comma(out);
+    if (own || phi__str_find(c->replay, 0, "\"thoughtSignature\"") == SIZE_MAX) {
+        phi__buf_add_str(out, c->replay);
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__kept_members(out, c->replay, signature);
+    if (phi__gemini_three(e)) phi__gemini_sign(e, PHI__LIT(PHI__GEMINI_UNSIGNED));
+    phi__buf_char(out, '}');
+}
+
 /* Where the model takes no images, one line of text stands for those in a row. */
 static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
     bool omitted = false;
@@ -92,6 +122,8 @@ static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
             phi__gemini_image(e, c);
         else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
             phi__gemini_text(e, c->text, false, phi__str(NULL, 0));
+        else
+            phi__gemini_opaque(e, c, true);
         omitted = is_image;
     }
 }
@@ -113,7 +145,7 @@ static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str sign
 /* Every part with its own signature; thinking without one is of no use to the model. Of parallel
    calls the first is signed, and models since 3 insist on it: a call from elsewhere is marked as
    unsigned. */
-static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
+static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same, bool own) {
     const phi_str none = {NULL, 0};
     bool first = true;
     size_t i;
@@ -129,7 +161,8 @@ static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) 
                 signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
             phi__gemini_call(e, c, signature);
             first = false;
-        }
+        } else
+            phi__gemini_opaque(e, c, own);
     }
 }
 
@@ -175,8 +208,12 @@ static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
 static void phi__gemini_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
+    bool own = same || (m->role == PHI_ROLE_ASSISTANT && m->model.len > 0 &&
+                        phi__str_is(m->model, e->spec->model->id));
     uint32_t form = PHI__GEMINI_FORM;
     phi_str parts;
+    if (own) form |= PHI__GEMINI_OWN;
+    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX))) form |= PHI__GEMINI_VERTEX;
     if (same) form |= PHI__GEMINI_ORIGIN;
     if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
     if (m->role != PHI_ROLE_ASSISTANT && (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
@@ -187,7 +224,7 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__gemini_result(e, m);
         else
-            phi__gemini_model(e, m, same);
+            phi__gemini_model(e, m, same, own);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
     }
     phi__gemini_append(e, m->role, parts);

@@ -7,6 +7,7 @@
 #include "codecs/gemini_interactions_in.h"
 
 #include "codecs/gemini_in.h"
+#include "codecs/kept_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
@@ -56,12 +57,23 @@ static void phi__interactions_images(phi__encoder *e, const phi_message *m) {
             phi__interactions_image(e, &m->content[i]);
 }
 
-/* Nothing at all where nothing of it may be sent. */
+/* A block that phi does not interpret, verbatim. */
+static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    bool goes = phi__kept_is_of(c, e->codec->names, NULL) && phi__kept_tree(e, c->replay) != NULL;
+    phi_arena_reset(e->arena, mark);
+    if (!goes) return;
+    phi__json_write_comma(&e->scratch);
+    phi__buf_add_str(&e->scratch, c->replay);
+}
+
+/* Nothing at all where nothing of it may be sent. Opaque blocks of the user's are content. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
-    size_t at;
+    size_t at, i;
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
     at = e->scratch.len;
     phi__render_parts(e, m, true, phi__interactions_text, phi__interactions_image);
+    for (i = 0; i < m->content_count; i++) phi__interactions_opaque(e, &m->content[i]);
     if (e->scratch.len > at)
         phi__buf_text(&e->scratch, "]}");
     else
@@ -106,26 +118,12 @@ static void phi__interactions_thought(phi__encoder *e, const phi_content *c) {
     phi__buf_char(out, '}');
 }
 
-/* Uses and resets e->arena. */
-static bool phi__interactions_is_array(phi__encoder *e, phi_str text) {
-    phi_arena_mark mark = phi_arena_save(e->arena);
-    phi_json *root = NULL;
-    phi_status status;
-    bool is_array;
-    if (text.len <= 2) return false;
-    status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) e->failed = true;
-    is_array = status == PHI_OK && phi_json_is_array(root);
-    phi_arena_reset(e->arena, mark);
-    return is_array;
-}
-
 static void phi__interactions_said(phi__encoder *e, const phi_content *c, bool same) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
     phi__render_text_member(e, "text", c->text);
-    if (same && phi__interactions_is_array(e, c->citations)) {
+    if (same && c->citations.len > 2 && phi__kept_goes(e, c->citations)) {
         phi__buf_text(out, ",\"annotations\":");
         phi__buf_add_str(out, c->citations);
     }
@@ -145,17 +143,10 @@ static void phi__interactions_call(phi__encoder *e, const phi_content *c, bool s
     phi__buf_char(out, '}');
 }
 
-/* A step that phi does not interpret, of an answer that has its end: the call of a hosted tool
-   without its result would be refused. */
-static void phi__interactions_opaque(phi__encoder *e, const phi_message *m, const phi_content *c) {
-    phi_str json;
-    if (m->stop_reason == PHI_STOP_REASON_ERROR || m->stop_reason == PHI_STOP_REASON_ABORTED ||
-        !phi__codec_is(e->codec->names, c->protocol))
-        return;
-    json = phi__render_arguments(e, c->replay);
-    if (json.len <= 2) return;
-    phi__json_write_comma(&e->scratch);
-    phi__buf_add_str(&e->scratch, json);
+/* The call of a hosted tool without its result would be refused: of an answer that broke off no
+   hosted step goes back. */
+static bool phi__interactions_ended(const phi_message *m) {
+    return m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
 }
 
 /* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
@@ -170,8 +161,8 @@ static void phi__interactions_model(phi__encoder *e, const phi_message *m, bool 
             is_signed = true;
         } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
             phi__interactions_said(e, c, same);
-        else if (c->kind == PHI_CONTENT_OPAQUE)
-            phi__interactions_opaque(e, m, c);
+        else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
+            phi__interactions_opaque(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
             if (!is_signed && !(same && c->signature.len > 0)) {
                 phi__json_write_comma(&e->scratch);

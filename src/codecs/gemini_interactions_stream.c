@@ -6,7 +6,7 @@
    documentation and SDKs, November 2026. */
 #include "codecs/gemini_interactions_in.h"
 
-#include "base/utf8_in.h"
+#include "codecs/kept_in.h"
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
@@ -140,23 +140,19 @@ static size_t phi__interactions_stream_block(phi__assembly *a, phi_content_kind 
 }
 
 static void phi__interactions_stream_annotate(phi__assembly *a, size_t block, phi_str array) {
-    phi__buf *out;
-    phi_str inner;
-    if (block == SIZE_MAX || array.len <= 2) return;
-    inner = phi__str_trim(phi__str(array.at + 1, array.len - 2));
-    if (inner.len == 0) return;
-    out = &a->drafts[block].citations;
-    if (out->len > 0) out->at[out->len - 1] = ','; /* for the bracket */
-    if (out->len == 0) phi__buf_char(out, '[');
-    phi__utf8_repair(out, inner);
-    phi__buf_char(out, ']');
-    if (out->failed) a->no_memory = true;
+    phi__json_cursor c;
+    phi_str one;
+    phi__json_cursor_init(&c, array);
+    if (block == SIZE_MAX || array.len <= 2 || !phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &one))
+        phi__kept_cite(a, block, one);
 }
 
 /* An item of the model's output that is no text, as a step of its own. */
 static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type, phi_str raw,
                                            int64_t index) {
     phi__buf step, name;
+    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
     phi__assembly_close(a, phi__interactions_stream_find(a, PHI_CONTENT_TEXT, index));
     phi__buf_init(&step, a->memory);
     phi__buf_init(&name, a->memory);
@@ -264,7 +260,7 @@ static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t
         phi__interactions_stream_call(a, &s, index);
     else if (!phi__json_cursor_unescape_arena(&a->scratch, s.type, &type))
         a->no_memory = true;
-    else {
+    else if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) {
         size_t block = phi__assembly_opaque(a, type, raw, index, !whole);
         if (block != SIZE_MAX) a->drafts[block].replay_open = !whole;
     }
@@ -289,7 +285,7 @@ static size_t phi__interactions_stream_delta(phi__assembly *a, phi_str raw, int6
     phi__interactions_step s;
     phi__json_text piece;
     if (block != SIZE_MAX) {
-        phi__assembly_wait(a, block, raw);
+        if (phi__kept_is_object(&a->scratch, raw, &a->no_memory)) phi__assembly_wait(a, block, raw);
         return SIZE_MAX;
     }
     phi__interactions_stream_read(&s, raw);
@@ -358,8 +354,11 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
         phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_is(status, "failed"), status);
     else if (cut)
         a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else
+    else if (status.len == 0 || phi__str_is(status, "completed") ||
+             phi__str_is(status, "requires_action"))
         a->stop_reason = PHI_STOP_REASON_STOP;
+    else
+        phi__kept_unknown_stop(a);
 }
 
 /* The terminal event, and a whole answer. */

@@ -3,18 +3,22 @@
    A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
    have no index: a part of the last part's kind continues it, unless both are signed. Calls come
    whole, except with an option of Vertex that phi does not set, whose pieces wait until the call's
-   end. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
+   end. A part of any other kind is an opaque block. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 #include "codecs/gemini_in.h"
 
+#include "codecs/kept_in.h"
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
+enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, behind which none is added */
+
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gemini_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
+    phi_str grounding, cited, fetched;
     bool has_error, ours; /* ours: there is something that an answer has */
 } phi__gemini_chunk;
 
@@ -39,7 +43,10 @@ static const phi__json_members phi__gemini_content_members = {phi__gemini_conten
 static const phi__json_member phi__gemini_candidate_list[] = {
     PHI__MEMBER_INSIDE("content", &phi__gemini_content_members),
     PHI__MEMBER(phi__gemini_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__gemini_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT)};
+    PHI__MEMBER(phi__gemini_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gemini_chunk, grounding, "groundingMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_chunk, cited, "citationMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gemini_chunk, fetched, "urlContextMetadata", PHI__MEMBER_OBJECT)};
 static const phi__json_members phi__gemini_candidate_members = {
     phi__gemini_candidate_list, PHI__COUNT(phi__gemini_candidate_list)};
 
@@ -172,6 +179,102 @@ static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
         phi__gemini_stream_close_call(a, block);
 }
 
+/* ---- parts of other kinds ---- */
+
+/* The name of the member that makes it a part of another kind; length 0: there is none. Members
+   that say how to read the data beside them are none. */
+static phi__json_text phi__gemini_stream_other(phi_str raw) {
+    static const char *const beside[] = {
+        "text",          "thought",         "thoughtSignature",    "functionCall",
+        "partMetadata",  "videoMetadata",   "mediaResolution",     "documentMetadata",
+        "audioMetadata", "mediaProcessing", "spreadsheetMetadata", "speechMetadata"};
+    phi__json_cursor c;
+    phi__json_text key, none = {NULL, 0, false};
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_cursor_enter_object(&c)) return none;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
+        size_t i;
+        for (i = 0; i < PHI__COUNT(beside) && !known; i++)
+            known = phi__json_cursor_text_is(key, phi_str_of(beside[i]));
+        if (!known) return key;
+        (void)phi__json_cursor_skip(&c);
+    }
+    return none;
+}
+
+/* A part comes whole. Broken JSON is left out. */
+static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
+                                      phi__json_text kind) {
+    phi_str name;
+    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__json_cursor_unescape_arena(&a->scratch, kind, &name)) {
+        a->no_memory = true;
+        return;
+    }
+    st->in_call = false;
+    if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
+        phi__assembly_close(a, a->count - 1);
+    (void)phi__assembly_opaque(a, name, raw, -1, false);
+}
+
+/* ---- citations ---- */
+
+/* Takes the objects that start so out of the array. */
+static void phi__gemini_stream_uncite(phi__assembly *a, phi__buf *list, const char *start) {
+    phi__json_cursor c;
+    phi__buf rest;
+    phi_str one;
+    if (list->len == 0 || phi__str_find(phi__buf_str(list), 0, start) == SIZE_MAX) return;
+    phi__buf_init(&rest, a->memory);
+    phi__json_cursor_init(&c, phi__buf_str(list));
+    (void)phi__json_cursor_enter_array(&c);
+    while (phi__json_cursor_next_item(&c)) {
+        if (!phi__json_cursor_take_raw(&c, &one) || phi__str_starts(one, start)) continue;
+        phi__buf_char(&rest, rest.len == 0 ? '[' : ',');
+        phi__buf_add_str(&rest, one);
+    }
+    if (rest.len > 0) phi__buf_char(&rest, ']');
+    if (rest.failed) a->no_memory = true;
+    phi__buf_free(list);
+    *list = rest;
+}
+
+/* Sources grow from chunk to chunk, so the last ones count; citations are those of the chunk's own
+   text. */
+static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const char *start,
+                                       phi_str raw, bool replaces) {
+    phi__buf *list = &a->drafts[block].citations;
+    phi__buf json;
+    if (raw.len <= 2) return;
+    phi__buf_init(&json, a->memory);
+    phi__buf_text(&json, start);
+    phi__buf_add_str(&json, raw);
+    phi__buf_char(&json, '}');
+    if (replaces) phi__gemini_stream_uncite(a, list, start);
+    if (json.failed) a->no_memory = true;
+    if (replaces || list->len < PHI__GEMINI_CITED_MOST)
+        phi__kept_cite(a, block, phi__buf_str(&json));
+    phi__buf_free(&json);
+}
+
+/* All citations are those of the last text. */
+static void phi__gemini_stream_cite(phi__assembly *a, const phi__gemini_chunk *k) {
+    size_t block, i;
+    if (k->grounding.len <= 2 && k->cited.len <= 2 && k->fetched.len <= 2) return;
+    block = phi__kept_text(a);
+    if (block == SIZE_MAX) return;
+    for (i = 0; i < block; i++) {
+        phi__buf old = a->drafts[i].citations;
+        if (old.len == 0) continue;
+        a->drafts[i].citations = a->drafts[block].citations;
+        a->drafts[block].citations = old;
+    }
+    phi__gemini_stream_cite_as(a, block, "{\"groundingMetadata\":", k->grounding, true);
+    phi__gemini_stream_cite_as(a, block, "{\"citationMetadata\":", k->cited, false);
+    phi__gemini_stream_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
+}
+
 /* ---- a chunk ---- */
 
 /* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
@@ -184,11 +287,18 @@ static size_t phi__gemini_stream_parts(phi__gemini_state *st, phi__assembly *a, 
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return SIZE_MAX;
     while (phi__json_cursor_next_item(&c)) {
+        phi__json_text other = {NULL, 0, false};
+        const char *from = c.at;
+        phi_str one;
         memset(&p, 0, sizeof p);
         (void)phi__json_members_take(&c, &phi__gemini_part_members, &p);
+        one = phi__str_trim(phi__str(from, (size_t)(c.at - from)));
         block = SIZE_MAX;
+        if (!p.is_call && p.text.len == 0) other = phi__gemini_stream_other(one);
         if (p.is_call)
             phi__gemini_stream_call(st, a, &p);
+        else if (other.len > 0)
+            phi__gemini_stream_opaque(st, a, one, other);
         else {
             if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
             block = phi__gemini_stream_text(a, &p);
@@ -222,7 +332,7 @@ static void phi__gemini_stream_usage(phi__gemini_state *st, phi__assembly *a, ph
 
 static bool phi__gemini_stream_guards(phi_str word) {
     static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
-                                        "SPII"};
+                                        "SPII",   "MODEL_ARMOR"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
         if (phi__str_is(word, words[i])) return true;
@@ -241,9 +351,31 @@ static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, boo
         phi__classify_stop(a, kind, retryable, word);
 }
 
+/* Words for a turn that failed; `again`: the model may avoid its mistake the next time. google-genai
+   3.6.1, FinishReason, November 2026. */
+static bool phi__gemini_stream_fails(phi_str word, bool *again) {
+    static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
+                                        "UNEXPECTED_TOOL_CALL",
+                                        "OTHER",
+                                        "MALFORMED_RESPONSE",
+                                        "LANGUAGE",
+                                        "NO_IMAGE",
+                                        "TOO_MANY_TOOL_CALLS",
+                                        "MISSING_THOUGHT_SIGNATURE",
+                                        "ESCALATION",
+                                        "PUP_LIMITED_DISABLED"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (phi__str_is(word, words[i])) {
+            *again = i < 4;
+            return true;
+        }
+    return false;
+}
+
 static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k) {
     phi_str word;
-    bool blocked = k->finish.len == 0;
+    bool blocked = k->finish.len == 0, again = false;
     if (blocked && k->block.len == 0) return;
     phi__gemini_stream_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
     word = phi__buf_str(&a->raw_stop_reason);
@@ -255,14 +387,12 @@ static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k
         phi__gemini_stream_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
     else if (phi__str_is(word, "STOP"))
         a->stop_reason = PHI_STOP_REASON_STOP;
-    else if (phi__str_is(word, "MAX_TOKENS"))
-        a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else /* the model may avoid its mistake the next time */
-        phi__gemini_stream_fail(a, PHI_FAILURE_SERVER,
-                                phi__str_is(word, "MALFORMED_FUNCTION_CALL") ||
-                                    phi__str_is(word, "UNEXPECTED_TOOL_CALL") ||
-                                    phi__str_is(word, "OTHER"),
-                                k->finish_words);
+    else if (phi__str_is(word, "MAX_TOKENS") || phi__str_is(word, "CONTINUATION"))
+        a->stop_reason = PHI_STOP_REASON_LENGTH; /* CONTINUATION: of one request's output */
+    else if (phi__gemini_stream_fails(word, &again))
+        phi__gemini_stream_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
+    else
+        phi__kept_unknown_stop(a);
 }
 
 static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
@@ -278,9 +408,10 @@ static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,
     phi__gemini_stream_put(a, &a->model, k->model);
     phi__assembly_start(a);
     block = phi__gemini_stream_parts(st, a, k->parts, &text);
+    phi__gemini_stream_cite(a, k);
     phi__gemini_stream_usage(st, a, k->usage);
     phi__gemini_stream_stop(a, k);
-    if (block != SIZE_MAX && !a->terminal)
+    if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 

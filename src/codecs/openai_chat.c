@@ -1,10 +1,12 @@
 /* openai_chat.c - requests of the OpenAI Chat Completions API, for all servers that speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
-   quirks, and those bits that change a message are part of the form it is kept under.
-   wire.md parts 3 and 9. */
+   quirks, and those bits that change a message are part of the form it is kept under. Opaque members
+   of a message go back where a server documents that it takes them: calls of custom tools to all,
+   parts of the content to Mistral, annotations of files to OpenRouter. wire.md parts 3 and 9. */
 #include "codecs/openai_chat_in.h"
 
+#include "codecs/kept_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/registry_in.h"
 #include "wire/format_in.h"
@@ -42,6 +44,51 @@ static bool phi__openai_chat_claude_thinks(const phi__encoder *e) {
            phi__str_is(phi_str_of(e->spec->model->provider), "litellm");
 }
 
+/* ---- opaque members ---- */
+
+/* The items of a list that is all an opaque block has: `start` is its JSON up to them. Empty: it is
+   another block, or broken. Uses and resets e->arena. */
+static phi_str phi__openai_chat_opaque(phi__encoder *e, const phi_content *c, const char *start) {
+    const phi_str none = {NULL, 0};
+    phi_str json = c->replay;
+    size_t n = strlen(start);
+    if (!phi__kept_is_of(c, e->codec->names, NULL) || !phi__str_starts(json, start)) return none;
+    if (json.len < n + 4 || memcmp(json.at + json.len - 2, "]}", 2) != 0) return none;
+    if (!phi__kept_goes(e, phi__str(json.at + n - 1, json.len - n))) return none;
+    return phi__str(json.at + n, json.len - n - 2);
+}
+
+#define PHI__OPENAI_CHAT_CALLS "{\"tool_calls\":["
+#define PHI__OPENAI_CHAT_PARTS "{\"content\":["
+
+/* The annotations of files that OpenRouter read: with them it does not read a file again, and says
+   to send them back ("PDF Inputs", November 2026). */
+static void phi__openai_chat_put_annotations(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    bool open = false;
+    size_t i;
+    if (!phi__str_is(phi_str_of(e->spec->model->provider), "openrouter") ||
+        !phi__str_is(m->provider, "openrouter"))
+        return;
+    for (i = 0; i < m->content_count; i++) {
+        phi_str list = m->content[i].citations, one;
+        phi__json_cursor c;
+        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__kept_goes(e, list)) continue;
+        phi__json_cursor_init(&c, list);
+        if (!phi__json_cursor_enter_array(&c)) continue;
+        while (phi__json_cursor_next_item(&c)) {
+            phi_json_found found;
+            if (!phi__json_cursor_take_raw(&c, &one)) break;
+            if (phi_json_find(one, "type", &found) != PHI_OK || !phi__str_is(found.raw, "file"))
+                continue;
+            phi__buf_text(out, open ? "," : ",\"annotations\":[");
+            phi__buf_add_str(out, one);
+            open = true;
+        }
+    }
+    if (open) phi__buf_char(out, ']');
+}
+
 /* ---- content ---- */
 
 static void phi__openai_chat_text_part(phi__encoder *e, phi_str text) {
@@ -62,6 +109,36 @@ static void phi__openai_chat_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}");
 }
 
+/* A user's opaque block, which a host wrote: a message of its own if it has a role (the result of a
+   custom tool's call), else a part of the content. Uses and resets e->arena. */
+typedef enum phi__openai_chat_block {
+    PHI__OPENAI_CHAT_NONE,
+    PHI__OPENAI_CHAT_MESSAGE,
+    PHI__OPENAI_CHAT_PART
+} phi__openai_chat_block;
+
+static phi__openai_chat_block phi__openai_chat_user_block(phi__encoder *e, const phi_content *c) {
+    phi__openai_chat_block out = PHI__OPENAI_CHAT_NONE;
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    const phi_json *root;
+    if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
+    root = phi__kept_tree(e, c->replay);
+    if (phi_json_is_string(phi_json_get(root, "role")))
+        out = PHI__OPENAI_CHAT_MESSAGE;
+    else if (phi_json_is_string(phi_json_get(root, "type")))
+        out = PHI__OPENAI_CHAT_PART;
+    phi_arena_reset(e->arena, mark);
+    return out;
+}
+
+static bool phi__openai_chat_has_block(phi__encoder *e, const phi_message *m,
+                                       phi__openai_chat_block kind) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (phi__openai_chat_user_block(e, &m->content[i]) == kind) return true;
+    return false;
+}
+
 static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
     bool omitted = false;
     size_t i;
@@ -75,6 +152,10 @@ static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
             phi__openai_chat_image_part(e, c);
         else if (is_image && !omitted)
             phi__openai_chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        else if (phi__openai_chat_user_block(e, c) == PHI__OPENAI_CHAT_PART) {
+            phi__json_write_comma(&e->scratch);
+            phi__buf_add_str(&e->scratch, c->replay);
+        }
         omitted = is_image;
     }
     phi__buf_char(&e->scratch, ']');
@@ -82,12 +163,21 @@ static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
 
 /* Nothing at all where nothing of it may be sent. */
 static void phi__openai_chat_user(phi__encoder *e, const phi_message *m) {
-    bool image = phi__render_sends_image(e, m), text = image || phi__render_omits_any(e, m);
+    bool parts =
+        phi__render_sends_image(e, m) || phi__openai_chat_has_block(e, m, PHI__OPENAI_CHAT_PART);
+    bool text = parts || phi__render_omits_any(e, m);
     size_t i;
-    for (i = 0; i < m->content_count && !text; i++) text = phi__openai_is_text(&m->content[i]);
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        text = text || phi__openai_is_text(c);
+        if (phi__openai_chat_user_block(e, c) != PHI__OPENAI_CHAT_MESSAGE) continue;
+        phi__json_write_comma(&e->scratch);
+        phi__buf_add_str(&e->scratch, c->replay);
+    }
     if (!text) return;
+    phi__json_write_comma(&e->scratch);
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || image)
+    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts)
         phi__openai_chat_parts(e, m);
     else {
         phi__buf_char(&e->scratch, '"');
@@ -113,7 +203,8 @@ static bool phi__openai_chat_thinking_parts(phi__encoder *e, const phi_message *
     bool any = false;
     size_t i;
     for (i = 0; i < m->content_count; i++)
-        any = any || phi__openai_chat_is_thinking(&m->content[i]);
+        any = any || phi__openai_chat_is_thinking(&m->content[i]) ||
+              phi__openai_chat_opaque(e, &m->content[i], PHI__OPENAI_CHAT_PARTS).len > 0;
     if (!any) return false;
     phi__buf_char(out, '[');
     for (i = 0; i < m->content_count; i++) {
@@ -125,6 +216,11 @@ static bool phi__openai_chat_thinking_parts(phi__encoder *e, const phi_message *
             phi__buf_text(out, "]}");
         } else if (phi__openai_is_text(c))
             phi__openai_chat_text_part(e, c->text);
+        else {
+            phi_str part = phi__openai_chat_opaque(e, c, PHI__OPENAI_CHAT_PARTS);
+            if (part.len > 0) phi__json_write_comma(out);
+            phi__buf_add_str(out, part);
+        }
     }
     phi__buf_char(out, ']');
     return true;
@@ -136,9 +232,13 @@ static void phi__openai_chat_calls(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (!phi__openai_chat_is_call(c)) continue;
-        phi__buf_text(out, open ? ",{\"id\":" : ",\"tool_calls\":[{\"id\":");
+        phi_str custom = phi__openai_chat_opaque(e, c, PHI__OPENAI_CHAT_CALLS);
+        if (!phi__openai_chat_is_call(c) && custom.len == 0) continue;
+        phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
         open = true;
+        phi__buf_add_str(out, custom);
+        if (custom.len > 0) continue;
+        phi__buf_text(out, "{\"id\":");
         phi__render_id(out, c->id, phi__openai_chat_id_rule(e->spec->model));
         phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
         phi__render_name(out, c->name, 64);
@@ -206,7 +306,8 @@ static void phi__openai_chat_assistant(phi__encoder *e, const phi_message *m, bo
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         text = text || phi__openai_is_text(&m->content[i]);
-        calls = calls || phi__openai_chat_is_call(&m->content[i]);
+        calls = calls || phi__openai_chat_is_call(&m->content[i]) ||
+                phi__openai_chat_opaque(e, &m->content[i], PHI__OPENAI_CHAT_CALLS).len > 0;
     }
     if (!text && !calls) return;
     phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
@@ -219,6 +320,7 @@ static void phi__openai_chat_assistant(phi__encoder *e, const phi_message *m, bo
         phi__buf_char(out, '"');
     } else
         phi__buf_text(out, phi__openai_chat_quirk(e, PHI_QUIRK_EMPTY_CONTENT) ? "\"\"" : "null");
+    phi__openai_chat_put_annotations(e, m);
     phi__openai_chat_put_reasoning(e, m, same);
     phi__openai_chat_calls(e, m);
     phi__buf_char(out, '}');
@@ -285,8 +387,8 @@ static bool phi__openai_chat_images_ready(phi__encoder *e, size_t at) {
 static void phi__openai_chat_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form =
-        phi__openai_chat_form(e) | (e->spec->model->quirks & PHI__OPENAI_CHAT_FORM_QUIRKS);
+    uint32_t form = phi__openai_chat_form(e) |
+                    (uint32_t)(e->spec->model->quirks & PHI__OPENAI_CHAT_FORM_QUIRKS);
     phi_str json;
     if (same) form |= PHI__OPENAI_CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__openai_chat_thinking_on(e))
@@ -304,7 +406,10 @@ static void phi__openai_chat_item(phi__encoder *e, size_t at) {
     if (json.len == 0) return;
     phi__openai_chat_before(e, m->role);
     phi__encode_piece(e, json);
-    if (m->role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+    /* a mark goes into the last part, which a message that a host wrote may not have */
+    if (m->role == PHI_ROLE_USER && e->count > 0 && json.len > 3 &&
+        memcmp(json.at + json.len - 3, "}]}", 3) == 0)
+        e->mark_piece = e->count - 1;
 }
 
 static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block) {
@@ -482,7 +587,7 @@ static phi__strict_form phi__openai_chat_strict_form(const phi_model *model) {
 }
 
 static phi__format_way phi__openai_chat_format_way(const phi__request_spec *spec) {
-    uint32_t quirks = spec->model->quirks;
+    uint64_t quirks = spec->model->quirks;
     if (spec->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
         return PHI__FORMAT_BY_TOOL;
     if (spec->tool_count > 0 && spec->tool_choice != PHI_TOOL_CHOICE_NONE &&

@@ -6,6 +6,7 @@
    wire.md part 3. */
 #include "codecs/openai_chat_in.h"
 
+#include "codecs/kept_in.h"
 #include "wire/classify_in.h"
 
 #ifndef PHI_NO_OPENAI_CHAT
@@ -20,6 +21,8 @@ typedef struct phi__openai_chat_chunk {
     phi__json_text content, refusal, reasoning[3];
     phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, blocks, calls, usage, error;
+    phi_str annotations, sources, citations;
+    phi_str others; /* all of the delta, where it has members that are not read */
 } phi__openai_chat_chunk;
 
 /* ---- reading a chunk ---- */
@@ -45,6 +48,13 @@ static void phi__openai_chat_stream_raw(phi__json_cursor *c, phi_str *out) {
         (void)phi__json_cursor_take_raw(c, out);
 }
 
+static void phi__openai_chat_stream_list(phi__json_cursor *c, phi_str *out) {
+    if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        (void)phi__json_cursor_take_raw(c, out);
+    else
+        (void)phi__json_cursor_skip(c);
+}
+
 static void phi__openai_chat_stream_content(phi__json_cursor *c, phi__openai_chat_chunk *k) {
     if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
         (void)phi__json_cursor_take_raw(c, &k->parts);
@@ -52,7 +62,15 @@ static void phi__openai_chat_stream_content(phi__json_cursor *c, phi__openai_cha
         (void)phi__json_cursor_take_text(c, &k->content);
 }
 
+/* A member that is not read. */
+static void phi__openai_chat_stream_other(phi__json_cursor *c, phi__openai_chat_chunk *k,
+                                          phi__json_text key) {
+    phi_str raw;
+    if (phi__openai_chat_kept_wants(c, key, &raw)) k->others = raw;
+}
+
 static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_chunk *k) {
+    const char *from = c->at;
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
@@ -72,9 +90,12 @@ static void phi__openai_chat_stream_delta(phi__json_cursor *c, phi__openai_chat_
             phi__openai_chat_stream_raw(c, &k->blocks);
         else if (PHI__OPENAI_CHAT_IS(key, "refusal"))
             (void)phi__json_cursor_take_text(c, &k->refusal);
+        else if (PHI__OPENAI_CHAT_IS(key, "annotations"))
+            phi__openai_chat_stream_list(c, &k->annotations);
         else
-            (void)phi__json_cursor_skip(c);
+            phi__openai_chat_stream_other(c, k, key);
     }
+    if (k->others.len > 0) k->others = phi__str(from, (size_t)(c->at - from));
 }
 
 /* A choice of a chunk, or of a whole answer, which has `message` instead of `delta`. */
@@ -125,6 +146,10 @@ static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data
             (void)phi__classify_take_error(&c, &k->error);
         else if (PHI__OPENAI_CHAT_IS(key, "x_groq"))
             (void)phi__json_members_take(&c, &phi__openai_chat_groq_members, k);
+        else if (PHI__OPENAI_CHAT_IS(key, "search_results")) /* Perplexity */
+            phi__openai_chat_stream_list(&c, &k->sources);
+        else if (PHI__OPENAI_CHAT_IS(key, "citations")) /* Perplexity, xAI: addresses alone */
+            phi__openai_chat_stream_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);
     }
@@ -185,8 +210,13 @@ static bool phi__openai_chat_stream_counted(const phi__assembly *a) {
 
 /* ---- thinking and text ---- */
 
-static void phi__openai_chat_stream_say(phi__assembly *a, phi__json_text text) {
-    if (text.len > 0) phi__assembly_add_text(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
+static void phi__openai_chat_stream_say(phi__openai_chat_state *st, phi__assembly *a,
+                                        phi__json_text text) {
+    if (text.len == 0) return;
+    if (phi__openai_chat_splits(a))
+        phi__openai_chat_text_add(&st->text, a, text);
+    else
+        phi__assembly_add_text(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Thinking as a list of text parts, or as a text. */
@@ -208,23 +238,41 @@ static void phi__openai_chat_stream_think_parts(phi__assembly *a, phi__json_curs
     }
 }
 
-/* Content as parts, as Mistral's reasoning models send it. */
-static void phi__openai_chat_stream_parts_of(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
+/* A part of the content; false: it is neither text nor thinking. */
+static bool phi__openai_chat_stream_part(phi__openai_chat_state *st, phi__assembly *a,
+                                         phi__json_cursor *c, phi__json_text *type) {
     phi__json_text key, text;
+    bool known = false;
+    while (phi__json_cursor_next_key(c, &key)) {
+        if (PHI__OPENAI_CHAT_IS(key, "type"))
+            (void)phi__json_cursor_take_text(c, type);
+        else if (PHI__OPENAI_CHAT_IS(key, "thinking")) {
+            known = true;
+            phi__openai_chat_stream_think_parts(a, c);
+        } else if (!PHI__OPENAI_CHAT_IS(key, "text"))
+            phi__json_cursor_skip(c);
+        else if (phi__json_cursor_take_text(c, &text)) {
+            known = true;
+            phi__openai_chat_stream_say(st, a, text);
+        }
+    }
+    return known;
+}
+
+/* Content as parts, as Mistral's models send it. */
+static void phi__openai_chat_stream_parts_of(phi__openai_chat_state *st, phi__assembly *a,
+                                             phi_str raw) {
+    phi__json_cursor c;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
+        phi__json_text type = {NULL, 0, false};
+        const char *from = c.at;
         if (!phi__json_cursor_enter_object(&c)) continue;
-        while (phi__json_cursor_next_key(&c, &key)) {
-            if (PHI__OPENAI_CHAT_IS(key, "thinking"))
-                phi__openai_chat_stream_think_parts(a, &c);
-            else if (!PHI__OPENAI_CHAT_IS(key, "text"))
-                phi__json_cursor_skip(&c);
-            else if (phi__json_cursor_take_text(&c, &text))
-                phi__openai_chat_stream_say(a, text);
-        }
+        if (!phi__openai_chat_stream_part(st, a, &c, &type) && type.len > 0)
+            phi__openai_chat_kept_part(a, type,
+                                       phi__str_trim(phi__str(from, (size_t)(c.at - from))));
     }
 }
 
@@ -234,7 +282,7 @@ typedef struct phi__openai_chat_call {
     phi__json_text id, name, arguments;
     phi_str object; /* arguments that are no text, as some servers send them */
     int64_t index;
-    bool has_index;
+    bool has_index, custom; /* custom: a call of a tool without a schema, which phi does not know */
 } phi__openai_chat_call;
 
 static void phi__openai_chat_stream_function(phi__json_cursor *c, phi__openai_chat_call *call) {
@@ -263,8 +311,10 @@ static void phi__openai_chat_stream_read_call(phi__json_cursor *c, phi__openai_c
             (void)phi__json_cursor_take_text(c, &call->id);
         else if (PHI__OPENAI_CHAT_IS(key, "function"))
             phi__openai_chat_stream_function(c, call);
-        else
+        else {
+            call->custom = call->custom || PHI__OPENAI_CHAT_IS(key, "custom");
             (void)phi__json_cursor_skip(c);
+        }
     }
     if (PHI__OPENAI_CHAT_IS(call->id, "null")) call->id.len = 0;
 }
@@ -297,8 +347,9 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
     size_t block = phi__openai_chat_stream_find_call(a, call);
     phi__draft *d;
     if (block == SIZE_MAX) {
-        if (a->count > 0 && a->drafts[a->count - 1].kind != PHI_CONTENT_TOOL_CALL)
-            phi__assembly_close(a, a->count - 1);
+        size_t last = phi__openai_chat_kept_last(a);
+        if (last != SIZE_MAX && a->drafts[last].kind != PHI_CONTENT_TOOL_CALL)
+            phi__assembly_close(a, last);
         block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, call->has_index ? call->index : -1);
     }
     if (block == SIZE_MAX) return;
@@ -311,19 +362,27 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
         phi__assembly_add_text(a, block, call->arguments);
 }
 
-static void phi__openai_chat_stream_calls_of(phi__assembly *a, phi_str raw) {
+static void phi__openai_chat_stream_calls_of(phi__openai_chat_state *st, phi__assembly *a,
+                                             phi_str raw) {
     phi__json_cursor c;
     phi__openai_chat_call call;
-    if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
+        const char *from = c.at;
+        if (!st->text.structured && phi__openai_chat_splits(a))
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_CALLED);
+        st->text.structured = true;
         if (phi__json_cursor_peek(&c) != PHI_JSON_OBJECT) {
             phi__json_cursor_skip(&c);
             continue;
         }
         phi__openai_chat_stream_read_call(&c, &call);
-        phi__openai_chat_stream_call_delta(a, &call);
+        if (call.custom)
+            phi__openai_chat_kept_call(a, phi__str_trim(phi__str(from, (size_t)(c.at - from))),
+                                       call.has_index, call.index, call.id.len > 0);
+        else
+            phi__openai_chat_stream_call_delta(a, &call);
     }
 }
 
@@ -353,16 +412,23 @@ static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
     else if (phi__str_is(word, "model_context_window_exceeded"))
         phi__classify_stop(a, PHI_FAILURE_OVERFLOW, false, word);
+    else if (phi__str_is(word, "abort"))
+        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+    else if (phi__str_is(word, "error") || phi__str_is(word, "network_error") ||
+             phi__str_is(word, "insufficient_system_resource"))
+        phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
     else
-        phi__classify_stop(a, PHI_FAILURE_SERVER,
-                           phi__str_is(word, "error") || phi__str_is(word, "network_error") ||
-                               phi__str_is(word, "insufficient_system_resource"),
-                           word);
+        phi__kept_unknown_stop(a);
 }
 
 static void phi__openai_chat_stream_close_all(phi__assembly *a) {
     size_t i;
-    for (i = 0; i < a->count; i++) phi__assembly_close(a, i);
+    for (i = 0; i < a->count; i++) phi__openai_chat_kept_close(a, i);
+}
+
+static phi__openai_chat_ending phi__openai_chat_stream_ending(const phi__assembly *a) {
+    if (a->failure.kind != PHI_FAILURE_NONE) return PHI__OPENAI_CHAT_BROKEN;
+    return a->stop_reason == PHI_STOP_REASON_LENGTH ? PHI__OPENAI_CHAT_CUT : PHI__OPENAI_CHAT_ENDED;
 }
 
 static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__assembly *a,
@@ -377,10 +443,23 @@ static void phi__openai_chat_stream_finish(phi__openai_chat_state *st, phi__asse
     phi__assembly_put(a, &a->raw_stop_reason, finish);
     phi__openai_chat_stream_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__openai_chat_stream_counted(a);
+    if (phi__openai_chat_splits(a))
+        phi__openai_chat_text_end(&st->text, a, phi__openai_chat_stream_ending(a));
     if (a->failure.kind == PHI_FAILURE_NONE)
         phi__openai_chat_stream_close_all(a);
     else
         a->awaits_usage = true; /* and calls were cut */
+}
+
+/* Annotations are new ones each time; a list of sources is the same one in each chunk. */
+static void phi__openai_chat_stream_cite(phi__openai_chat_state *st, phi__assembly *a,
+                                         const phi__openai_chat_chunk *k) {
+    phi_str sources = k->sources.len > 2 ? k->sources : k->citations;
+    if (k->annotations.len > 2) {
+        st->annotated = true;
+        phi__openai_chat_kept_annotations(a, k->annotations);
+    } else if (sources.len > 2 && !st->annotated)
+        phi__openai_chat_kept_sources(a, sources);
 }
 
 static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assembly *a,
@@ -398,10 +477,12 @@ static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assem
         phi__openai_chat_thinking_details(st, a, k->details, "reasoning_details", spoken);
     else if (k->blocks.len > 0)
         phi__openai_chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
-    if (k->parts.len > 0) phi__openai_chat_stream_parts_of(a, k->parts);
-    phi__openai_chat_stream_say(a, k->content);
-    phi__openai_chat_stream_say(a, k->refusal);
-    if (k->calls.len > 0) phi__openai_chat_stream_calls_of(a, k->calls);
+    if (k->parts.len > 0) phi__openai_chat_stream_parts_of(st, a, k->parts);
+    phi__openai_chat_stream_say(st, a, k->content);
+    phi__openai_chat_stream_say(st, a, k->refusal);
+    if (k->calls.len > 0) phi__openai_chat_stream_calls_of(st, a, k->calls);
+    if (k->others.len > 0) phi__openai_chat_kept_members(a, k->others);
+    phi__openai_chat_stream_cite(st, a, k);
     if (k->usage.len > 0) phi__openai_chat_stream_usage(a, k->usage);
     phi__openai_chat_stream_finish(st, a, k->finish, k->usage.len > 0);
 }
@@ -417,11 +498,13 @@ static void phi__openai_chat_stream_learn(phi__openai_chat_state *st, const phi_
             said = &k->reasoning[i];
         }
     phi__delta_cache_forget(&st->repeat);
+    if (k->content.len > 0 && phi__openai_chat_splits(a)) return;
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
-        k->finish.at != NULL || k->error.len > 0 || a->count == 0)
+        k->finish.at != NULL || k->error.len > 0 || k->annotations.len > 2 || k->others.len > 0 ||
+        a->count == 0)
         return;
-    phi__delta_cache_learn(&st->repeat, a, data, *said, a->count - 1);
+    phi__delta_cache_learn(&st->repeat, a, data, *said, phi__openai_chat_kept_last(a));
 }
 
 /* An error may stand at the top or in x_groq; beside it there may be a status. */
@@ -436,10 +519,13 @@ static void phi__openai_chat_stream_error(phi__assembly *a, const phi__openai_ch
 
 /* ---- for the codec ---- */
 
-/* Behind the reason to stop usage alone counts, and no trouble discards the answer. */
-static void phi__openai_chat_stream_late(phi__assembly *a, phi_str data) {
+/* Behind the reason to stop usage and citations count, and no trouble discards the answer. */
+static void phi__openai_chat_stream_late(phi__openai_chat_state *st, phi__assembly *a,
+                                         phi_str data) {
     phi__openai_chat_chunk k;
-    if (data.at[0] != '{' || !phi__openai_chat_stream_read(&k, data) || k.usage.len == 0) return;
+    if (data.at[0] != '{' || !phi__openai_chat_stream_read(&k, data)) return;
+    if (phi__kept_text(a) != SIZE_MAX) phi__openai_chat_stream_cite(st, a, &k);
+    if (k.usage.len == 0) return;
     phi__openai_chat_stream_usage(a, k.usage);
     a->last = phi__openai_chat_stream_counted(a);
 }
@@ -450,7 +536,7 @@ PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_st
     phi__openai_chat_chunk k;
     if (data.len == 0 || a->no_memory || st->done) return;
     if (st->finished && !phi__str_is(data, "[DONE]")) {
-        phi__openai_chat_stream_late(a, data);
+        phi__openai_chat_stream_late(st, a, data);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -484,9 +570,14 @@ PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a) {
     if (st->finish_empty && st->done && !st->broken) {
         a->terminal = true;
         a->stop_reason = PHI_STOP_REASON_STOP;
+        if (phi__openai_chat_splits(a))
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_ENDED);
         phi__openai_chat_stream_close_all(a);
-    } else
+    } else {
         phi__classify_truncated(a, st->heard);
+        if (phi__openai_chat_splits(a))
+            phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_BROKEN);
+    }
 }
 
 PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body) {

@@ -12,7 +12,7 @@ PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text
                                            const char *field) {
     size_t block;
     if (text.len == 0) return;
-    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    block = phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING);
     if (block == SIZE_MAX) return;
     if (a->drafts[block].signature.len == 0 && field[0] != '\0')
         phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
@@ -108,7 +108,7 @@ static size_t phi__openai_chat_thinking_detail_block(phi__openai_chat_state *st,
     phi__draft *d;
     for (i = a->count; i > 0; i--)
         if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
-    i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
+    i = i > 0 ? i - 1 : phi__openai_chat_kept_current(a, PHI_CONTENT_THINKING);
     if (i == SIZE_MAX) return i;
     if (st->detail != PHI__OPENAI_CHAT_DETAIL_NONE && st->detail_block != i)
         phi__openai_chat_thinking_close_detail(st, a);

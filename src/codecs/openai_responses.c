@@ -3,10 +3,12 @@
    The transcript goes out as a list of items; each message is rendered whole, as those of its items
    that may be sent, and kept. Nothing is stored at the server, so reasoning items go back as they
    came, directly before the item they produced, and only to the model that made them: the server
-   refuses one without its follower, and an item by its id without its reasoning.
-   wire.md parts 4, 5 and 9. */
+   refuses one without its follower, and an item by its id without its reasoning. Opaque items go
+   back byte for byte; OpenAI and Azure are two addresses of one wire, so each takes the other's,
+   but for encrypted content, which only its maker reads. wire.md parts 4, 5 and 9. */
 #include "codecs/openai_responses_in.h"
 
+#include "codecs/kept_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
@@ -18,6 +20,8 @@
 #define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
 #define PHI__OPENAI_RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
 #define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words stand for images */
+#define PHI__OPENAI_RESPONSES_KIN 4u       /* minted on this wire: members and parts go back */
+#define PHI__OPENAI_RESPONSES_AT_AZURE 8u  /* other items have content that it cannot read */
 
 #define PHI__OPENAI_RESPONSES_OBJECT                                                               \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
@@ -27,6 +31,71 @@ enum {
     PHI__OPENAI_RESPONSES_OUTPUT_LEAST = 16, /* max_output_tokens; wire.md part 4 */
     PHI__OPENAI_RESPONSES_ID_MOST = 64       /* bytes of an item's id */
 };
+
+/* ---- opaque items ---- */
+
+/* Of an item that may go back, its type and how far it came; the strings point into its JSON's
+   tree. */
+typedef struct phi__openai_responses_opaque {
+    bool goes;
+    bool part;  /* of a message's content: input_text, input_file... */
+    bool loose; /* its id may be left out */
+} phi__openai_responses_opaque;
+
+static bool phi__openai_responses_among(phi_str word, const char *const *words) {
+    for (; *words != NULL; words++)
+        if (phi__str_is(word, *words)) return true;
+    return false;
+}
+
+/* Whether a block goes back to this server. An item that its server still worked on does not. The
+   types whose id the API does not require: openai 7.57.0, ResponseInputItem, November 2026. Uses
+   and resets e->arena. */
+static phi__openai_responses_opaque phi__openai_responses_look(phi__encoder *e,
+                                                               const phi_content *c) {
+    static const char *const busy[] = {
+        "in_progress", "searching", "interpreting", "generating", "calling", "queued", NULL};
+    static const char *const loose[] = {"function_call_output",    "custom_tool_call",
+                                        "custom_tool_call_output", "shell_call",
+                                        "shell_call_output",       "apply_patch_call",
+                                        "apply_patch_call_output", "tool_search_call",
+                                        "tool_search_output",      "additional_tools",
+                                        "mcp_approval_response",   "compaction",
+                                        "computer_call_output",    NULL};
+    phi__openai_responses_opaque out = {false, false, false};
+    phi_arena_mark mark;
+    const phi_json *root;
+    phi_str type;
+    if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_OPENAI_RESPONSES) &&
+        !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_AZURE_RESPONSES))
+        return out;
+    if (!phi__codec_is(e->codec->names, c->protocol) &&
+        phi__str_find(c->replay, 0, "\"encrypted_content\"") != SIZE_MAX)
+        return out;
+    mark = phi_arena_save(e->arena);
+    root = phi__kept_tree(e, c->replay);
+    type = phi_json_str(phi_json_get(root, "type"), "");
+    out.goes = type.len > 0 &&
+               !phi__openai_responses_among(phi_json_str(phi_json_get(root, "status"), ""), busy);
+    out.part = phi__str_starts(type, "input_");
+    out.loose = phi__openai_responses_among(type, loose);
+    phi_arena_reset(e->arena, mark);
+    return out;
+}
+
+/* An item byte for byte. `bare`: without its id, which would name reasoning that does not go
+   back. */
+static void phi__openai_responses_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
+    static const char *const id[] = {"id", NULL};
+    phi__json_write_comma(&e->scratch);
+    if (!bare) {
+        phi__buf_add_str(&e->scratch, c->replay);
+        return;
+    }
+    phi__buf_char(&e->scratch, '{');
+    phi__kept_members(&e->scratch, c->replay, id);
+    phi__buf_char(&e->scratch, '}');
+}
 
 /* ---- content of users and tools ---- */
 
@@ -49,12 +118,19 @@ static void phi__openai_responses_image_part(phi__encoder *e, const phi_content 
     phi__buf_text(out, "\"}");
 }
 
-/* `before` stands at the start of the first text, or alone where there is none. */
-static void phi__openai_responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
+static bool phi__openai_responses_is_part(phi__encoder *e, const phi_content *c) {
+    phi__openai_responses_opaque look = phi__openai_responses_look(e, c);
+    return look.goes && look.part;
+}
+
+/* The blocks in [from, to). `before` stands at the start of the first text, or alone where there is
+   none. */
+static void phi__openai_responses_parts(phi__encoder *e, const phi_message *m, size_t from,
+                                        size_t to, const char *before) {
     bool omitted = false;
     size_t i;
     phi__buf_char(&e->scratch, '[');
-    for (i = 0; i < m->content_count; i++) {
+    for (i = from; i < to; i++) {
         const phi_content *c = &m->content[i];
         bool stand_in = phi__render_omits(e, c);
         if (phi__openai_is_text(c) || (stand_in && !omitted)) {
@@ -63,31 +139,56 @@ static void phi__openai_responses_parts(phi__encoder *e, const phi_message *m, c
             before = "";
         } else if (phi__render_is_image(c) && !stand_in)
             phi__openai_responses_image_part(e, c);
+        else if (phi__openai_responses_is_part(e, c))
+            phi__openai_responses_put_opaque(e, c, false);
         omitted = stand_in;
     }
     if (before[0] != '\0') phi__openai_responses_text_part(e, before, PHI__LIT("(no output)"));
     phi__buf_char(&e->scratch, ']');
 }
 
-/* Nothing at all where nothing of it may be sent. */
-static void phi__openai_responses_user(phi__encoder *e, const phi_message *m) {
-    bool says = phi__render_sends_image(e, m) || phi__render_omits_any(e, m);
+/* The blocks in [from, to) as a message: nothing at all where nothing of it may be sent. */
+static void phi__openai_responses_say(phi__encoder *e, const phi_message *m, size_t from,
+                                      size_t to) {
+    bool says = false;
     size_t i;
-    for (i = 0; i < m->content_count && !says; i++) says = phi__openai_is_text(&m->content[i]);
+    for (i = from; i < to && !says; i++)
+        says = phi__openai_is_text(&m->content[i]) || phi__render_is_image(&m->content[i]) ||
+               phi__openai_responses_is_part(e, &m->content[i]);
     if (!says) return;
+    phi__json_write_comma(&e->scratch);
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    phi__openai_responses_parts(e, m, "");
+    phi__openai_responses_parts(e, m, from, to, "");
     phi__buf_char(&e->scratch, '}');
+}
+
+/* An opaque item, such as the output of a call that only the host understands, is no part of a
+   message but stands between two. */
+static void phi__openai_responses_user(phi__encoder *e, const phi_message *m) {
+    size_t i, from = 0;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi__openai_responses_opaque look = phi__openai_responses_look(e, c);
+        if (!look.goes || look.part) continue;
+        phi__openai_responses_say(e, m, from, i);
+        phi__openai_responses_put_opaque(e, c, false);
+        from = i + 1;
+    }
+    phi__openai_responses_say(e, m, from, m->content_count);
 }
 
 static void phi__openai_responses_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     const char *before = m->is_error ? "Error: " : "";
+    bool parts = phi__render_sends_image(e, m);
+    size_t i;
+    for (i = 0; i < m->content_count && !parts; i++)
+        parts = phi__openai_responses_is_part(e, &m->content[i]);
     phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
     phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
     phi__buf_text(out, ",\"output\":");
-    if (phi__render_sends_image(e, m))
-        phi__openai_responses_parts(e, m, before);
+    if (parts)
+        phi__openai_responses_parts(e, m, 0, m->content_count, before);
     else {
         phi__buf_char(out, '"');
         phi__buf_text(out, before);
@@ -124,6 +225,15 @@ static bool phi__openai_responses_replays(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
            m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
+}
+
+/* Whether a model of this wire made the message, at OpenAI or at Azure. */
+static bool phi__openai_responses_kin(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    return m->role == PHI_ROLE_ASSISTANT &&
+           (phi__str_is_nocase(m->protocol, PHI_PROTOCOL_OPENAI_RESPONSES) ||
+            phi__str_is_nocase(m->protocol, PHI_PROTOCOL_AZURE_RESPONSES) ||
+            phi__codec_is(e->codec->names, m->protocol) || phi__render_same_origin(e, at));
 }
 
 /* All of a message's reasoning, or none: an id would name an item that the server does not get. */
@@ -165,19 +275,97 @@ static void phi__openai_responses_reasoning(phi__encoder *e, const phi_message *
     }
 }
 
-static void phi__openai_responses_said(phi__encoder *e, const phi_content *c, bool same) {
+/* JSON that the block's replay has as the text of a member; empty: none. In the arena. `object`:
+   it is the inside of one, else an array. */
+static phi_str phi__openai_responses_kept(phi__encoder *e, const phi_content *c, const char *key,
+                                          bool object) {
+    const phi_str none = {NULL, 0};
+    phi_json *root = NULL;
+    phi_str text, whole;
+    phi__buf braces;
+    bool good;
+    if (c->replay.len == 0 || phi__str_find(c->replay, 0, key) == SIZE_MAX) return none;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    text = phi_json_str(phi_json_get(root, key), "");
+    if (text.len == 0) return none;
+    if (!object) return text.at[0] == '[' && phi__kept_goes(e, text) ? text : none;
+    phi__buf_init(&braces, e->arena->memory);
+    phi__buf_char(&braces, '{');
+    phi__buf_add_str(&braces, text);
+    phi__buf_char(&braces, '}');
+    whole = phi__buf_str(&braces);
+    if (braces.failed) e->failed = true;
+    good = !braces.failed && phi__kept_goes(e, whole);
+    phi__buf_free(&braces);
+    return good ? text : none;
+}
+
+/* Whether the texts of content parts are the block's text: nobody changed it since. */
+static bool phi__openai_responses_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
+    phi_json *root = NULL, *part;
+    phi_json_iter it;
+    size_t at = 0;
+    if (phi_json_parse(e->arena, parts, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) ==
+        PHI_NO_MEMORY)
+        e->failed = true;
+    it = phi_json_each(root);
+    while ((part = phi_json_next(&it)) != NULL) {
+        phi_str said = phi_json_str(phi_json_get(part, "text"), "");
+        if (said.len == 0) said = phi_json_str(phi_json_get(part, "refusal"), "");
+        if (said.len > text.len - at ||
+            (said.len > 0 && memcmp(text.at + at, said.at, said.len) != 0))
+            return false;
+        at += said.len;
+    }
+    return at == text.len;
+}
+
+/* The content of a message: its parts as they came, where they are more than its text. */
+static void phi__openai_responses_content(phi__encoder *e, const phi_content *c, bool kin) {
+    phi__buf *out = &e->scratch;
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_str parts = {NULL, 0};
+    if (kin) parts = phi__openai_responses_kept(e, c, "parts", false);
+    if (parts.len > 0 && phi__openai_responses_unchanged(e, parts, c->text))
+        phi__buf_add_str(out, parts);
+    else {
+        bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
+                     phi__kept_goes(e, c->citations);
+        phi__buf_text(out, "[{\"type\":\"output_text\"");
+        phi__render_text_member(e, "text", c->text);
+        phi__buf_text(out, ",\"annotations\":");
+        phi__buf_add_str(out, cites ? c->citations : PHI__LIT("[]"));
+        phi__buf_text(out, "}]");
+    }
+    phi_arena_reset(e->arena, mark);
+}
+
+/* Members of the item that phi does not read; `kin`: this wire made them. */
+static void phi__openai_responses_more(phi__encoder *e, const phi_content *c, bool kin) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_str more = {NULL, 0};
+    if (kin) more = phi__openai_responses_kept(e, c, "more", true);
+    if (more.len > 0) {
+        phi__buf_char(&e->scratch, ',');
+        phi__buf_add_str(&e->scratch, more);
+    }
+    phi_arena_reset(e->arena, mark);
+}
+
+static void phi__openai_responses_said(phi__encoder *e, const phi_content *c, bool same, bool kin) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"type\":\"message\"");
     if (same && phi__openai_responses_member(e, c, "id", ""))
         phi__buf_text(out, ",\"status\":\"completed\"");
-    phi__buf_text(out, ",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\"");
-    phi__render_text_member(e, "text", c->text);
-    phi__buf_text(out, ",\"annotations\":[]}]");
+    phi__buf_text(out, ",\"role\":\"assistant\",\"content\":");
+    phi__openai_responses_content(e, c, kin);
     if (same) (void)phi__openai_responses_member(e, c, "phase", "");
+    phi__openai_responses_more(e, c, kin);
     phi__buf_char(out, '}');
 }
 
-static void phi__openai_responses_call(phi__encoder *e, const phi_content *c, bool same) {
+static void phi__openai_responses_call(phi__encoder *e, const phi_content *c, bool same, bool kin) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"type\":\"function_call\"");
     if (same) (void)phi__openai_responses_member(e, c, "id", "fc_");
@@ -186,25 +374,55 @@ static void phi__openai_responses_call(phi__encoder *e, const phi_content *c, bo
     phi__buf_text(out, ",\"name\":");
     phi__render_name(out, c->name, 64);
     phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+    phi__openai_responses_more(e, c, kin);
     phi__buf_char(out, '}');
 }
 
-static void phi__openai_responses_assistant(phi__encoder *e, const phi_message *m, bool same) {
+/* Whether a block is an item of the request. `bare`: reasoning of the message does not go back. */
+static bool phi__openai_responses_sends(phi__encoder *e, const phi_content *c, bool kin,
+                                        bool bare) {
+    phi__openai_responses_opaque look;
+    switch (c->kind) {
+    case PHI_CONTENT_TOOL_CALL: return !c->incomplete;
+    case PHI_CONTENT_TEXT: {
+        phi_arena_mark mark = phi_arena_save(e->arena);
+        bool sends =
+            phi__openai_is_text(c) ||
+            (kin && c->text.len == 0 && phi__openai_responses_kept(e, c, "parts", false).len > 0);
+        phi_arena_reset(e->arena, mark);
+        return sends;
+    }
+    case PHI_CONTENT_OPAQUE:
+        look = phi__openai_responses_look(e, c);
+        return look.goes && !look.part && (!bare || look.loose);
+    default: return false;
+    }
+}
+
+/* `kin`: a model of this wire made the message, and `same`: this very one. */
+static void phi__openai_responses_assistant(phi__encoder *e, const phi_message *m, bool same,
+                                            bool kin) {
+    bool bare = false;
     size_t i, from = 0;
     same = same && phi__openai_responses_whole_reasoning(e, m);
+    for (i = 0; i < m->content_count && !same && !bare; i++)
+        bare = m->content[i].kind == PHI_CONTENT_THINKING;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        bool call = c->kind == PHI_CONTENT_TOOL_CALL;
-        if (call && c->incomplete) from = i + 1; /* the reasoning before it has no follower */
-        if ((call && !c->incomplete) || phi__openai_is_text(c)) {
-            if (same) phi__openai_responses_reasoning(e, m, from, i);
-            if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
-            if (call)
-                phi__openai_responses_call(e, c, same);
-            else
-                phi__openai_responses_said(e, c, same);
-            from = i + 1;
+        if (!phi__openai_responses_sends(e, c, kin, bare)) {
+            /* the reasoning before it has no follower */
+            if (c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_OPAQUE) from = i + 1;
+            continue;
         }
+        if (same) phi__openai_responses_reasoning(e, m, from, i);
+        phi__json_write_comma(&e->scratch);
+        if (c->kind == PHI_CONTENT_TOOL_CALL)
+            phi__openai_responses_call(e, c, same, kin);
+        else if (c->kind == PHI_CONTENT_TEXT)
+            phi__openai_responses_said(e, c, same, kin);
+        else
+            phi__openai_responses_put_opaque(e, c, bare);
+        from = i + 1;
     }
 }
 
@@ -217,10 +435,13 @@ static void phi__openai_responses_before(phi__encoder *e, phi_role role) {
 
 static void phi__openai_responses_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = phi__openai_responses_replays(e, at);
+    bool same = phi__openai_responses_replays(e, at), kin = phi__openai_responses_kin(e, at);
     uint32_t form = PHI__OPENAI_RESPONSES_FORM;
     phi_str json;
     if (same) form |= PHI__OPENAI_RESPONSES_ORIGIN;
+    if (kin) form |= PHI__OPENAI_RESPONSES_KIN;
+    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)))
+        form |= PHI__OPENAI_RESPONSES_AT_AZURE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
         form |= PHI__OPENAI_RESPONSES_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
@@ -229,7 +450,7 @@ static void phi__openai_responses_item(phi__encoder *e, size_t at) {
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__openai_responses_result(e, m);
         else
-            phi__openai_responses_assistant(e, m, same);
+            phi__openai_responses_assistant(e, m, same, kin);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
     }
     if (json.len == 0) return;

@@ -22,9 +22,25 @@ typedef struct phi__openai_responses_state {
     bool heard;    /* an event came */
 } phi__openai_responses_state;
 
+/* An item of the answer, as it stands in its text; `at` NULL: absent. */
+typedef struct phi__openai_responses_output_item {
+    phi_str raw;
+    phi__json_text type, id, status, phase, call_id, name, arguments;
+    phi_str content, summary; /* raw JSON of an array, or empty */
+} phi__openai_responses_output_item;
+
 #define PHI__OPENAI_RESPONSES_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 /* nothing, where raw is empty */
 PHI__FN void phi__openai_responses_usage(phi__assembly *a, phi_str raw);
+
+/* openai_responses_kept.c: the data of a finished text or call that the next request sends back, in
+   the draft's `replay`: an object with the strings "id", "phase", "more" (the item's other members,
+   with commas between) and "parts" (its content, where that is more than texts). The strings hold
+   JSON byte for byte. */
+PHI__FN void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
+                                             const phi__openai_responses_output_item *item);
+/* The annotations of a message's parts, in place of those before. */
+PHI__FN void phi__openai_responses_kept_citations(phi__assembly *a, size_t block, phi_str content);
 
 PHI__FN void phi__openai_responses_stream_event(void *state, phi__assembly *a, phi_str name,
                                                 phi_str data);

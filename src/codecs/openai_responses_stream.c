@@ -1,11 +1,13 @@
 /* openai_responses_stream.c - answers of the OpenAI Responses API: events to a message.
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
-   item thinking, a function call a tool call. Items may come interleaved and are found by their
-   id, else by their output_index; items of other types are ignored with all of their events. A
-   finished item overrides the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+   item thinking, a function call a tool call, and an item of any other type an opaque block. Items
+   may come interleaved and are found by their id, else by their output_index. A finished item
+   overrides the deltas before it; of an opaque one the deltas are ignored, because its last event
+   has all of it. wire.md parts 1.3, 1.9 and 4. */
 #include "codecs/openai_responses_in.h"
 
+#include "codecs/kept_in.h"
 #include "wire/classify_in.h"
 #include "wire/hash_in.h"
 
@@ -15,16 +17,9 @@
 typedef struct phi__openai_responses_event {
     phi__json_text type, delta, arguments, item_id;
     int64_t index;
-    phi_str item, response; /* raw JSON of an object, or empty */
+    phi_str item, response, annotation; /* raw JSON of an object, or empty */
     bool has_error;
 } phi__openai_responses_event;
-
-/* An item of the answer, as it stands in its text; `at` NULL: absent. */
-typedef struct phi__openai_responses_output_item {
-    phi_str raw;
-    phi__json_text type, id, status, phase, call_id, name, arguments;
-    phi_str content, summary; /* raw JSON of an array, or empty */
-} phi__openai_responses_output_item;
 
 /* ---- reading ---- */
 
@@ -36,7 +31,8 @@ static const phi__json_member phi__openai_responses_event_list[] = {
     PHI__MEMBER(phi__openai_responses_event, item, "item", PHI__MEMBER_OBJECT),
     PHI__MEMBER(phi__openai_responses_event, arguments, "arguments", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__openai_responses_event, response, "response", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_TAKE(phi__openai_responses_event, has_error, "error", phi__classify_take_flag)};
+    PHI__MEMBER_TAKE(phi__openai_responses_event, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBER(phi__openai_responses_event, annotation, "annotation", PHI__MEMBER_OBJECT)};
 static const phi__json_members phi__openai_responses_event_members = {
     phi__openai_responses_event_list, PHI__COUNT(phi__openai_responses_event_list)};
 
@@ -66,13 +62,13 @@ static void phi__openai_responses_stream_item(phi__openai_responses_output_item 
     (void)phi__json_members_read(raw, &phi__openai_responses_item_members, item, NULL);
 }
 
-/* The block kind of an item, or 0: it is none of ours. */
+/* The block kind of an item, or 0: it has no type. */
 static phi_content_kind
 phi__openai_responses_stream_kind(const phi__openai_responses_output_item *item) {
     if (PHI__OPENAI_RESPONSES_IS(item->type, "message")) return PHI_CONTENT_TEXT;
     if (PHI__OPENAI_RESPONSES_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
     if (PHI__OPENAI_RESPONSES_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
-    return (phi_content_kind)0;
+    return item->type.len > 0 ? PHI_CONTENT_OPAQUE : (phi_content_kind)0;
 }
 
 /* ---- blocks ---- */
@@ -215,31 +211,58 @@ static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t bloc
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
-/* The data that the next request sends back: a reasoning item whole, of others the id. */
+/* The data that the next request sends back: a reasoning item whole, of others what their text does
+   not say. */
 static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
                                               const phi__openai_responses_output_item *item) {
     phi__draft *d = &a->drafts[block];
-    phi__buf *out = &d->replay;
-    phi__buf text;
-    if (d->kind == PHI_CONTENT_THINKING) {
+    if (d->kind == PHI_CONTENT_THINKING)
         phi__assembly_set(a, &d->signature, item->raw);
-        return;
+    else
+        phi__openai_responses_kept_item(a, block, item);
+}
+
+/* ---- items of other types ---- */
+
+/* What is there of an opaque item so far. Broken JSON leaves what was there before. */
+static void phi__openai_responses_stream_put_opaque(phi__assembly *a, size_t block,
+                                                    const phi__openai_responses_output_item *item) {
+    phi__draft *d = &a->drafts[block];
+    if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return;
+    phi__assembly_put(a, &d->name, item->type);
+    phi__assembly_set(a, &d->replay, item->raw);
+}
+
+/* An item that is broken JSON opens no block. */
+static size_t
+phi__openai_responses_stream_open_opaque(phi__assembly *a,
+                                         const phi__openai_responses_output_item *item,
+                                         phi__openai_responses_key key) {
+    phi_str type;
+    size_t block;
+    if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return SIZE_MAX;
+    if (!phi__json_cursor_unescape_arena(&a->scratch, item->type, &type)) {
+        a->no_memory = true;
+        return SIZE_MAX;
     }
-    if (item->id.len == 0) return;
-    phi__buf_init(&text, a->memory);
-    phi__json_cursor_unescape(&text, item->id);
-    phi__buf_clear(out);
-    phi__buf_text(out, "{\"id\":");
-    phi__json_write_str(out, phi__buf_str(&text));
-    if (d->kind == PHI_CONTENT_TEXT && item->phase.len > 0) {
-        phi__buf_clear(&text);
-        phi__json_cursor_unescape(&text, item->phase);
-        phi__buf_text(out, ",\"phase\":");
-        phi__json_write_str(out, phi__buf_str(&text));
+    block = phi__assembly_opaque(a, type, item->raw, key.index, true);
+    if (block != SIZE_MAX) a->drafts[block].item = key.id;
+    return block;
+}
+
+/* Whether an item that stands in the list of all items came before. */
+static bool phi__openai_responses_stream_came(const phi__assembly *a,
+                                              const phi__openai_responses_output_item *item,
+                                              phi__openai_responses_key key) {
+    size_t i;
+    for (i = 0; i < a->count; i++) {
+        const phi__draft *d = &a->drafts[i];
+        if (d->kind != PHI_CONTENT_OPAQUE) continue;
+        if (key.id != 0 && d->item != 0 ? d->item == key.id
+                                        : phi_str_equal(phi__buf_str(&d->replay), item->raw))
+            return true;
     }
-    phi__buf_char(out, '}');
-    if (out->failed || text.failed) a->no_memory = true;
-    phi__buf_free(&text);
+    return false;
 }
 
 /* Its deltas may have come before it. Another id at a known index is another item. */
@@ -253,6 +276,10 @@ static void phi__openai_responses_stream_item_added(phi__assembly *a,
     block = phi__openai_responses_stream_find(a, key, kind, true);
     if (block != SIZE_MAX && phi__openai_responses_stream_is_other(&a->drafts[block], key))
         block = SIZE_MAX;
+    if (kind == PHI_CONTENT_OPAQUE) {
+        if (block == SIZE_MAX) (void)phi__openai_responses_stream_open_opaque(a, item, key);
+        return;
+    }
     if (block == SIZE_MAX) block = phi__openai_responses_stream_open(a, kind, key);
     if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL)
         phi__openai_responses_stream_name_call(a, block, item);
@@ -264,8 +291,15 @@ phi__openai_responses_stream_finish_item(phi__assembly *a, size_t block,
                                          const phi__openai_responses_output_item *item) {
     bool cut = PHI__OPENAI_RESPONSES_IS(item->status, "incomplete") ||
                PHI__OPENAI_RESPONSES_IS(item->status, "in_progress");
+    if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
+        phi__openai_responses_stream_put_opaque(a, block, item);
+        phi__assembly_close(a, block);
+        return;
+    }
     if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
         phi__openai_responses_stream_name_call(a, block, item);
+    if (a->drafts[block].kind == PHI_CONTENT_TEXT)
+        phi__openai_responses_kept_citations(a, block, item->content);
     phi__openai_responses_stream_whole_text(a, block, item);
     if (!cut) phi__openai_responses_stream_keep(a, block, item);
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
@@ -280,9 +314,21 @@ static void phi__openai_responses_stream_item_done(phi__assembly *a,
     size_t block;
     if (kind == (phi_content_kind)0) return;
     block = phi__openai_responses_stream_find(a, key, kind, false);
-    if (block == SIZE_MAX) block = phi__openai_responses_stream_open(a, kind, key);
+    if (block == SIZE_MAX)
+        block = kind == PHI_CONTENT_OPAQUE ? phi__openai_responses_stream_open_opaque(a, item, key)
+                                           : phi__openai_responses_stream_open(a, kind, key);
     if (block != SIZE_MAX && a->drafts[block].open)
         phi__openai_responses_stream_finish_item(a, block, item);
+}
+
+/* Annotations come after the text they are about. */
+static void phi__openai_responses_stream_annotation(phi__assembly *a,
+                                                    const phi__openai_responses_event *ev) {
+    phi__kept_cite(
+        a,
+        phi__openai_responses_stream_find(
+            a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
+        ev->annotation);
 }
 
 static void phi__openai_responses_stream_delta(phi__assembly *a,
@@ -370,7 +416,7 @@ phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
 }
 
 /* The items once more; often there are none. They finish blocks that are still open, and are the
-   answer where no item came before. */
+   answer where no item came before. An opaque item that did not come before is the last block. */
 static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__openai_responses_output_item item;
@@ -381,18 +427,25 @@ static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
     for (index = 0; phi__json_cursor_next_item(&c); index++) {
+        phi__openai_responses_key key;
+        phi_content_kind kind;
         size_t block;
         if (!phi__json_cursor_take_raw(&c, &one)) continue;
+        if (a->no_memory || a->failure.kind != PHI_FAILURE_NONE) return; /* too many blocks */
         phi__openai_responses_stream_item(&item, one);
-        block = phi__openai_responses_stream_find(
-            a, phi__openai_responses_stream_item_key(&item, index),
-            phi__openai_responses_stream_kind(&item), true);
+        key = phi__openai_responses_stream_item_key(&item, index);
+        kind = phi__openai_responses_stream_kind(&item);
+        block = phi__openai_responses_stream_find(a, key, kind, true);
         if (all)
             phi__openai_responses_stream_item_done(a, &item, index);
         else if (block != SIZE_MAX)
             phi__openai_responses_stream_finish_item(a, block, &item);
         else if (PHI__OPENAI_RESPONSES_IS(item.type, "reasoning"))
             phi__openai_responses_stream_fill_reasoning(a, &item);
+        else if (kind == PHI_CONTENT_OPAQUE && !phi__openai_responses_stream_came(a, &item, key)) {
+            block = phi__openai_responses_stream_open_opaque(a, &item, key);
+            phi__assembly_close(a, block);
+        }
     }
 }
 
@@ -417,8 +470,10 @@ static void phi__openai_responses_stream_incomplete(phi__assembly *a) {
         a->stop_reason = PHI_STOP_REASON_LENGTH;
     else if (phi__str_is(word, "content_filter"))
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else
+    else if (phi__str_is(word, "incomplete")) /* without any reason */
         phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+    else
+        phi__kept_unknown_stop(a);
 }
 
 static void phi__openai_responses_stream_failed(phi__assembly *a,
@@ -442,10 +497,15 @@ static void phi__openai_responses_stream_finish(phi__openai_responses_state *st,
     phi__openai_responses_stream_close_texts(a);
     if (incomplete)
         phi__openai_responses_stream_incomplete(a);
-    else if (!PHI__OPENAI_RESPONSES_IS(status, "completed"))
+    else if (PHI__OPENAI_RESPONSES_IS(status, "failed") ||
+             PHI__OPENAI_RESPONSES_IS(status, "cancelled") || r->error.len > 2)
         phi__openai_responses_stream_failed(a, r);
-    else if (a->failure.kind == PHI_FAILURE_NONE)
+    else if (a->failure.kind != PHI_FAILURE_NONE)
+        return;
+    else if (PHI__OPENAI_RESPONSES_IS(status, "completed"))
         a->stop_reason = PHI_STOP_REASON_STOP;
+    else
+        phi__kept_unknown_stop(a);
 }
 
 /* ---- events ---- */
@@ -496,6 +556,8 @@ static void phi__openai_responses_stream_take(phi__openai_responses_state *st, p
         phi__openai_responses_stream_item_done(a, &item, ev->index);
     } else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.done"))
         phi__openai_responses_stream_arguments_done(a, ev);
+    else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_text.annotation.added"))
+        phi__openai_responses_stream_annotation(a, ev);
     else if (PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_summary_part.added"))
         phi__openai_responses_stream_next_part(a, ev);
     else
@@ -559,13 +621,14 @@ PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, p
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     bool whole = phi__openai_responses_stream_response(&r, phi__str_trim(body));
     st->heard = whole;
-    if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "completed") ||
-                  PHI__OPENAI_RESPONSES_IS(r.status, "incomplete") ||
-                  PHI__OPENAI_RESPONSES_IS(r.status, "failed")))
-        phi__openai_responses_stream_finish(st, a, &r, r.status);
-    else if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "in_progress") ||
-                       PHI__OPENAI_RESPONSES_IS(r.status, "queued")))
+    if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "in_progress") ||
+                  PHI__OPENAI_RESPONSES_IS(r.status, "queued")))
         phi__classify_truncated(a, true);
+    else if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "completed") ||
+                       PHI__OPENAI_RESPONSES_IS(r.status, "incomplete") ||
+                       PHI__OPENAI_RESPONSES_IS(r.status, "failed") ||
+                       (r.status.len > 0 && r.output.len > 0)))
+        phi__openai_responses_stream_finish(st, a, &r, r.status);
     else
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);

@@ -74,7 +74,7 @@ PHI__FN phi_status phi__config_model_make(phi__config_ground *ground, const phi_
 PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, const char *name);
 
 /* The quirks of a provider's model, before [provider.compat]. */
-PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider);
+PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider);
 
 /* ---- config_prompt.c ---- */
 

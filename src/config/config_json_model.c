@@ -27,13 +27,13 @@ static phi_json *phi__config_json_model_put_headers(phi_arena *arena, const phi_
     return phi__config_json_tree(&w);
 }
 
-static const char *phi__config_json_model_format(uint32_t quirks) {
+static const char *phi__config_json_model_format(uint64_t quirks) {
     return (quirks & PHI_QUIRK_REASONING_OBJECT) != 0  ? "OpenRouter"
            : (quirks & PHI_QUIRK_ENABLE_THINKING) != 0 ? "Qwen"
                                                        : "OpenAi";
 }
 
-static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint32_t quirks) {
+static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint64_t quirks) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     const phi__config_choice *names = phi__config_tables_quirk_names();
     phi_json *list = phi_json_new_array(arena);
@@ -53,7 +53,7 @@ static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint32_t qu
                               (quirks & PHI_QUIRK_ASSISTANT_AFTER_TOOL) != 0);
     phi__config_json_put_text(&w, "thinking_format", phi__config_json_model_format(quirks));
     for (; list != NULL && names->name[0] != '\0'; names++)
-        if ((quirks & (uint32_t)names->value) != 0 &&
+        if ((quirks & phi__config_tables_quirk_bit(names)) != 0 &&
             phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
             return NULL;
     phi__config_json_put(&w, "quirks", list);
@@ -113,10 +113,10 @@ static bool phi__config_json_model_headers(phi__config_json *r, const phi_json *
 
 /* The flags of the interchange, where there is no list of ours. */
 static void phi__config_json_model_flags(phi__config_json *r, const phi_json *node,
-                                         uint32_t *quirks) {
+                                         uint64_t *quirks) {
     static const struct {
         char key[40], error[68];
-        uint32_t bit;
+        uint64_t bit;
         bool inverse;
     } flags[] = {
         {"supports_store", "compat.supports_store: expected true or false", PHI_QUIRK_STORE_FALSE,
@@ -149,7 +149,7 @@ static void phi__config_json_model_flags(phi__config_json *r, const phi_json *no
 }
 
 static void phi__config_json_model_compat(phi__config_json *r, const phi_json *node,
-                                          uint32_t *quirks) {
+                                          uint64_t *quirks) {
     const phi_json *list = phi__config_json_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
     if (node == NULL) return;
@@ -165,7 +165,7 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
         if (choice == NULL)
             phi__config_json_fail(r, "compat.quirks: expected names of PHI_QUIRK_ in lower case");
         else
-            *quirks |= (uint32_t)choice->value;
+            *quirks |= phi__config_tables_quirk_bit(choice);
     }
 }
 

@@ -180,7 +180,7 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
     return NULL;
 }
 
-PHI__FN uint32_t phi__config_model_quirks(const phi__config_provider *provider) {
+PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) {
     return phi__config_model_of(provider).quirks;
 }
 

@@ -141,7 +141,7 @@ typedef struct phi__config_compat {
 } phi__config_compat;
 
 /* What `compat` makes of a preset's quirks. */
-PHI__FN uint32_t phi__config_tables_quirks(const phi__config_compat *compat, uint32_t quirks);
+PHI__FN uint64_t phi__config_tables_quirks(const phi__config_compat *compat, uint64_t quirks);
 
 typedef struct phi__config_failover {
     uint64_t set;
@@ -351,6 +351,10 @@ PHI__FN const phi__config_choice *phi__config_tables_api(void);
 PHI__FN const phi__config_choice *phi__config_tables_preset(void);
 PHI__FN const phi__config_choice *phi__config_tables_thinking(void);
 PHI__FN const phi__config_choice *phi__config_tables_quirk_names(void);
+/* The bit of one of them, whose value is the bit's number. */
+static inline uint64_t phi__config_tables_quirk_bit(const phi__config_choice *choice) {
+    return (uint64_t)1 << choice->value;
+}
 PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);

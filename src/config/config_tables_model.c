@@ -59,42 +59,58 @@ const phi__config_choice *phi__config_tables_preset(void) {
     return phi__config_tables_preset_choices;
 }
 
+/* The number of each bit, since an int has no room for the bits themselves. */
 static const phi__config_choice phi__config_tables_quirk_choices[] = {
-    {"max_completion_tokens", PHI_QUIRK_MAX_COMPLETION_TOKENS, false},
-    {"developer_role", PHI_QUIRK_DEVELOPER_ROLE, false},
-    {"store_false", PHI_QUIRK_STORE_FALSE, false},
-    {"reasoning_effort", PHI_QUIRK_REASONING_EFFORT, false},
-    {"reasoning_object", PHI_QUIRK_REASONING_OBJECT, false},
-    {"thinking_type", PHI_QUIRK_THINKING_TYPE, false},
-    {"enable_thinking", PHI_QUIRK_ENABLE_THINKING, false},
-    {"no_stream_usage", PHI_QUIRK_NO_STREAM_USAGE, false},
-    {"tool_name_in_result", PHI_QUIRK_TOOL_NAME_IN_RESULT, false},
-    {"replay_reasoning", PHI_QUIRK_REPLAY_REASONING, false},
-    {"reasoning_required", PHI_QUIRK_REASONING_REQUIRED, false},
-    {"empty_content", PHI_QUIRK_EMPTY_CONTENT, false},
-    {"id_9", PHI_QUIRK_ID_9, false},
-    {"thinking_parts", PHI_QUIRK_THINKING_PARTS, false},
-    {"cache_key", PHI_QUIRK_CACHE_KEY, false},
-    {"open_key", PHI_QUIRK_OPEN_KEY, false},
-    {"tool_stream", PHI_QUIRK_TOOL_STREAM, false},
-    {"empty_is_overflow", PHI_QUIRK_EMPTY_IS_OVERFLOW, false},
-    {"adaptive_thinking", PHI_QUIRK_ADAPTIVE_THINKING, false},
-    {"cache_control", PHI_QUIRK_CACHE_CONTROL, false},
-    {"no_images", PHI_QUIRK_NO_IMAGES, false},
-    {"assistant_after_tool", PHI_QUIRK_ASSISTANT_AFTER_TOOL, false},
-    {"reasoning_enabled", PHI_QUIRK_REASONING_ENABLED, false},
-    {"reasoning_format", PHI_QUIRK_REASONING_FORMAT, false},
-    {"tool_choice_any", PHI_QUIRK_TOOL_CHOICE_ANY, false},
-    {"prompt_mode", PHI_QUIRK_PROMPT_MODE, false},
-    {"template_thinking", PHI_QUIRK_TEMPLATE_THINKING, false},
-    {"keep_thinking", PHI_QUIRK_KEEP_THINKING, false},
-    {"empty_tools", PHI_QUIRK_EMPTY_TOOLS, false},
-    {"no_json_schema", PHI_QUIRK_NO_JSON_SCHEMA, false},
-    {"format_alone", PHI_QUIRK_FORMAT_ALONE, false},
-    {"strict_tools", (int)(-2147483647 - 1), false},
+    {"max_completion_tokens", 0, false},
+    {"developer_role", 1, false},
+    {"store_false", 2, false},
+    {"reasoning_effort", 3, false},
+    {"reasoning_object", 4, false},
+    {"thinking_type", 5, false},
+    {"enable_thinking", 6, false},
+    {"no_stream_usage", 7, false},
+    {"tool_name_in_result", 8, false},
+    {"replay_reasoning", 9, false},
+    {"reasoning_required", 10, false},
+    {"empty_content", 11, false},
+    {"id_9", 12, false},
+    {"thinking_parts", 13, false},
+    {"cache_key", 14, false},
+    {"open_key", 15, false},
+    {"tool_stream", 16, false},
+    {"empty_is_overflow", 17, false},
+    {"adaptive_thinking", 18, false},
+    {"cache_control", 19, false},
+    {"no_images", 20, false},
+    {"assistant_after_tool", 21, false},
+    {"reasoning_enabled", 22, false},
+    {"reasoning_format", 23, false},
+    {"tool_choice_any", 24, false},
+    {"prompt_mode", 25, false},
+    {"template_thinking", 26, false},
+    {"keep_thinking", 27, false},
+    {"empty_tools", 28, false},
+    {"no_json_schema", 29, false},
+    {"format_alone", 30, false},
+    {"strict_tools", 31, false},
+    {"think_tags", 32, false},
+    {"think_open", 33, false},
+    {"text_calls", 34, false},
+    {"repair_calls", 35, false},
     {"", 0, false}};
 const phi__config_choice *phi__config_tables_quirk_names(void) {
     return phi__config_tables_quirk_choices;
+}
+
+static uint64_t phi__config_tables_quirk_bits(const phi__config_texts *texts) {
+    uint64_t bits = 0;
+    size_t i;
+    for (i = 0; i < texts->count; i++) {
+        const phi__config_choice *choice =
+            phi__config_take_choice(phi__config_tables_quirk_choices, phi_str_of(texts->at[i]));
+        if (choice != NULL) bits |= phi__config_tables_quirk_bit(choice);
+    }
+    return bits;
 }
 
 static const phi__config_choice phi__config_tables_max_tokens_field_choices[] = {
@@ -257,10 +273,10 @@ const phi__config_table *phi__config_tables_compat(void) {
      PHI_QUIRK_THINKING_TYPE | PHI_QUIRK_REASONING_ENABLED | PHI_QUIRK_REASONING_FORMAT |          \
      PHI_QUIRK_TEMPLATE_THINKING)
 
-uint32_t phi__config_tables_quirks(const phi__config_compat *compat, uint32_t quirks) {
+uint64_t phi__config_tables_quirks(const phi__config_compat *compat, uint64_t quirks) {
     /* in the order of the table's fields; the third one is true where the quirk is not there */
     static const struct {
-        uint32_t bit;
+        uint64_t bit;
         bool inverse;
     } flags[] = {{PHI_QUIRK_STORE_FALSE, false},         {PHI_QUIRK_DEVELOPER_ROLE, false},
                  {PHI_QUIRK_REASONING_EFFORT, false},    {PHI_QUIRK_NO_STREAM_USAGE, true},
@@ -277,12 +293,12 @@ uint32_t phi__config_tables_quirks(const phi__config_compat *compat, uint32_t qu
         if ((compat->set >> i & 1) != 0)
             quirks = values[i] != flags[i].inverse ? quirks | flags[i].bit : quirks & ~flags[i].bit;
     if (phi__config_fields_has(table, compat, "max_tokens_field"))
-        quirks = (quirks & ~(uint32_t)PHI_QUIRK_MAX_COMPLETION_TOKENS) |
-                 (uint32_t)compat->max_tokens_field;
+        quirks = (quirks & ~(uint64_t)PHI_QUIRK_MAX_COMPLETION_TOKENS) |
+                 (uint64_t)compat->max_tokens_field;
     if (phi__config_fields_has(table, compat, "reasoning_format"))
-        quirks = (quirks & ~(uint32_t)PHI__CONFIG_REASONING) | (uint32_t)compat->reasoning_format;
-    quirks |= phi__config_take_bits(&compat->quirks, phi__config_tables_quirk_choices);
-    return quirks & ~phi__config_take_bits(&compat->without, phi__config_tables_quirk_choices);
+        quirks = (quirks & ~(uint64_t)PHI__CONFIG_REASONING) | (uint64_t)compat->reasoning_format;
+    quirks |= phi__config_tables_quirk_bits(&compat->quirks);
+    return quirks & ~phi__config_tables_quirk_bits(&compat->without);
 }
 
 /* ---- profiles ---- */

@@ -72,14 +72,26 @@ static bool phi__config_write_address(const phi__config_write *w, const char *ur
     return phi_json_set(w->arena, to, "base_url", phi_json_new_str(w->arena, out)) == PHI_OK;
 }
 
+/* The names of quirks as a list; none: nothing. */
+static bool phi__config_write_quirks(const phi__config_write *w, uint64_t quirks, const char *key,
+                                     phi_json *to) {
+    const phi__config_choice *name = phi__config_tables_quirk_names();
+    phi_json *list;
+    if (quirks == 0) return true;
+    list = phi_json_new_array(w->arena);
+    for (; name->name[0] != '\0'; name++)
+        if ((quirks & phi__config_tables_quirk_bit(name)) != 0 &&
+            phi_json_add(list, phi_json_new_text(w->arena, name->name)) != PHI_OK)
+            return false;
+    return phi_json_set(w->arena, to, key, list) == PHI_OK;
+}
+
 /* How the model differs from the one that its name, protocol and server make. */
 static bool phi__config_write_compat(const phi__config_write *w, const phi_model *model,
-                                     uint32_t quirks, phi_json *to) {
-    const phi__config_choice *names = phi__config_tables_quirk_names();
+                                     uint64_t quirks, phi_json *to) {
     phi_json *node = phi_json_new_object(w->arena);
-    return node != NULL &&
-           phi__config_put_bits(w->arena, names, model->quirks & ~quirks, "quirks", node) &&
-           phi__config_put_bits(w->arena, names, quirks & ~model->quirks, "without", node) &&
+    return node != NULL && phi__config_write_quirks(w, model->quirks & ~quirks, "quirks", node) &&
+           phi__config_write_quirks(w, quirks & ~model->quirks, "without", node) &&
            phi__config_write_put(w, to, "compat", node);
 }
 

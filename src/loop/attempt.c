@@ -12,6 +12,7 @@
 #include "loop/provider_in.h"
 #include "wire/classify_in.h"
 #include "wire/headers_in.h"
+#include "wire/repair_in.h"
 
 #include <stdio.h>
 
@@ -171,6 +172,9 @@ static bool phi__attempt_prepare(phi__run *run) {
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
     run->attempt.answer->assembly.respond = run->attempt.spec.respond;
+    run->attempt.answer->assembly.quirks = run->attempt.spec.model->quirks;
+    run->attempt.answer->assembly.tools = run->attempt.spec.tools;
+    run->attempt.answer->assembly.tool_count = run->attempt.spec.tool_count;
     if (agent->codec != NULL)
         run->attempt.answer->assembly.protocol = phi_str_of(agent->codec->names[0]);
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
@@ -262,6 +266,12 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->attempt.alive = true;
+    if (part == PHI__PART_AGAIN) {
+        run->attempt.answer->viewed = false;
+        if (!phi__attempt_retract(run)) run->attempt.lost = true;
+        run->attempt.emitted = false;
+        return;
+    }
     if (run->attempt.answer->content_cap < assembly->count &&
         !phi__events_answer_room(run->attempt.answer))
         run->attempt.lost = true;
@@ -315,6 +325,7 @@ static phi__state phi__attempt_finished(phi__run *run, int http_status) {
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     phi__assembly_hide(assembly, &run->attempt.secrets);
     phi__assembly_finish(assembly);
+    phi__repair_calls(assembly);
     if (!phi__attempt_slice(run, true)) return PHI__RUN_OVER;
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);

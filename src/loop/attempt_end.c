@@ -124,11 +124,37 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     return phi__append_keep(run->agent->thread, &message);
 }
 
+/* One warning for each call that was repaired. */
+static bool phi__attempt_end_emit_repairs(phi__run *run, const phi_message *kept) {
+    const phi__assembly *assembly = &run->attempt.answer->assembly;
+    bool emitted = true;
+    phi__buf words;
+    size_t i;
+    phi__buf_init(&words, &run->agent->memory);
+    for (i = 0; emitted && i < assembly->count && i < kept->content_count; i++) {
+        phi_event event = PHI_ZERO;
+        if (assembly->drafts[i].note.len == 0) continue;
+        phi__buf_clear(&words);
+        phi__buf_text(&words, "the call of ");
+        phi__buf_add_str(&words, kept->content[i].name);
+        phi__buf_text(&words, " was repaired: ");
+        phi__buf_add_str(&words, phi__buf_str(&assembly->drafts[i].note));
+        event.kind = PHI_EV_WARNING;
+        event.tool_call_id = kept->content[i].id;
+        event.tool_name = kept->content[i].name;
+        event.text = phi__buf_str(&words);
+        emitted = !words.failed && phi__events_emit(run->agent, &event, NULL, 0);
+    }
+    phi__buf_free(&words);
+    return emitted;
+}
+
 /* Puts the answer into the log; false: no memory. */
 static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
+    bool emitted;
     if (!phi__attempt_emit_start(run)) return false;
     kept = phi__attempt_end_keep_answer(run, failure);
     if (kept == NULL) return false;
@@ -139,12 +165,13 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.turn_index = kept->turn_index;
     entry.message = kept;
     if (!phi__append(run->agent->thread, &entry, 1)) return false;
+    emitted = phi__attempt_end_emit_repairs(run, kept);
     phi__events_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return emitted && phi__events_emit(run->agent, &event, NULL, 0);
 }
 
 /* ---- once more ---- */

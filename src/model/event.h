@@ -45,7 +45,8 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* failure; status. The run ends after it */
     /* discard the streaming answer (message: as far as it came): the attempt failed, and the model
-       will be called again */
+       will be called again; or its text was thinking, and its deltas come again
+       (PHI_QUIRK_THINK_TAGS) */
     PHI_EV_RETRACT,
     /* failure; attempt of attempts, the next one after delay_ms; text: a log line */
     PHI_EV_RETRY,

@@ -5,9 +5,13 @@
 
 typedef struct phi__preset {
     const char *protocol, *provider, *base_url;
-    uint32_t quirks, context_window, max_tokens;
+    uint64_t quirks;
+    uint32_t context_window, max_tokens;
     bool reasoning; /* of a model that no row below names */
 } phi__preset;
+
+/* For what a server passes on that has no parser for the model's template. */
+#define PHI__PRESET_SMALL (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS | PHI_QUIRK_REPAIR_CALLS)
 
 /* In the order of phi__preset_rows. */
 enum {
@@ -90,23 +94,24 @@ static const phi__preset phi__preset_rows[] = {
     {PHI_PROTOCOL_OPENAI_CHAT, "fireworks", "https://api.fireworks.ai/inference/v1",
      PHI_QUIRK_EMPTY_CONTENT, 128000, 8192, false},
     {PHI_PROTOCOL_OPENAI_CHAT, "local", NULL,
-     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_FORMAT_ALONE, 128000, 4096, false},
+     PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
+     128000, 4096, false},
     /* its num_ctx, which cannot be set from here, is the window */
     {PHI_PROTOCOL_OPENAI_CHAT, "ollama", "http://localhost:11434/v1",
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
-         PHI_QUIRK_FORMAT_ALONE,
+         PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      4096, 4096, false},
     {PHI_PROTOCOL_OPENAI_CHAT, "llama_cpp", "http://localhost:8080/v1",
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_TEMPLATE_THINKING |
-         PHI_QUIRK_FORMAT_ALONE,
+         PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false},
     {PHI_PROTOCOL_OPENAI_CHAT, "vllm", "http://localhost:8000/v1",
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_TEMPLATE_THINKING |
-         PHI_QUIRK_FORMAT_ALONE,
+         PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false},
     {PHI_PROTOCOL_OPENAI_CHAT, "lm_studio", "http://localhost:1234/v1",
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
-         PHI_QUIRK_FORMAT_ALONE,
+         PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false},
     /* empty content beside calls becomes words of its own, so none is sent; a cache key is refused
        for models that are not OpenAI's: the rows below */
@@ -124,7 +129,7 @@ static const phi__preset phi__preset_rows[] = {
 /* By the start of the model's name; the first row that fits decides. */
 typedef struct phi__preset_model {
     const char *provider, *prefix;
-    uint32_t add, remove; /* quirks */
+    uint64_t add, remove; /* quirks */
     bool reasoning;
 } phi__preset_model;
 

@@ -106,8 +106,15 @@ enum {
     PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29,    /* no response_format json_schema, or not for streams */
     PHI_QUIRK_FORMAT_ALONE = 1 << 30       /* response_format only where there are no tools */
 };
-#define PHI_QUIRK_STRICT_TOOLS                                                                     \
-    0x80000000u /* takes strict:true on tools; no int, so no enumerator */
+/* Bits that no int has, so no enumerators. */
+#define PHI_QUIRK_STRICT_TOOLS ((uint64_t)1 << 31) /* takes strict:true on tools */
+/* Chat Completions of local servers; docs/local_models.md has the rules. */
+#define PHI_QUIRK_THINK_TAGS ((uint64_t)1 << 32) /* <think>...</think> in content is thinking */
+/* with THINK_TAGS: the model's template opens the tag, so an answer begins with thinking */
+#define PHI_QUIRK_THINK_OPEN ((uint64_t)1 << 33)
+#define PHI_QUIRK_TEXT_CALLS ((uint64_t)1 << 34) /* tool calls written as text are calls */
+/* names and arguments of calls that are nearly right are put right; any protocol */
+#define PHI_QUIRK_REPAIR_CALLS ((uint64_t)1 << 35)
 
 typedef struct phi_model_header {
     const char *name, *value;
@@ -128,7 +135,7 @@ typedef struct phi_model {
     const char *provider;
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
-    uint32_t quirks;         /* PHI_QUIRK_ bits */
+    uint64_t quirks;         /* PHI_QUIRK_ bits */
     uint32_t context_window; /* tokens (default 128,000) */
     uint32_t max_tokens;     /* output tokens a call (default 8,192) */
     bool reasoning;          /* can think; else thinking levels are not sent */

@@ -20,6 +20,18 @@ static void phi__assembly_free_draft(phi__draft *d) {
     phi__buf_free(&d->citations);
     phi__buf_free(&d->id);
     phi__buf_free(&d->name);
+    phi__buf_free(&d->note);
+}
+
+static void phi__assembly_init_draft(phi__draft *d, phi_memory *memory) {
+    memset(d, 0, sizeof *d);
+    phi__buf_init(&d->bytes, memory);
+    phi__buf_init(&d->signature, memory);
+    phi__buf_init(&d->replay, memory);
+    phi__buf_init(&d->citations, memory);
+    phi__buf_init(&d->id, memory);
+    phi__buf_init(&d->name, memory);
+    phi__buf_init(&d->note, memory);
 }
 
 /* ---- bytes ---- */
@@ -171,7 +183,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
         phi__buf_text(&d->bytes, "{}");
         if (d->bytes.failed) a->no_memory = true;
         if (phi__assembly_is_answer(a, block)) phi__assembly_added(a, block, 0);
-    } else if (a->stop_reason == PHI_STOP_REASON_LENGTH)
+    } else if (a->stop_reason == PHI_STOP_REASON_LENGTH || a->unknown_stop)
         d->incomplete = !phi__assembly_is_json(a, phi__buf_str(&d->bytes));
     d->open = false;
 }
@@ -194,7 +206,7 @@ static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__d
     c.incomplete = d->incomplete;
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         c.arguments = phi__buf_str(&d->bytes);
-    else
+    else if (d->kind != PHI_CONTENT_OPAQUE)
         c.text = phi__buf_str(&d->bytes);
     c.id = phi__buf_str(&d->id);
     c.name = phi__buf_str(&d->name);
@@ -215,6 +227,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->model, memory);
     phi__buf_init(&a->response_id, memory);
     phi__buf_init(&a->failure_words, memory);
+    phi__assembly_init_draft(&a->held, memory);
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {
@@ -225,6 +238,7 @@ PHI__FN void phi__assembly_free(phi__assembly *a) {
     phi__buf_free(&a->model);
     phi__buf_free(&a->response_id);
     phi__buf_free(&a->failure_words);
+    phi__assembly_free_draft(&a->held);
     phi_arena_free(&a->scratch);
     phi__assembly_init(a, a->memory);
 }
@@ -250,16 +264,10 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
     }
     a->drafts = drafts;
     d = &drafts[a->count];
-    memset(d, 0, sizeof *d);
+    phi__assembly_init_draft(d, a->memory);
     d->kind = kind;
     d->open = true;
     d->key = key;
-    phi__buf_init(&d->bytes, a->memory);
-    phi__buf_init(&d->signature, a->memory);
-    phi__buf_init(&d->replay, a->memory);
-    phi__buf_init(&d->citations, a->memory);
-    phi__buf_init(&d->id, a->memory);
-    phi__buf_init(&d->name, a->memory);
     phi__assembly_start(a);
     a->count++;
     phi__assembly_tell(a, PHI__PART_BLOCK, a->count - 1, 0);
@@ -298,13 +306,8 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes) {
     phi__assembly_added(a, block, from);
 }
 
-PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes) {
-    phi__draft *d;
+static inline void phi__assembly_unescape(phi__draft *d, phi_str raw, bool has_escapes) {
     phi__json_text text;
-    size_t from;
-    if (block == SIZE_MAX || raw.len == 0) return;
-    d = &a->drafts[block];
-    from = d->bytes.len;
     if (d->high != 0) phi__assembly_pair(d, &raw);
     if (d->held_len != 0) {
         size_t taken = phi__assembly_join(d, raw);
@@ -318,7 +321,35 @@ PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw,
         text.escaped = has_escapes;
         phi__json_cursor_unescape(&d->bytes, text);
     }
+}
+
+PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes) {
+    phi__draft *d;
+    size_t from;
+    if (block == SIZE_MAX || raw.len == 0) return;
+    d = &a->drafts[block];
+    from = d->bytes.len;
+    phi__assembly_unescape(d, raw, has_escapes);
     phi__assembly_added(a, block, from);
+}
+
+PHI__FN void phi__assembly_hold_text(phi__assembly *a, phi__json_text text) {
+    if (text.len == 0) return;
+    phi__assembly_unescape(&a->held, phi__str(text.at, text.len), text.escaped);
+    if (a->held.bytes.failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_hold_end(phi__assembly *a) {
+    phi__assembly_flush(&a->held);
+    if (a->held.bytes.failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind) {
+    size_t i;
+    a->drafts[block].kind = kind;
+    phi__assembly_tell(a, PHI__PART_AGAIN, block, 0);
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].bytes.len > 0) phi__assembly_tell(a, PHI__PART_DELTA, i, 0);
 }
 
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block) {

@@ -32,9 +32,10 @@ typedef struct phi__draft {
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
     uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
-    phi__buf bytes;    /* text, thinking, or arguments; of an opaque block nothing */
+    phi__buf bytes;    /* text, thinking, or arguments; of an opaque block, JSON that waits */
     phi__buf signature, replay, citations;
     phi__buf id, name;
+    phi__buf note; /* tool call: how it was repaired, for people; "": it was not */
     size_t hidden; /* bytes of the id in which no secret stands any more */
 } phi__draft;
 
@@ -42,10 +43,11 @@ typedef struct phi__assembly phi__assembly;
 
 /* The sink's functions, called at once. */
 typedef enum phi__part {
-    PHI__PART_START,    /* the answer began: model and id are known, as far as the wire says */
-    PHI__PART_BLOCK,    /* a block began */
-    PHI__PART_DELTA,    /* bytes [from, draft->bytes.len) of the block are new */
-    PHI__PART_BLOCK_END /* a block is whole */
+    PHI__PART_START,     /* the answer began: model and id are known, as far as the wire says */
+    PHI__PART_BLOCK,     /* a block began */
+    PHI__PART_DELTA,     /* bytes [from, draft->bytes.len) of the block are new */
+    PHI__PART_BLOCK_END, /* a block is whole */
+    PHI__PART_AGAIN      /* a block changed its kind: all deltas are void, and come once more */
 } phi__part;
 
 struct phi__assembly {
@@ -64,9 +66,16 @@ struct phi__assembly {
     bool terminal;       /* the protocol's own end was seen: trouble behind it changes nothing */
     bool last;           /* so was its last event: nothing that follows is read */
     bool awaits_usage;   /* of a failed answer: its usage may follow, so reading goes on */
+    bool unknown_stop;   /* raw_stop_reason is a word that the decoder does not know */
     bool no_memory;      /* sticks */
     phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
     phi__buf failure_words;
+    /* Set by the caller, for decoders that look for calls and thinking in text: the model's quirks
+       and the request's tools, which are borrowed. */
+    uint64_t quirks;
+    const struct phi__tool_view *tools; /* codec_in.h */
+    size_t tool_count;
+    phi__draft held; /* text that has come and is in no block yet */
     void (*sink)(void *ctx, phi__assembly *assembly, phi__part part, size_t block, size_t from);
     void *ctx;
 };
@@ -91,6 +100,13 @@ static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__j
     phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
 }
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
+/* Appends a text to a->held.bytes, unescaped, as phi__assembly_add_text does to a block's. */
+PHI__FN void phi__assembly_hold_text(phi__assembly *a, phi__json_text text);
+/* No more text comes to a->held: half a character in it becomes U+FFFD. */
+PHI__FN void phi__assembly_hold_end(phi__assembly *a);
+/* Changes the kind of a block whose deltas the sink had already; the sink gets all of them again,
+   after PHI__PART_AGAIN. */
+PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
 /* A block that phi does not interpret: its type and its JSON, byte for byte, in draft->name and
    draft->replay. `open`: more of its JSON follows, so the sink hears of its end later, from
@@ -126,7 +142,8 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
    length limit cut, become incomplete; calls without an id, or with the id of an earlier call of
    the message, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
-   computed. If memory ran out, that becomes the failure, unless there is another. */
+   computed. With `unknown_stop`, calls with broken arguments are incomplete as well. If memory ran
+   out, that becomes the failure, unless there is another. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
 /* Takes secrets out of the fields that are no content: ids, the stop word, the failure. Call it

@@ -383,7 +383,12 @@ TEST(stop_reasons_are_mapped) {
                NULL);
     check_stop(FINISH("TOO_MANY_TOOL_CALLS"), PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false,
                NULL);
-    check_stop(FINISH("WHAT"), PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false, NULL);
+    check_stop(FINISH("MISSING_THOUGHT_SIGNATURE"), PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER,
+               false, NULL);
+    check_stop(FINISH("MODEL_ARMOR"), PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false,
+               NULL);
+    check_stop(FINISH("CONTINUATION"), PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false, NULL);
+    check_stop(FINISH("WHAT"), PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false, NULL);
     check_stop(DATA("{\"functionCall\":{\"name\":\"f\"}}") STOP, PHI_STOP_REASON_TOOL_USE,
                PHI_FAILURE_NONE, false, NULL);
     check_stop("data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\",\"blockReasonMessage\":"
@@ -443,7 +448,8 @@ TEST(parts_of_a_kind_are_one_block_unless_both_are_signed) {
     check_parts(DATA("{\"functionCall\":{\"name\":\"f\",\"args\":{\"a\":1}},\"thoughtSignature\":"
                      "\"S\"},{\"text\":\"\",\"thoughtSignature\":\"T\"}") STOP,
                 "4:f{\"a\":1}/S;1:/T;");
-    check_parts(DATA("{\"inlineData\":{}},{\"text\":null},7,{\"functionCall\":null}") STOP, "");
+    check_parts(DATA("{\"inlineData\":{}},{\"text\":null},7,{\"functionCall\":null}") STOP,
+                "5:inlineData/;");
 }
 
 TEST(repeated_chunks_are_read_as_the_first_one) {

@@ -6,7 +6,7 @@
 
 static const phi__tool_view one_tool[] = {{{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL}};
 
-static phi_model plain(uint32_t quirks) {
+static phi_model plain(uint64_t quirks) {
     phi_model model = phi_model_local("http://h/v1", "m", NULL);
     model.quirks = quirks;
     model.reasoning = true;
@@ -28,7 +28,7 @@ static void check_at(phi_model model, phi_thinking level, const char *path, cons
     talk_free(&t);
 }
 
-static void check_quirk(uint32_t quirk, phi_thinking level, const char *path, const char *without,
+static void check_quirk(uint64_t quirk, phi_thinking level, const char *path, const char *without,
                         const char *with) {
     check_at(plain(0), level, path, without);
     check_at(plain(quirk), level, path, with);
@@ -197,7 +197,7 @@ static void worked(conversation *t, phi_model model, bool text) {
     talk_user(t, "and?");
 }
 
-static void check_worked(uint32_t quirks, phi_thinking level, bool text, const char *path,
+static void check_worked(uint64_t quirks, phi_thinking level, bool text, const char *path,
                          const char *want) {
     conversation t;
     worked(&t, plain(quirks), text);
@@ -242,7 +242,7 @@ TEST(each_quirk_of_messages_changes_how_they_look) {
 
 TEST(required_reasoning_is_on_every_assistant_message_while_thinking) {
     conversation t;
-    uint32_t quirks = PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED;
+    uint64_t quirks = PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED;
     check_worked(quirks, PHI_THINKING_LOW, true, "messages[1].reasoning", "\"hm \\\"1\\\"\\nhm2\"");
     check_worked(quirks, PHI_THINKING_LOW, true, "messages[1].reasoning_content", "");
     talk_begin(&t, plain(quirks));
@@ -429,9 +429,12 @@ TEST(content_parts_hold_text_and_thinking) {
                     "\"text\":\"hm\"}]}]}")
                   CHUNK("{\"content\":[{\"type\":\"text\",\"text\":"
                         "\"Hi\"},{\"type\":\"reference\",\"reference_ids\":[1]}]}") FINISH("stop"));
-    CHECK_EQ_INT(s.message.content_count, 2);
+    CHECK_EQ_INT(s.message.content_count, 3);
     CHECK_STR(s.content[0].text, "hm");
     CHECK_STR(s.content[1].text, "Hi");
+    CHECK_STR(s.content[2].name, "reference");
+    CHECK_STR(s.content[2].replay,
+              "{\"content\":[{\"type\":\"reference\",\"reference_ids\":[1]}]}");
     stream_free(&s);
 }
 
@@ -552,7 +555,8 @@ TEST(finish_reasons_are_mapped) {
     check_finish("insufficient_system_resource", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true);
     check_finish("model_context_window_exceeded", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW,
                  false);
-    check_finish("mystery", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false);
+    check_finish("abort", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false);
+    check_finish("mystery", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false);
 }
 
 TEST(the_end_is_a_finish_reason_and_not_the_done_marker) {

@@ -161,22 +161,73 @@ TEST(every_kind_is_taken) {
     teardown();
 }
 
+TEST(each_quirk_has_the_name_of_its_bit) {
+    static const struct {
+        const char *name;
+        uint64_t bit;
+    } rows[] = {{"max_completion_tokens", PHI_QUIRK_MAX_COMPLETION_TOKENS},
+                {"developer_role", PHI_QUIRK_DEVELOPER_ROLE},
+                {"store_false", PHI_QUIRK_STORE_FALSE},
+                {"reasoning_effort", PHI_QUIRK_REASONING_EFFORT},
+                {"reasoning_object", PHI_QUIRK_REASONING_OBJECT},
+                {"thinking_type", PHI_QUIRK_THINKING_TYPE},
+                {"enable_thinking", PHI_QUIRK_ENABLE_THINKING},
+                {"no_stream_usage", PHI_QUIRK_NO_STREAM_USAGE},
+                {"tool_name_in_result", PHI_QUIRK_TOOL_NAME_IN_RESULT},
+                {"replay_reasoning", PHI_QUIRK_REPLAY_REASONING},
+                {"reasoning_required", PHI_QUIRK_REASONING_REQUIRED},
+                {"empty_content", PHI_QUIRK_EMPTY_CONTENT},
+                {"id_9", PHI_QUIRK_ID_9},
+                {"thinking_parts", PHI_QUIRK_THINKING_PARTS},
+                {"cache_key", PHI_QUIRK_CACHE_KEY},
+                {"open_key", PHI_QUIRK_OPEN_KEY},
+                {"tool_stream", PHI_QUIRK_TOOL_STREAM},
+                {"empty_is_overflow", PHI_QUIRK_EMPTY_IS_OVERFLOW},
+                {"adaptive_thinking", PHI_QUIRK_ADAPTIVE_THINKING},
+                {"cache_control", PHI_QUIRK_CACHE_CONTROL},
+                {"no_images", PHI_QUIRK_NO_IMAGES},
+                {"assistant_after_tool", PHI_QUIRK_ASSISTANT_AFTER_TOOL},
+                {"reasoning_enabled", PHI_QUIRK_REASONING_ENABLED},
+                {"reasoning_format", PHI_QUIRK_REASONING_FORMAT},
+                {"tool_choice_any", PHI_QUIRK_TOOL_CHOICE_ANY},
+                {"prompt_mode", PHI_QUIRK_PROMPT_MODE},
+                {"template_thinking", PHI_QUIRK_TEMPLATE_THINKING},
+                {"keep_thinking", PHI_QUIRK_KEEP_THINKING},
+                {"empty_tools", PHI_QUIRK_EMPTY_TOOLS},
+                {"no_json_schema", PHI_QUIRK_NO_JSON_SCHEMA},
+                {"format_alone", PHI_QUIRK_FORMAT_ALONE},
+                {"strict_tools", PHI_QUIRK_STRICT_TOOLS},
+                {"think_tags", PHI_QUIRK_THINK_TAGS},
+                {"think_open", PHI_QUIRK_THINK_OPEN},
+                {"text_calls", PHI_QUIRK_TEXT_CALLS},
+                {"repair_calls", PHI_QUIRK_REPAIR_CALLS}};
+    const phi__config_choice *choice = phi__config_tables_quirk_names();
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_EQ_STR(choice[i].name, rows[i].name);
+        CHECK(phi__config_tables_quirk_bit(&choice[i]) == rows[i].bit);
+    }
+    CHECK_EQ_STR(choice[i].name, "");
+}
+
 TEST(compat_changes_the_quirks_of_a_preset) {
     phi__config_compat compat = PHI_ZERO;
-    uint32_t quirks;
+    uint64_t quirks;
     setup();
     CHECK_EQ_INT(phi__config_tables_quirks(&compat, 12345), 12345);
-    CHECK(phi__config_take(&arena,
-                           read_json("{\"supports_store\":true,\"supports_developer_role\":false,"
-                                     "\"supports_usage_in_streaming\":false,\"max_tokens_field\":"
-                                     "\"max_tokens\",\"thinking_format\":\"qwen\",\"quirks\":"
-                                     "[\"id-9\",\"strict_tools\"],\"without\":[\"cache_key\"]}"),
-                           phi__config_tables_compat(), &compat));
+    CHECK(phi__config_take(
+        &arena,
+        read_json("{\"supports_store\":true,\"supports_developer_role\":false,"
+                  "\"supports_usage_in_streaming\":false,\"max_tokens_field\":"
+                  "\"max_tokens\",\"thinking_format\":\"qwen\",\"quirks\":"
+                  "[\"id-9\",\"strict_tools\",\"think_open\"],\"without\":[\"cache_key\"]}"),
+        phi__config_tables_compat(), &compat));
     quirks = phi__config_tables_quirks(
         &compat, PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_MAX_COMPLETION_TOKENS |
                      PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_CACHE_KEY | PHI_QUIRK_OPEN_KEY);
-    CHECK(quirks == (PHI_QUIRK_STORE_FALSE | PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_ENABLE_THINKING |
-                     PHI_QUIRK_ID_9 | PHI_QUIRK_STRICT_TOOLS | PHI_QUIRK_OPEN_KEY));
+    CHECK(quirks ==
+          (PHI_QUIRK_STORE_FALSE | PHI_QUIRK_NO_STREAM_USAGE | PHI_QUIRK_ENABLE_THINKING |
+           PHI_QUIRK_ID_9 | PHI_QUIRK_STRICT_TOOLS | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_THINK_OPEN));
     teardown();
 }
 
@@ -313,8 +364,9 @@ TEST(the_schema_survives_every_failed_allocation) {
 
 TEST_MAIN(TEST_ENTRY(every_field_has_a_place_a_default_and_a_sentence),
           TEST_ENTRY(a_struct_is_filled_from_a_base_and_an_instance_over_it),
-          TEST_ENTRY(every_kind_is_taken), TEST_ENTRY(compat_changes_the_quirks_of_a_preset),
-          TEST_ENTRY(references_are_read), TEST_ENTRY(references_find_tables_and_aliases_providers),
+          TEST_ENTRY(every_kind_is_taken), TEST_ENTRY(each_quirk_has_the_name_of_its_bit),
+          TEST_ENTRY(compat_changes_the_quirks_of_a_preset), TEST_ENTRY(references_are_read),
+          TEST_ENTRY(references_find_tables_and_aliases_providers),
           TEST_ENTRY(names_that_are_nearly_right_are_near),
           TEST_ENTRY(the_schema_is_json_and_says_what_the_tables_say),
           TEST_ENTRY(the_schema_survives_every_failed_allocation))

@@ -9,7 +9,7 @@
 
 typedef struct target {
     const char *protocol, *provider, *id, *base; /* base: behind the scenario */
-    uint32_t quirks;
+    uint64_t quirks;
     bool reasoning;
 } target;
 

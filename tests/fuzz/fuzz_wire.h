@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "codecs/registry_in.h"
 #include "wire/reader_in.h"
+#include "wire/repair_in.h"
 
 #include <stdlib.h>
 
@@ -53,6 +54,7 @@ static inline void fuzz_check(phi__assembly *a, phi_arena *arena) {
 }
 
 static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t size) {
+    static const phi__tool_view tool = {{"read", 4}, {NULL, 0}, {"{}", 2}, false, NULL};
     const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
     phi_memory memory;
     phi_arena arena;
@@ -68,6 +70,11 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
     phi_arena_init(&arena, &memory, 0);
     phi__assembly_init(&a, &memory);
     a.sink = fuzz_sink;
+    if ((data[0] & 64) != 0) { /* the model is small */
+        a.quirks = ~(uint64_t)0;
+        a.tools = &tool;
+        a.tool_count = 1;
+    }
     phi__reader_init(&reader, codec, state, &a, 65536);
     if (data[0] % 32 == 31) {
         codec->whole(state, &a, phi__str(at, (size_t)(end - at)));
@@ -83,6 +90,7 @@ static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t si
         phi__reader_end(&reader);
     }
     phi__assembly_finish(&a);
+    phi__repair_calls(&a);
     fuzz_check(&a, &arena);
     phi__reader_free(&reader);
     phi__assembly_free(&a);

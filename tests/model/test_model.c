@@ -109,6 +109,24 @@ TEST(presets_know_by_name_which_models_can_think) {
     CHECK(!phi_model_mistral("mistral-large", "K").reasoning);
 }
 
+TEST(only_servers_of_ones_own_leave_small_models_to_phi) {
+    const uint64_t small = PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS | PHI_QUIRK_REPAIR_CALLS;
+    const uint64_t all = small | PHI_QUIRK_THINK_OPEN;
+    CHECK((phi_model_ollama(NULL, "m").quirks & all) == small);
+    CHECK((phi_model_llama_cpp(NULL, "m").quirks & all) == small);
+    CHECK((phi_model_vllm(NULL, "m").quirks & all) == small);
+    CHECK((phi_model_lm_studio(NULL, "m").quirks & all) == small);
+    CHECK((phi_model_local("http://h/v1", "m", NULL).quirks & all) == small);
+    CHECK((phi_model_openai("m", "K").quirks & all) == 0);
+    CHECK((phi_model_openrouter("m", "K").quirks & all) == 0);
+    CHECK((phi_model_groq("m", "K").quirks & all) == 0);
+    CHECK((phi_model_cerebras("m", "K").quirks & all) == 0);
+    CHECK((phi_model_mistral("m", "K").quirks & all) == 0);
+    CHECK((phi_model_deepseek("m", "K").quirks & all) == 0);
+    CHECK((phi_model_fireworks("m", "K").quirks & all) == 0);
+    CHECK((phi_model_litellm(NULL, "m", "K").quirks & all) == 0);
+}
+
 TEST(presets_set_quirks_by_model_where_they_differ) {
     CHECK((phi_model_openrouter("anthropic/claude-sonnet-4.5", "K").quirks &
            PHI_QUIRK_CACHE_CONTROL) != 0);
@@ -131,5 +149,6 @@ TEST_MAIN(TEST_ENTRY(presets_know_where_their_provider_lives),
           TEST_ENTRY(servers_of_ones_own_live_on_this_machine_unless_one_says_where),
           TEST_ENTRY(presets_say_whose_they_are),
           TEST_ENTRY(presets_know_by_name_which_models_can_think),
+          TEST_ENTRY(only_servers_of_ones_own_leave_small_models_to_phi),
           TEST_ENTRY(presets_set_quirks_by_model_where_they_differ),
           TEST_ENTRY(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice))

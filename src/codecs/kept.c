@@ -1,0 +1,105 @@
+/* kept.c - JSON that is kept verbatim: its check, citations, and members without a meaning here. */
+#include "codecs/kept_in.h"
+
+#include "base/utf8_in.h"
+
+#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
+    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
+
+static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *root = NULL;
+    phi_status status =
+        phi_json_parse(arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
+    bool good = status == PHI_OK && (!object || phi_json_is_object(root));
+    if (status == PHI_NO_MEMORY) *no_memory = true;
+    phi_arena_reset(arena, mark);
+    return good;
+}
+
+PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory) {
+    return phi__kept_is(arena, text, false, no_memory);
+}
+
+PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory) {
+    return phi__kept_is(arena, text, true, no_memory);
+}
+
+PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+}
+
+PHI__FN bool phi__kept_goes(phi__encoder *e, phi_str text) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    phi_arena_reset(e->arena, mark);
+    return status == PHI_OK;
+}
+
+/* The array is whole at any time: a value goes in front of its bracket. */
+PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json) {
+    phi__buf *out;
+    if (block == SIZE_MAX || json.len == 0 || !phi__kept_is_json(&a->scratch, json, &a->no_memory))
+        return;
+    out = &a->drafts[block].citations;
+    if (out->len == 0)
+        phi__buf_char(out, '[');
+    else {
+        out->len--;
+        phi__buf_char(out, ',');
+    }
+    phi__utf8_repair(out, json);
+    phi__buf_char(out, ']');
+    if (out->failed) a->no_memory = true;
+}
+
+PHI__FN size_t phi__kept_text(const phi__assembly *a) {
+    size_t i = a->count;
+    while (i > 0 && a->drafts[i - 1].kind != PHI_CONTENT_TEXT) i--;
+    return i > 0 ? i - 1 : SIZE_MAX;
+}
+
+static bool phi__kept_knows(const char *const *known, phi__json_text key) {
+    for (; *known != NULL; known++)
+        if (phi__json_cursor_text_is(key, phi_str_of(*known))) return true;
+    return false;
+}
+
+PHI__FN void phi__kept_members(phi__buf *out, phi_str object, const char *const *known) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str value;
+    size_t from = out->len;
+    phi__json_cursor_init(&c, object);
+    if (!phi__json_cursor_enter_object(&c)) return;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        if (phi__kept_knows(known, key) || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
+            phi__json_cursor_skip(&c);
+            continue;
+        }
+        if (!phi__json_cursor_take_raw(&c, &value)) return;
+        phi__buf_text(out, out->len > from ? ",\"" : "\"");
+        phi__utf8_repair(out, phi__str(key.at, key.len));
+        phi__buf_text(out, "\":");
+        phi__utf8_repair(out, value);
+    }
+}
+
+PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
+                             const char *other) {
+    return c->kind == PHI_CONTENT_OPAQUE &&
+           (phi__codec_is(names, c->protocol) ||
+            (other != NULL && phi__str_is_nocase(c->protocol, other)));
+}
+
+PHI__FN void phi__kept_unknown_stop(phi__assembly *a) {
+    a->stop_reason = PHI_STOP_REASON_STOP;
+    a->unknown_stop = true;
+}
+
+#endif

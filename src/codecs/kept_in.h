@@ -1,0 +1,44 @@
+/* kept_in.h - what a decoder keeps of an answer without reading it, and an encoder sends back.
+
+   Kept JSON is the bytes of the wire. A skim over a stream does not check JSON's grammar, and a
+   transcript may come from a file, so both sides check it: a single broken value in a request would
+   make every later request fail. */
+#ifndef PHI_CODECS_KEPT_IN_H
+#define PHI_CODECS_KEPT_IN_H
+
+#include "wire/codec_in.h"
+
+#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
+    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
+
+/* For decoders. True if a text is one JSON value; bytes that are not UTF-8 do not count, because
+   what is kept has U+FFFD in their place. Uses and resets the arena. */
+PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
+/* The same for an object alone. */
+PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
+
+/* For encoders. True if a value may stand in a request: JSON without half of a surrogate pair, which
+   servers refuse. Uses and resets e->arena. */
+PHI__FN bool phi__kept_goes(phi__encoder *e, phi_str text);
+/* The tree of an object that may; NULL: it may not. In e->arena. */
+PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
+
+/* Adds a value to the array of a text's citations. Broken JSON is left out. */
+PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json);
+/* The latest text of an answer, or SIZE_MAX. */
+PHI__FN size_t phi__kept_text(const phi__assembly *a);
+
+/* Appends each member of an object whose name is not in `known` (NULL ends it) and whose value is
+   not null, verbatim, with commas between. The text must be whole JSON. */
+PHI__FN void phi__kept_members(phi__buf *out, phi_str object, const char *const *known);
+
+/* An opaque block of one of two protocols, which are two addresses of one wire; any case. */
+PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
+                             const char *other);
+
+/* Finishes with a word that the decoder does not know: the answer is what came. */
+PHI__FN void phi__kept_unknown_stop(phi__assembly *a);
+
+#endif
+
+#endif

@@ -1,0 +1,419 @@
+/* openai_chat_kept.c - what answers of Chat Completions say beyond text, thinking and calls.
+
+   A member of the message that phi does not read becomes one opaque block, an object with that
+   member alone; a call of a custom tool becomes {"tool_calls":[...]}, and a part of the content
+   {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
+   ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
+   so text goes on behind them. */
+#include "codecs/kept_in.h"
+#include "codecs/openai_chat_in.h"
+
+#ifndef PHI_NO_OPENAI_CHAT
+
+enum {
+    PHI__OPENAI_CHAT_MERGE_DEPTH = 64, /* of the merged tree; below it the later value counts */
+    PHI__OPENAI_CHAT_MERGE_MOST =
+        256,                         /* members, or items with an index, that are looked through */
+    PHI__OPENAI_CHAT_MERGE_TEXTS = 8 /* strings that grow at the same time */
+};
+
+static bool phi__openai_chat_kept_reads(phi__json_text key) {
+    static const char *const names[] = {"content",
+                                        "tool_calls",
+                                        "reasoning_content",
+                                        "reasoning",
+                                        "reasoning_text",
+                                        "reasoning_details",
+                                        "thinking_blocks",
+                                        "refusal",
+                                        "annotations",
+                                        "role",
+                                        "name",
+                                        "obfuscation",
+                                        "function_call", /* the old form of tool_calls */
+                                        "channel"};      /* Groq: which kind of text this is */
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__json_cursor_text_is(key, phi_str_of(names[i]))) return true;
+    return false;
+}
+
+PHI__FN bool phi__openai_chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw) {
+    phi_json_type type = phi__json_cursor_peek(c);
+    bool says = type == PHI_JSON_STRING || type == PHI_JSON_ARRAY || type == PHI_JSON_OBJECT;
+    if (!phi__json_cursor_take_raw(c, raw) || !says || raw->len <= 2) return false;
+    if (phi__openai_chat_kept_reads(key)) return false;
+    /* LiteLLM says thinking_blocks once more in here */
+    return !PHI__OPENAI_CHAT_IS(key, "provider_specific_fields") ||
+           phi__str_find(*raw, 0, "\"thinking_blocks\"") == SIZE_MAX;
+}
+
+/* ---- the block at the end ---- */
+
+PHI__FN size_t phi__openai_chat_kept_last(const phi__assembly *a) {
+    size_t i = a->count;
+    while (i > 0 && a->drafts[i - 1].kind == PHI_CONTENT_OPAQUE && a->drafts[i - 1].open) i--;
+    return i > 0 ? i - 1 : SIZE_MAX;
+}
+
+PHI__FN size_t phi__openai_chat_kept_current(phi__assembly *a, phi_content_kind kind) {
+    size_t last = phi__openai_chat_kept_last(a);
+    if (last != SIZE_MAX) {
+        const phi__draft *d = &a->drafts[last];
+        if (d->kind == kind && d->open) return last;
+        if (d->kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, last);
+    }
+    return phi__assembly_open(a, kind, -1);
+}
+
+/* ---- merging ---- */
+
+typedef struct phi__openai_chat_text {
+    phi_json *node; /* the string with room for more; NULL: none */
+    char *at;
+    size_t cap;
+} phi__openai_chat_text;
+
+typedef struct phi__openai_chat_merge {
+    phi_arena *arena;
+    phi__openai_chat_text texts[PHI__OPENAI_CHAT_MERGE_TEXTS];
+    size_t next; /* the text whose room is given up next */
+    bool no_memory;
+} phi__openai_chat_merge;
+
+/* Members that name a thing come whole; all other strings come in pieces. */
+static bool phi__openai_chat_kept_names(phi_str key) {
+    static const char *const names[] = {"type",   "id",        "name",   "role", "index",
+                                        "format", "mime_type", "status", "url",  "object"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(key, names[i])) return true;
+    return false;
+}
+
+static phi__openai_chat_text *phi__openai_chat_kept_room(phi__openai_chat_merge *p,
+                                                         phi_json *node) {
+    phi__openai_chat_text *t;
+    size_t i;
+    for (i = 0; i < PHI__OPENAI_CHAT_MERGE_TEXTS; i++)
+        if (p->texts[i].node == node) return &p->texts[i];
+    t = &p->texts[p->next++ % PHI__OPENAI_CHAT_MERGE_TEXTS];
+    t->node = node;
+    t->at = NULL;
+    t->cap = 0;
+    return t;
+}
+
+static void phi__openai_chat_kept_join(phi__openai_chat_merge *p, phi_json *old,
+                                       const phi_json *more) {
+    phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
+    phi__openai_chat_text *t = phi__openai_chat_kept_room(p, old);
+    size_t len = phi__add(a.len, b.len);
+    if (len >= UINT32_MAX / 2) {
+        p->no_memory = true;
+        return;
+    }
+    if (len >= t->cap) {
+        size_t cap = len * 2 + 64;
+        char *at = phi__arena_bytes(p->arena, cap);
+        if (at == NULL) {
+            p->no_memory = true;
+            return;
+        }
+        if (a.len > 0) memcpy(at, a.at, a.len);
+        t->at = at;
+        t->cap = cap;
+    }
+    if (b.len > 0) memcpy(t->at + a.len, b.at, b.len);
+    t->at[len] = '\0';
+    old->v.str = t->at;
+    old->len = (uint32_t)len;
+}
+
+static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json *into,
+                                             const phi_json *more, phi_str key, unsigned depth);
+
+static void phi__openai_chat_kept_check(phi__openai_chat_merge *p, phi_status status) {
+    if (status != PHI_OK) p->no_memory = true;
+}
+
+static void phi__openai_chat_kept_merge_members(phi__openai_chat_merge *p, phi_json *into,
+                                                const phi_json *more, unsigned depth) {
+    phi_json_iter it = phi_json_each(more);
+    const phi_json *member;
+    while (!p->no_memory && (member = phi_json_next(&it)) != NULL) {
+        phi_json *old = phi_json_get_n(into, it.key);
+        phi_json *merged = phi__openai_chat_kept_merge(p, old, member, it.key, depth);
+        if (merged != old)
+            phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, into, it.key, merged));
+    }
+}
+
+/* The item of a list with the index that this one has; NULL: none. */
+static phi_json *phi__openai_chat_kept_indexed(const phi_json *list, const phi_json *item) {
+    const phi_json *index = phi_json_get(item, "index");
+    phi_json_iter it;
+    phi_json *old;
+    if (!phi_json_is_integer(index) || phi_json_count(list) > PHI__OPENAI_CHAT_MERGE_MOST)
+        return NULL;
+    it = phi_json_each(list);
+    while ((old = phi_json_next(&it)) != NULL) {
+        const phi_json *other = phi_json_get(old, "index");
+        if (other != NULL && phi_json_equal(other, index)) return old;
+    }
+    return NULL;
+}
+
+static void phi__openai_chat_kept_merge_items(phi__openai_chat_merge *p, phi_json *into,
+                                              const phi_json *more, unsigned depth) {
+    phi_json_iter it = phi_json_each(more);
+    const phi_json *item;
+    while (!p->no_memory && (item = phi_json_next(&it)) != NULL) {
+        phi_json *old = phi__openai_chat_kept_indexed(into, item);
+        if (old != NULL && phi_json_is_object(item) &&
+            phi_json_count(item) <= PHI__OPENAI_CHAT_MERGE_MOST)
+            phi__openai_chat_kept_merge_members(p, old, item, depth);
+        else
+            phi__openai_chat_kept_check(p, phi_json_add(into, phi_json_copy(p->arena, item)));
+    }
+}
+
+/* The merged value: `into`, or a new node that takes its place. */
+static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json *into,
+                                             const phi_json *more, phi_str key, unsigned depth) {
+    phi_json *copy;
+    if (into != NULL && phi_json_is_null(more)) return into;
+    if (into != NULL && depth < PHI__OPENAI_CHAT_MERGE_DEPTH) {
+        if (phi_json_is_string(into) && phi_json_is_string(more) &&
+            !phi__openai_chat_kept_names(key)) {
+            phi__openai_chat_kept_join(p, into, more);
+            return into;
+        }
+        if (phi_json_is_array(into) && phi_json_is_array(more)) {
+            phi__openai_chat_kept_merge_items(p, into, more, depth + 1);
+            return into;
+        }
+        if (phi_json_is_object(into) && phi_json_is_object(more) &&
+            phi_json_count(into) <= PHI__OPENAI_CHAT_MERGE_MOST &&
+            phi_json_count(more) <= PHI__OPENAI_CHAT_MERGE_MOST) {
+            phi__openai_chat_kept_merge_members(p, into, more, depth + 1);
+            return into;
+        }
+    }
+    copy = phi_json_copy(p->arena, more);
+    if (copy == NULL) p->no_memory = true;
+    return copy;
+}
+
+static phi_status phi__openai_chat_kept_tree(phi_arena *arena, phi_str text, phi_json **out) {
+    return phi_json_parse(arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, out, NULL);
+}
+
+/* The same text with each piece of an answer is a label and not content in pieces. */
+static bool phi__openai_chat_kept_is_label(const phi_json *value, const phi_json *pieces) {
+    phi_json_iter it = phi_json_each(pieces);
+    const phi_json *piece;
+    if (!phi_json_is_string(value)) return false;
+    while ((piece = phi_json_next(&it)) != NULL)
+        if (!phi_json_equal(value, piece)) return false;
+    return true;
+}
+
+/* Merges the pieces that wait into the block's JSON: `root` has the one member. */
+static void phi__openai_chat_kept_pieces(phi__openai_chat_merge *p, phi_json *root,
+                                         const phi_json *pieces, bool call) {
+    phi_json_iter member = phi_json_each(root), it = phi_json_each(pieces);
+    phi_json *value = phi_json_next(&member);
+    phi_str key = member.key;
+    const phi_json *piece;
+    if (call) value = phi_json_at(value, 0);
+    if (phi__openai_chat_kept_is_label(value, pieces)) return;
+    while (!p->no_memory && value != NULL && (piece = phi_json_next(&it)) != NULL) {
+        phi_json *merged = phi__openai_chat_kept_merge(p, value, piece, key, 0);
+        if (merged != value && !call)
+            phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, root, key, merged));
+        if (!call) value = merged;
+    }
+    if (call) (void)phi_json_remove(value, "index"); /* of the stream alone */
+}
+
+PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
+    phi__draft *d = &a->drafts[block];
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__openai_chat_merge merge = PHI_ZERO;
+    phi_json *root = NULL, *pieces = NULL;
+    phi_str text;
+    if (d->kind == PHI_CONTENT_OPAQUE && d->open && d->bytes.len > 0) {
+        phi__buf_char(&d->bytes, ']');
+        merge.arena = &a->scratch;
+        merge.no_memory =
+            d->bytes.failed ||
+            phi__openai_chat_kept_tree(&a->scratch, phi__buf_str(&d->replay), &root) != PHI_OK ||
+            phi__openai_chat_kept_tree(&a->scratch, phi__buf_str(&d->bytes), &pieces) != PHI_OK;
+        if (!merge.no_memory) phi__openai_chat_kept_pieces(&merge, root, pieces, d->key >= 0);
+        if (!merge.no_memory && phi_json_write(&a->scratch, root, 0, &text) == PHI_OK)
+            phi__assembly_set(a, &d->replay, text);
+        else
+            a->no_memory = true;
+        phi__buf_free(&d->bytes);
+        phi_arena_reset(&a->scratch, mark);
+    }
+    phi__assembly_close(a, block);
+}
+
+/* ---- pieces ---- */
+
+/* A later piece: the first one is in the block's JSON. */
+static void phi__openai_chat_kept_add(phi__assembly *a, size_t block, phi_str raw) {
+    phi__buf *out = &a->drafts[block].bytes;
+    phi__buf_char(out, out->len == 0 ? '[' : ',');
+    phi__utf8_repair(out, raw);
+    if (out->failed) a->no_memory = true;
+}
+
+/* An object with one member, as a block's JSON. */
+static size_t phi__openai_chat_kept_open(phi__assembly *a, phi_str name, phi__json_text key,
+                                         const char *before, phi_str raw, const char *after,
+                                         int64_t place) {
+    phi__buf json;
+    size_t block;
+    phi__buf_init(&json, a->memory);
+    phi__buf_text(&json, "{\"");
+    phi__buf_add(&json, key.at, key.len);
+    phi__buf_text(&json, before);
+    phi__buf_add_str(&json, raw);
+    phi__buf_text(&json, after);
+    if (json.failed) a->no_memory = true;
+    block =
+        json.failed ? SIZE_MAX : phi__assembly_opaque(a, name, phi__buf_str(&json), place, true);
+    phi__buf_free(&json);
+    return block;
+}
+
+static void phi__openai_chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw) {
+    phi_str name;
+    size_t i;
+    if (!phi__kept_is_json(&a->scratch, raw, &a->no_memory)) return;
+    for (i = 0; i < a->count; i++) {
+        const phi__draft *d = &a->drafts[i];
+        if (d->kind != PHI_CONTENT_OPAQUE || d->key >= 0 || !d->open) continue;
+        if (!phi__json_cursor_text_is(key, phi__buf_str(&d->name))) continue;
+        phi__openai_chat_kept_add(a, i, raw);
+        return;
+    }
+    if (phi__json_cursor_unescape_arena(&a->scratch, key, &name))
+        (void)phi__openai_chat_kept_open(a, name, key, "\":", raw, "}", -1);
+    else
+        a->no_memory = true;
+}
+
+static phi__json_text phi__openai_chat_kept_key(const char *name) {
+    phi__json_text key;
+    key.at = name;
+    key.len = strlen(name);
+    key.escaped = false;
+    return key;
+}
+
+PHI__FN void phi__openai_chat_kept_members(phi__assembly *a, phi_str delta) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str raw;
+    phi__json_cursor_init(&c, delta);
+    if (!phi__json_cursor_enter_object(&c)) return;
+    while (phi__json_cursor_next_key(&c, &key)) {
+        if (!phi__openai_chat_kept_wants(&c, key, &raw)) continue;
+        phi__openai_chat_kept_member(a, key, raw);
+        phi_arena_reset(&a->scratch, mark);
+        if (a->no_memory || a->failure.kind != PHI_FAILURE_NONE) break; /* too many blocks */
+    }
+}
+
+PHI__FN void phi__openai_chat_kept_call(phi__assembly *a, phi_str raw, bool has_index,
+                                        int64_t index, bool has_id) {
+    static const char *const stream_only[] = {"index", NULL};
+    phi__buf call;
+    size_t i = a->count;
+    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    for (; i > 0; i--) {
+        const phi__draft *d = &a->drafts[i - 1];
+        if (d->kind != PHI_CONTENT_OPAQUE || d->key < 0 || !d->open) continue;
+        if (has_index ? d->key == index : !has_id) break;
+    }
+    if (i > 0) {
+        phi__openai_chat_kept_add(a, i - 1, raw);
+        return;
+    }
+    i = phi__openai_chat_kept_last(a);
+    if (i != SIZE_MAX && a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
+    phi__buf_init(&call, a->memory);
+    phi__kept_members(&call, raw, stream_only);
+    if (call.failed) a->no_memory = true;
+    (void)phi__openai_chat_kept_open(a, PHI__LIT("custom"), phi__openai_chat_kept_key("tool_calls"),
+                                     "\":[{", phi__buf_str(&call), "}]}",
+                                     has_index && index >= 0 ? index : (int64_t)a->count);
+    phi__buf_free(&call);
+}
+
+/* A part has a place among the text. */
+PHI__FN void phi__openai_chat_kept_part(phi__assembly *a, phi__json_text type, phi_str raw) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    size_t last = phi__openai_chat_kept_last(a), block;
+    phi_str name = {NULL, 0};
+    if (!phi__kept_is_object(&a->scratch, raw, &a->no_memory)) return;
+    if (!phi__json_cursor_unescape_arena(&a->scratch, type, &name)) a->no_memory = true;
+    if (last != SIZE_MAX && a->drafts[last].kind != PHI_CONTENT_TOOL_CALL)
+        phi__assembly_close(a, last);
+    block = phi__openai_chat_kept_open(a, name, phi__openai_chat_kept_key("content"), "\":[", raw,
+                                       "]}", -1);
+    phi__assembly_close(a, block);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+/* ---- citations ---- */
+
+PHI__FN void phi__openai_chat_kept_annotations(phi__assembly *a, phi_str raw) {
+    size_t block = phi__kept_text(a);
+    phi__json_cursor c;
+    phi_str one;
+    if (block == SIZE_MAX) {
+        phi_arena_mark mark = phi_arena_save(&a->scratch);
+        phi__openai_chat_kept_member(a, phi__openai_chat_kept_key("annotations"), raw);
+        phi_arena_reset(&a->scratch, mark);
+        return;
+    }
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        bool object = phi__json_cursor_peek(&c) == PHI_JSON_OBJECT;
+        if (phi__json_cursor_take_raw(&c, &one) && object) phi__kept_cite(a, block, one);
+    }
+}
+
+PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw) {
+    size_t block = phi__kept_text(a);
+    phi__json_cursor c;
+    phi__buf url;
+    phi_str one;
+    if (block == SIZE_MAX) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    phi__buf_clear(&a->drafts[block].citations);
+    phi__buf_init(&url, a->memory);
+    while (phi__json_cursor_next_item(&c)) {
+        phi_json_type type = phi__json_cursor_peek(&c);
+        if (!phi__json_cursor_take_raw(&c, &one)) break;
+        if (type == PHI_JSON_OBJECT) phi__kept_cite(a, block, one);
+        if (type != PHI_JSON_STRING) continue;
+        phi__buf_clear(&url);
+        phi__buf_text(&url, "{\"url\":");
+        phi__buf_add_str(&url, one);
+        phi__buf_char(&url, '}');
+        if (url.failed) a->no_memory = true;
+        phi__kept_cite(a, block, phi__buf_str(&url));
+    }
+    phi__buf_free(&url);
+}
+
+#endif
