@@ -59,7 +59,7 @@ ONCE = r"state(\.\d+)?"
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "INTERACTIONS", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
          "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "YAML", "TOML", "CONFIG", "FORGETTING",
-         "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS",
+         "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "QUERIES", "PLANS",
          "REWRITES", "MESSAGE_JSON", "SUBAGENTS", "EVALUATION", "STRATEGIES", "TOOL_STATE", "FACTS", "QUESTIONS",
          "TOOL_SOURCES"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
@@ -117,6 +117,7 @@ FEATURES = {
     "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__event_(?:json|read)_\w+", None),
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
+    "PHI_NO_QUERIES": (r"phi_models|phi_count_tokens|phi_query_\w+|phi__quer(?:y|ies)_\w+", None),
     "PHI_NO_PLANS": (r"phi_compaction_(?:due|plan)\w*|phi_compact_messages|phi__compact_levels_\w+", None),
     "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_read_get", None),
     "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__truncate", None),

@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 code=0
 ./interop_npm.sh || code=1
+./interop_vendors.sh || code=1
 ./interop_servers.sh || code=1
 ./interop_openapi.sh || code=1
 ./interop_skills.sh || code=1

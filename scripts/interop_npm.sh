@@ -10,32 +10,12 @@ make=${MAKE:-make}
 work=build/interop
 programs=build/asan/tests/interop
 
-for tool in node npm; do
-    command -v "$tool" >/dev/null || {
-        echo "interop: needs node (20 or later) and npm; there is no $tool" >&2
-        exit 1
-    }
-done
-
-mkdir -p "$work"
+scripts/interop_packages.sh
 "$make" --no-print-directory V=asan "$programs/prog_requests" "$programs/prog_frames" \
     "$programs/prog_talk" >"$work/log" 2>&1 || {
     cat "$work/log" >&2
     exit 1
 }
-
-# What is installed stays until the versions asked for are others. npm's own words may name the
-# registry.
-if ! cmp -s tests/interop/package-lock.json "$work/installed.json"; then
-    echo "interop: npm installs the providers' packages into $work"
-    rm -f "$work/installed.json"
-    cp tests/interop/package.json tests/interop/package-lock.json "$work"
-    (cd "$work" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1) || {
-        echo "interop: npm ci failed: $(sed -n 's/^npm error code //p' "$work/npm.log")" >&2
-        exit 1
-    }
-    cp tests/interop/package-lock.json "$work/installed.json"
-fi
 
 rm -rf "$work/requests"
 mkdir "$work/requests"

@@ -125,6 +125,9 @@
 #if !defined(PHI_WITH_PREFLIGHT) && !defined(PHI_NO_PREFLIGHT)
 #define PHI_NO_PREFLIGHT 1
 #endif
+#if !defined(PHI_WITH_QUERIES) && !defined(PHI_NO_QUERIES)
+#define PHI_NO_QUERIES 1
+#endif
 #if !defined(PHI_WITH_PLANS) && !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_SUMMARIES) &&   \
     !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
 #define PHI_NO_PLANS 1

@@ -22,9 +22,23 @@ enum {
     PHI__ANTHROPIC_SYSTEM = 8  /* an update that is a system message */
 };
 
-#define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
-#define PHI__ANTHROPIC_MARK PHI__ANTHROPIC_MARK_OPEN "}"
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
+#define PHI__ANTHROPIC_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
+#define PHI__ANTHROPIC_MARK_HOUR ",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"
+
+static const char *phi__anthropic_mark(const phi__request_spec *spec) {
+    return spec->cache.one_hour ? PHI__ANTHROPIC_MARK_HOUR : PHI__ANTHROPIC_MARK;
+}
+
+/* The version in force: the model's header, else its field. */
+static phi_str phi__anthropic_version(const phi_model *model) {
+    phi_str version = phi__str_trim(phi_str_of(model->api_version));
+    size_t i;
+    for (i = 0; i < model->header_count; i++)
+        if (phi__str_is_nocase(phi_str_of(model->headers[i].name), "anthropic-version"))
+            version = phi__str_trim(phi_str_of(model->headers[i].value));
+    return version.len > 0 ? version : PHI__LIT("2023-06-01");
+}
 
 static bool phi__anthropic_no_images(const phi__encoder *e) {
     return (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
@@ -257,10 +271,9 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
         phi__buf_text(out, i > 0 ? ",{" : "{");
         if (phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
             phi__buf_text(out, ",\"strict\":true");
-        phi__buf_text(out,
-                      i + 1 == e->spec->tool_count && phi__codec_marks(e->spec, PHI__MARK_TOOLS)
-                          ? PHI__ANTHROPIC_MARK
-                          : "}");
+        if (i + 1 == e->spec->tool_count && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
+            phi__buf_text(out, phi__anthropic_mark(e->spec));
+        phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
 }
@@ -278,12 +291,13 @@ static void phi__anthropic_head(phi__encoder *e) {
     if (!phi__render_blank(spec->system_prompt)) {
         phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
         phi__render_member(out, "text", spec->system_prompt);
-        phi__buf_text(out, phi__codec_marks(spec, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
-        phi__buf_char(out, ']');
+        if (phi__codec_marks(spec, PHI__MARK_SYSTEM)) phi__buf_text(out, phi__anthropic_mark(spec));
+        phi__buf_text(out, "}]");
     }
     phi__claude_put_thinking(e, &plan);
     phi__claude_put_config(e, &plan, true);
-    if (spec->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+    if (spec->temperature >= 0 &&
+        phi__claude_takes_sampling(&plan, phi__anthropic_version(spec->model))) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_number_put_double(out, spec->temperature);
     }
@@ -299,7 +313,7 @@ static void phi__anthropic_tail(phi__encoder *e) {
     phi__anthropic_close_role(e);
     phi__encode_glue(e, "]}");
     if (phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
-        phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
+        phi__encode_mark(e, 1, phi__anthropic_mark(e->spec));
 }
 
 static bool phi__anthropic_changes_tools(const phi__encoder *e) {
@@ -332,11 +346,13 @@ static void phi__anthropic_put_beta(phi__encoder *e) {
 static void phi__anthropic_address(phi__encoder *e) {
     const phi_model *model = e->spec->model;
     phi_str key = phi__str_trim(phi_str_of(model->api_key));
+    phi_str version = phi__anthropic_version(model);
     phi__encode_url(e, "/v1", false, "/messages");
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
-    phi__encode_header(e, "anthropic-version", PHI__LIT("2023-06-01"));
-    if (phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX) { /* an OAuth token */
+    phi__encode_header(e, "anthropic-version", version);
+    if (key.len > 0 && (phi__claude_late_version(version) ||
+                        phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX)) { /* an OAuth token */
         phi__buf_clear(&e->scratch);
         phi__buf_text(&e->scratch, "Bearer ");
         phi__buf_add_str(&e->scratch, key);

@@ -27,6 +27,8 @@ enum {
 
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
 #define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
+#define PHI__BEDROCK_MARK_HOUR ",{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}}"
+#define PHI__BEDROCK_MARK_HOUR_INSIDE "},{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}"
 
 /* ---- models ---- */
 
@@ -51,6 +53,16 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
     if ((e->spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
     return phi__claude_of(phi_str_of(e->spec->model->id)).version >= 305 &&
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
+}
+
+/* Marks of an hour are for Claude from 4.5 on; behind an ARN that hides the name, the host says. */
+static bool phi__bedrock_hour(const phi__encoder *e) {
+    uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
+    return e->spec->cache.one_hour && (version >= 405 || version == 0);
+}
+
+static const char *phi__bedrock_mark(const phi__encoder *e) {
+    return phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR : PHI__BEDROCK_MARK;
 }
 
 /* Mistral's models take their own ids only. */
@@ -295,12 +307,12 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__buf_text(out, "\"system\":[{");
         phi__render_member(out, "text", spec->system_prompt);
         phi__buf_char(out, '}');
-        if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, PHI__BEDROCK_MARK);
+        if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, phi__bedrock_mark(e));
         phi__buf_text(out, "],");
     }
     phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
     phi__buf_u64(out, plan.max_tokens);
-    if (spec->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+    if (spec->temperature >= 0 && phi__claude_takes_sampling(&plan, PHI__LIT(""))) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_number_put_double(out, spec->temperature);
     }
@@ -353,7 +365,7 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
         none.description = PHI__LIT(words);
         phi__bedrock_put_tool(e, &none);
     }
-    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
+    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, phi__bedrock_mark(e));
     phi__buf_char(&e->scratch, ']');
     if (spec->tool_count > 0) phi__bedrock_put_choice(e);
     phi__buf_char(&e->scratch, '}');
@@ -366,7 +378,9 @@ static void phi__bedrock_tail(phi__encoder *e) {
     phi__bedrock_put_tools(e);
     phi__buf_char(&e->scratch, '}');
     phi__encode_scratch(e);
-    if (phi__bedrock_marks(e, PHI__MARK_MESSAGES)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
+    if (phi__bedrock_marks(e, PHI__MARK_MESSAGES))
+        phi__encode_mark(
+            e, 1, phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR_INSIDE : PHI__BEDROCK_MARK_INSIDE);
 }
 
 /* ---- where to, and who ---- */
@@ -445,11 +459,12 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of
-   "arn:aws:bedrock:eu-west-1:...". */
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", of "bedrock.eu-west-1.amazonaws.com",
+   which has the list of models, or of "arn:aws:bedrock:eu-west-1:...". */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
+    if (phi__str_starts(host, "bedrock.") || phi__str_starts(host, "bedrock-fips.")) at = 0;
     if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
         phi__bedrock_between(host, at + 1, ".", &region))
         return region;

@@ -174,6 +174,17 @@ PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e) {
     return phi__claude_plan_of(&calm);
 }
 
+PHI__FN bool phi__claude_late_version(phi_str api_version) {
+    static const char late[] = "2026-10-21"; /* versions are dates: their order is that of texts */
+    size_t n = sizeof late - 1;
+    int order = memcmp(api_version.at, late, phi__min(api_version.len, n));
+    return order > 0 || (order == 0 && api_version.len >= n);
+}
+
+PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_version) {
+    return !p->thinks && !p->claude.no_temperature && !phi__claude_late_version(api_version);
+}
+
 /* Bedrock's GovCloud refuses the field; wire.md part 8. */
 static bool phi__claude_displays(const phi__encoder *e) {
     phi_str url = phi_str_of(e->spec->model->base_url);

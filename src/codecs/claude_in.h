@@ -37,11 +37,17 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
+/* Whether a version of Anthropic's API is 2026-10-21 or later. */
+PHI__FN bool phi__claude_late_version(phi_str api_version);
+
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 /* The same for this very request: with a budget the API wants the message whose calls were just
    answered to begin with thinking, and where that message has none, this request is sent
    without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
+/* Whether temperature, top_p and top_k may be sent. api_version: the one in force in Anthropic's
+   protocol; empty: it has none (Bedrock). */
+PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_version);
 /* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
    with_format: the answer's format goes there too. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);

@@ -32,6 +32,11 @@ enum {
 
 #define PHI__OPENAI_CHAT_OBJECT_LINE "Answer with one JSON object and nothing else."
 #define PHI__OPENAI_CHAT_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
+#define PHI__OPENAI_CHAT_MARK_HOUR ",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"
+
+static const char *phi__openai_chat_mark(const phi__encoder *e) {
+    return e->spec->cache.one_hour ? PHI__OPENAI_CHAT_MARK_HOUR : PHI__OPENAI_CHAT_MARK;
+}
 
 static phi__id_rule phi__openai_chat_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
@@ -509,7 +514,8 @@ static void phi__openai_chat_put_system(phi__encoder *e) {
         phi__codec_marks(e->spec, PHI__MARK_SYSTEM)) {
         phi__buf_text(out, "[{\"type\":\"text\"");
         phi__render_member(out, "text", e->spec->system_prompt);
-        phi__buf_text(out, PHI__OPENAI_CHAT_MARK "}]}");
+        phi__buf_text(out, phi__openai_chat_mark(e));
+        phi__buf_text(out, "}]}");
     } else {
         phi__json_write_str(out, e->spec->system_prompt);
         phi__buf_char(out, '}');
@@ -562,7 +568,7 @@ static void phi__openai_chat_tail(phi__encoder *e) {
         phi__encode_glue(e, "]}");
     if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
         phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
-        phi__encode_mark(e, 3, PHI__OPENAI_CHAT_MARK); /* inside of the "}]}" of its last part */
+        phi__encode_mark(e, 3, phi__openai_chat_mark(e)); /* inside of the "}]}" of its last part */
 }
 
 static void phi__openai_chat_address(phi__encoder *e) {

@@ -5,6 +5,7 @@
    {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
    ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
    so text goes on behind them. */
+#include "base/utf8_in.h"
 #include "codecs/kept_in.h"
 #include "codecs/openai_chat_in.h"
 
@@ -68,15 +69,15 @@ PHI__FN size_t phi__openai_chat_kept_current(phi__assembly *a, phi_content_kind 
 
 /* ---- merging ---- */
 
-typedef struct phi__openai_chat_text {
+typedef struct phi__openai_chat_kept_text {
     phi_json *node; /* the string with room for more; NULL: none */
     char *at;
     size_t cap;
-} phi__openai_chat_text;
+} phi__openai_chat_kept_text;
 
 typedef struct phi__openai_chat_merge {
     phi_arena *arena;
-    phi__openai_chat_text texts[PHI__OPENAI_CHAT_MERGE_TEXTS];
+    phi__openai_chat_kept_text texts[PHI__OPENAI_CHAT_MERGE_TEXTS];
     size_t next; /* the text whose room is given up next */
     bool no_memory;
 } phi__openai_chat_merge;
@@ -91,9 +92,9 @@ static bool phi__openai_chat_kept_names(phi_str key) {
     return false;
 }
 
-static phi__openai_chat_text *phi__openai_chat_kept_room(phi__openai_chat_merge *p,
-                                                         phi_json *node) {
-    phi__openai_chat_text *t;
+static phi__openai_chat_kept_text *phi__openai_chat_kept_room(phi__openai_chat_merge *p,
+                                                              phi_json *node) {
+    phi__openai_chat_kept_text *t;
     size_t i;
     for (i = 0; i < PHI__OPENAI_CHAT_MERGE_TEXTS; i++)
         if (p->texts[i].node == node) return &p->texts[i];
@@ -107,7 +108,7 @@ static phi__openai_chat_text *phi__openai_chat_kept_room(phi__openai_chat_merge 
 static void phi__openai_chat_kept_join(phi__openai_chat_merge *p, phi_json *old,
                                        const phi_json *more) {
     phi_str a = phi_json_str(old, ""), b = phi_json_str(more, "");
-    phi__openai_chat_text *t = phi__openai_chat_kept_room(p, old);
+    phi__openai_chat_kept_text *t = phi__openai_chat_kept_room(p, old);
     size_t len = phi__add(a.len, b.len);
     if (len >= UINT32_MAX / 2) {
         p->no_memory = true;

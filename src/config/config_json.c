@@ -230,6 +230,7 @@ phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
     if (c.mode != PHI_CACHE_MANUAL) {
         phi__config_json_put_text(&w, "strategy",
                                   c.mode == PHI_CACHE_DISABLED ? "disabled" : "auto");
+        if (c.one_hour) phi__config_json_put_bool(&w, "one_hour", true);
         return phi__config_json_tree(&w);
     }
     marks = phi__config_json_begin(arena);
@@ -239,6 +240,7 @@ phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
     manual = phi__config_json_begin(arena);
     phi__config_json_put(&manual, "manual", phi__config_json_tree(&marks));
     phi__config_json_put(&w, "strategy", phi__config_json_tree(&manual));
+    if (c.one_hour) phi__config_json_put_bool(&w, "one_hour", true);
     return phi__config_json_tree(&w);
 }
 
@@ -271,6 +273,7 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
     phi_status status;
     if (!phi_json_is_object(node)) phi__config_json_fail(&r, "cache: expected an object");
     phi__config_json_bool(&r, node, "enabled", &enabled, "enabled: expected true or false");
+    phi__config_json_bool(&r, node, "one_hour", &c.one_hour, "one_hour: expected true or false");
     phi__config_json_strategy(&r, phi__config_json_get(node, "strategy"), &c);
     if (!enabled) {
         memset(&c, 0, sizeof c);

@@ -39,7 +39,7 @@ PHI_API phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry);
 PHI_API phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error);
 
 /* {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system", "cache_tools",
-   "cache_messages"}}} */
+   "cache_messages"}}}, and "one_hour" where it is true. */
 PHI_API phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache);
 PHI_API phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error);
 
@@ -65,7 +65,8 @@ PHI_API phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *ou
 enum { PHI_MODEL_JSON_SECRETS = 1 /* api_key and the values of headers are written, too */ };
 
 /* {"id", "name", "api", "provider", "base_url", "api_key", "reasoning", "context_window",
-   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}. Without the flag api_key
+   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}, and "api_version" where
+   the model has one. Without the flag api_key
    and the values of headers are "". "api" is "open_ai_completions" and so on; reading takes the
    names of configuration files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_;
    where it is, it says all. */

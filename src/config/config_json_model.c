@@ -194,6 +194,8 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
         phi__config_json_put(&w, "compat", phi__config_json_model_put_compat(arena, m.quirks));
     else
         phi__config_json_put_text(&w, "compat", NULL);
+    if (m.api_version != NULL && m.api_version[0] != '\0')
+        phi__config_json_put_text(&w, "api_version", m.api_version);
     return phi__config_json_tree(&w);
 }
 
@@ -210,6 +212,7 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
     phi__config_json_text(&r, node, "provider", &m.provider, "provider: expected a text");
     phi__config_json_text(&r, node, "base_url", &m.base_url, "base_url: expected a text");
     phi__config_json_text(&r, node, "api_key", &m.api_key, "api_key: expected a text");
+    phi__config_json_text(&r, node, "api_version", &m.api_version, "api_version: expected a text");
     phi__config_json_bool(&r, node, "reasoning", &m.reasoning, "reasoning: expected true or false");
     (void)phi__config_json_u32(&r, node, "context_window", 1, &m.context_window,
                                "context_window: expected an integer from 1 to 4294967295");

@@ -118,6 +118,7 @@ static void phi__config_model_child(const phi__config_sub_agent *child, phi__con
     if (!*same) {
         p->api_key = NULL;
         p->headers = NULL;
+        p->api_version = NULL;
     }
     if (child->api_key != NULL) p->api_key = child->api_key;
 }
@@ -132,6 +133,7 @@ static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__
     if (p->base_url != NULL) out->base_url = p->base_url;
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
+    if (p->api_version != NULL) out->api_version = p->api_version;
     if (!phi__config_take(ground->arena, p->compat, phi__config_tables_compat(), &compat) ||
         !phi__config_model_headers(ground->arena, p->headers, out))
         return PHI_NO_MEMORY;

@@ -303,7 +303,11 @@ static const phi__config_field phi__config_tables_cache_fields[] = {
                     NULL, NULL, NULL, 0, 0, "false", "manual: a mark behind the last tool."),
     PHI__CONFIG_ROW(phi__config_cache, cache.messages, "messages", PHI__CONFIG_BOOL, 0,
                     "cache_messages", NULL, NULL, NULL, 0, 0, "false",
-                    "manual: a mark behind the last user message.")};
+                    "manual: a mark behind the last user message."),
+    PHI__CONFIG_PLAIN(phi__config_cache, cache.one_hour, "one_hour", PHI__CONFIG_BOOL, 0, NULL,
+                      "false",
+                      "Marks last an hour, not five minutes (Claude); writing costs "
+                      "more.")};
 static const phi__config_table phi__config_tables_cache_table = {
     "execution.cache",
     phi__config_tables_cache_fields,

@@ -118,6 +118,7 @@ enum {
 typedef struct phi__config_provider {
     uint64_t set;
     const char *id, *description, *model, *api_key, *base_url, *provider, *name;
+    const char *api_version;
     int api, preset;
     bool reasoning;
     uint32_t context_window, max_tokens;

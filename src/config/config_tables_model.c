@@ -166,6 +166,9 @@ static const phi__config_field phi__config_tables_provider_base_fields[] = {
                      "Dollars per million tokens; needed by every max_cost."),
     PHI__CONFIG_PLAIN(phi__config_provider, headers, "headers", PHI__CONFIG_MAP, PHI__CONFIG_SECRET,
                       NULL, "{}", "Further HTTP headers, by name."),
+    PHI__CONFIG_PLAIN(phi__config_provider, api_version, "api_version", PHI__CONFIG_TEXT, 0, NULL,
+                      "null",
+                      "anthropic_messages: the header anthropic-version (default 2023-06-01)."),
     PHI__CONFIG_NEST(phi__config_provider, compat, "compat", PHI__CONFIG_TABLE,
                      phi__config_tables_compat, "How the server differs from OpenAI's own.")};
 static const phi__config_table phi__config_tables_provider_base_table = {

@@ -113,6 +113,7 @@ static phi_json *phi__config_write_provider(const phi__config_write *w, const ph
     p.base_url = model->base_url;
     p.provider = model->provider;
     p.name = model->name;
+    p.api_version = model->api_version;
     p.reasoning = model->reasoning;
     p.context_window = model->context_window;
     p.max_tokens = model->max_tokens;

@@ -67,6 +67,9 @@ typedef struct phi_cache {
     phi_cache_mode mode;
     /* MANUAL: behind the system prompt, the last tool, the last user block */
     bool system, tools, messages;
+    /* The marks last an hour, not five minutes, where the provider has such marks (Claude); what is
+       written costs more then, and phi_cost has one rate: set cache_write to that. */
+    bool one_hour;
 } phi_cache;
 
 /* Differences of OpenAI-compatible servers: bits of phi_model.quirks. The presets set them; each
@@ -142,6 +145,10 @@ typedef struct phi_model {
     phi_cost cost;
     const phi_model_header *headers; /* sent as well */
     size_t header_count;
+    /* anthropic_messages: the header anthropic-version, and its rules: from "2026-10-21" on no
+       sampling parameters, and a bearer key (default "2023-06-01"); others ignore it. One in
+       `headers` wins. */
+    const char *api_version;
 } phi_model;
 
 /* Presets: the provider's URL, its quirks, and the facts that the model's name implies (whether it

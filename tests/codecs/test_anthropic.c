@@ -94,6 +94,54 @@ TEST(temperature_is_sent_only_where_it_is_taken) {
     talk_free(&t);
 }
 
+/* A request by that version, as the model's field and as its header; NULL: none. */
+static void versioned(conversation *t, const char *field, const char *header) {
+    static phi_model_header list[1];
+    phi_model model = phi_model_anthropic("claude-sonnet-4-5", "K");
+    list[0].name = "Anthropic-Version";
+    list[0].value = header;
+    model.api_version = field;
+    model.headers = list;
+    model.header_count = header != NULL ? 1 : 0;
+    talk_begin(t, model);
+    talk_user(t, "hi");
+    t->spec.temperature = 0.5;
+    talk_render_ok(t);
+}
+
+static void check_version(const char *field, const char *header, const char *want, bool late) {
+    conversation t;
+    versioned(&t, field, header);
+    CHECK_EQ_STR(talk_header(&t, "anthropic-version"), want);
+    CHECK_EQ_STR(talk_at(&t, "temperature"), late ? "" : "0.5");
+    CHECK_EQ_STR(talk_header(&t, "authorization"), late ? "Bearer K" : "");
+    CHECK_EQ_STR(talk_header(&t, "x-api-key"), late ? "" : "K");
+    talk_free(&t);
+}
+
+TEST(the_version_in_force_decides_on_sampling_and_on_the_keys_header) {
+    check_version(NULL, NULL, "2023-06-01", false);
+    check_version("", NULL, "2023-06-01", false);
+    check_version("2026-10-20", NULL, "2026-10-20", false);
+    check_version("2026-10-21", NULL, "2026-10-21", true);
+    check_version(" 2027-01-01 ", NULL, "2027-01-01", true);
+    check_version("2026-10", NULL, "2026-10", false);
+    check_version("2023-06-01", "2026-10-21", "2026-10-21", true);
+    check_version("2026-10-21", "2023-06-01", "2023-06-01", false);
+}
+
+TEST(no_key_sends_no_header_for_one_by_either_version) {
+    conversation t;
+    phi_model model = phi_model_anthropic("claude-sonnet-4-5", NULL);
+    model.api_version = "2026-10-21";
+    talk_begin(&t, model);
+    talk_user(&t, "hi");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_header(&t, "authorization"), "");
+    CHECK_EQ_STR(talk_header(&t, "x-api-key"), "");
+    talk_free(&t);
+}
+
 static void check_choice(const char *id, phi_tool_choice choice, phi_thinking level,
                          const char *want) {
     conversation t;
@@ -511,6 +559,8 @@ TEST_MAIN(TEST_ENTRY(models_before_4_6_think_by_budget_and_keep_room_for_the_ans
           TEST_ENTRY(models_that_think_by_themselves_are_told_not_to_where_they_can_be),
           TEST_ENTRY(the_quirk_makes_an_unknown_model_think_adaptively),
           TEST_ENTRY(temperature_is_sent_only_where_it_is_taken),
+          TEST_ENTRY(the_version_in_force_decides_on_sampling_and_on_the_keys_header),
+          TEST_ENTRY(no_key_sends_no_header_for_one_by_either_version),
           TEST_ENTRY(a_forced_call_gives_way_to_thinking),
           TEST_ENTRY(blank_text_is_left_out_and_so_is_a_message_that_becomes_empty),
           TEST_ENTRY(a_final_assistant_text_loses_its_trailing_space),

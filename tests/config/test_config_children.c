@@ -59,6 +59,25 @@ TEST(a_sub_agent_has_the_key_and_headers_of_its_provider_for_the_same_server_alo
     rig_free(r);
 }
 
+TEST(a_sub_agent_has_the_version_of_the_api_for_the_same_server_alone) {
+    static const char text[] =
+        PROVIDER "api_version = \"2026-10-21\"\n" HELPER "model = \"claude-haiku-4-5\"\n"
+                 "[[sub_agents.instances]]\nname = \"away\"\nmodel = \"m\"\napi_key = \"\"\n"
+                 "base_url = \"https://proxy.example\"\n";
+    rig *r = rig_new();
+    phi_agent_desc d;
+    made m;
+    REQUIRE(made_load(&m, r, text, "a.toml", NULL, NULL));
+    CHECK_EQ_INT(m.status, PHI_OK);
+    d = made_desc(&m, NULL);
+    CHECK_EQ_STR(d.model.api_version, "2026-10-21");
+    REQUIRE(CHECK_EQ_INT(d.tool_count, 2));
+    CHECK_EQ_STR(((phi_subagent *)d.tools[0].user_data)->agent->model.api_version, "2026-10-21");
+    CHECK(((phi_subagent *)d.tools[1].user_data)->agent->model.api_version == NULL);
+    made_free(&m);
+    rig_free(r);
+}
+
 TEST(a_key_that_a_sub_agent_does_not_get_is_a_warning) {
     static const char text[] = PROVIDER HELPER "base_url = \"https://proxy.example\"\n";
     rig *r = rig_new();
@@ -348,6 +367,7 @@ TEST(a_fault_that_agents_share_is_said_once) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_sub_agent_has_the_key_and_headers_of_its_provider_for_the_same_server_alone),
+          TEST_ENTRY(a_sub_agent_has_the_version_of_the_api_for_the_same_server_alone),
           TEST_ENTRY(a_key_that_a_sub_agent_does_not_get_is_a_warning),
           TEST_ENTRY(the_hosts_hook_at_credential_knows_the_key_of_sub_agents_with_the_agents_key),
           TEST_ENTRY(the_hook_at_credential_is_that_of_a_sub_agent_at_the_agents_server_alone),

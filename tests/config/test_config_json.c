@@ -257,6 +257,7 @@ TEST(a_value_that_does_not_fit_is_named_with_what_was_expected) {
          "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}"},
         {cache_of, "{\"strategy\":{\"manual\":{\"cache_tools\":2}}}",
          "cache_tools: expected true or false"},
+        {cache_of, "{\"one_hour\":\"yes\"}", "one_hour: expected true or false"},
         {context_of, "{\"compaction\":7}", "compaction: expected an object"},
         {context_of, "{\"compaction\":{\"compact_at_pct\":90}}",
          "compact_at_pct: expected a number above 0, at most 1"},
@@ -269,6 +270,7 @@ TEST(a_value_that_does_not_fit_is_named_with_what_was_expected) {
         {level_of, "\"extreme\"", "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\""},
         {model_of, "{\"id\":5}", "id: expected a text"},
         {model_of, "{\"id\":\"a\\u0000b\"}", "id: expected a text"},
+        {model_of, "{\"api_version\":2026}", "api_version: expected a text"},
         {model_of, "{\"headers\":[]}", "headers: expected an object of texts"},
         {model_of, "{\"headers\":{\"a\":1}}", "headers: expected an object of texts"},
         {model_of, "{\"cost\":{\"input_per_million\":-1}}",
@@ -315,6 +317,7 @@ static void random_settings(phi_limits *l, phi_retry *y, phi_cache *c, phi_compa
     c->mode = (phi_cache_mode)(random_to(300) % 3);
     c->system = c->mode == PHI_CACHE_MANUAL && random_to(2) > 1;
     c->messages = c->mode == PHI_CACHE_MANUAL && random_to(2) > 1;
+    c->one_hour = c->mode != PHI_CACHE_DISABLED && random_to(2) > 1;
     x->max_context_tokens = random_to(1000000);
     x->compact_at_pct = random_to(100) / 128.0;
     x->scope = random_to(2) > 1 ? PHI_COMPACTION_TOKENS : PHI_COMPACTION_RUNS;
@@ -333,6 +336,7 @@ static void random_settings(phi_limits *l, phi_retry *y, phi_cache *c, phi_compa
     m->quirks = random_to(UINT32_MAX);
     m->max_tokens = random_to(UINT32_MAX);
     m->cost.cache_write = random_to(100) / 4.0;
+    m->api_version = random_to(2) > 1 ? "2026-10-21" : NULL;
     m->headers = headers;
     m->header_count = random_to(300) % 3;
 }
@@ -363,6 +367,7 @@ TEST(what_is_written_reads_back_and_is_written_the_same) {
         was = text_of(&r, phi_cache_to_json(&r.arena, &c));
         CHECK_EQ_INT(phi_cache_from_json(read_json(&r, was), &c2, NULL), PHI_OK);
         CHECK(c.mode == c2.mode && c.system == c2.system && c.messages == c2.messages);
+        CHECK(c.one_hour == c2.one_hour);
         was = text_of(&r, phi_compaction_config_to_json(&r.arena, &x));
         CHECK_EQ_INT(phi_compaction_config_from_json(read_json(&r, was), &x2, NULL), PHI_OK);
         CHECK_EQ_STR(text_of(&r, phi_compaction_config_to_json(&r.arena, &x2)), was);
@@ -374,6 +379,8 @@ TEST(what_is_written_reads_back_and_is_written_the_same) {
         CHECK_EQ_STR(text_of(&r, phi_model_to_json(&r.arena, &m2, PHI_MODEL_JSON_SECRETS)), was);
         CHECK(m.quirks == m2.quirks && m.header_count == m2.header_count);
         CHECK(m.max_tokens == 0 || m.max_tokens == m2.max_tokens);
+        CHECK_EQ_STR(m2.api_version != NULL ? m2.api_version : "",
+                     m.api_version != NULL ? m.api_version : "");
         room_end(&r);
     }
 }

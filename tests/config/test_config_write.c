@@ -21,7 +21,7 @@ static const char text[] =
     "max_tokens = 77\nconfig_id = \"c\"\n"
     "[provider]\nmodel = \"m\"\napi_key = \"${MADE_KEY}\"\napi = \"openai\"\n"
     "base_url = \"http://localhost:9/v1\"\nprovider = \"mine\"\nname = \"N\"\nreasoning = true\n"
-    "context_window = 5555\nmax_tokens = 66\n"
+    "context_window = 5555\nmax_tokens = 66\napi_version = \"2026-10-21\"\n"
     "[provider.cost]\noutput_per_million = 2.5\n[provider.headers]\n\"x-team\" = \"secret-team\"\n"
     "[provider.compat]\nquirks = [\"reasoning_effort\"]\nwithout = [\"format_alone\"]\n"
     "[tools]\nenabled = [\"echo\"]\ntool_strategy = \"batched\"\nbatch_size = 2\n"
@@ -29,6 +29,7 @@ static const char text[] =
     "[compaction]\nmax_context_tokens = 5000\nkeep_first_turns = 0\nfocus_message = \"F\"\n"
     "[execution]\nmax_turns = \"unlimited\"\nmax_duration_secs = 2.5\nmax_cost = 1.5\n"
     "[execution.retry]\nmax_retries = 0\n[execution.cache]\nstrategy = \"manual\"\nsystem = true\n"
+    "one_hour = true\n"
     "[execution.budget]\nmax_tokens = 9\n[execution.deadlines]\ntotal_secs = 60\n";
 
 static void check_equal(const phi_agent_desc *a, const phi_agent_desc *b) {
@@ -44,6 +45,8 @@ static void check_equal(const phi_agent_desc *a, const phi_agent_desc *b) {
     CHECK_EQ_INT(a->model.max_tokens, b->model.max_tokens);
     CHECK_EQ_INT(a->model.reasoning, b->model.reasoning);
     CHECK_EQ_INT(a->model.header_count, b->model.header_count);
+    CHECK_EQ_STR(a->model.api_version, "2026-10-21");
+    CHECK_EQ_STR(b->model.api_version, "2026-10-21");
     CHECK(memcmp(&a->model.cost, &b->model.cost, sizeof a->model.cost) == 0);
     CHECK_EQ_INT(a->keep, b->keep);
     CHECK_EQ_INT(a->steering_mode, b->steering_mode);
@@ -71,6 +74,7 @@ static void check_equal(const phi_agent_desc *a, const phi_agent_desc *b) {
     CHECK_EQ_INT(a->retry.disable, b->retry.disable);
     CHECK_EQ_INT(a->cache.mode, b->cache.mode);
     CHECK_EQ_INT(a->cache.system, b->cache.system);
+    CHECK(a->cache.one_hour && b->cache.one_hour);
     CHECK_EQ_INT(a->budget.max_tokens, b->budget.max_tokens);
     CHECK_EQ_INT(a->deadlines.total_ms, b->deadlines.total_ms);
     CHECK_EQ_INT(a->effects.mode, b->effects.mode);

@@ -295,8 +295,36 @@ TEST(a_reset_agent_begins_a_conversation_of_its_own) {
     crowd_free(p.c);
 }
 
+/* The mock refuses sampling parameters by the later version, as the API does. */
+TEST(each_version_of_anthropics_api_takes_an_agent_with_a_temperature_and_marks_of_an_hour) {
+    static const char *const versions[] = {NULL, "2023-06-01", "2026-10-21"};
+    size_t i;
+    for (i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        crowd *c = crowd_new(NULL);
+        phi_agent_desc desc = e2e_desc(E2E_ANTHROPIC, "/s/hello");
+        char version[16];
+        seen *s;
+        REQUIRE(c != NULL);
+        if (versions[i] != NULL) {
+            (void)snprintf(version, sizeof version, "%s", versions[i]);
+            desc.model.api_version = version;
+        }
+        desc.has_temperature = true;
+        desc.temperature = 0.5;
+        desc.cache.one_hour = true;
+        s = crowd_add(c, &desc, "claude");
+        memset(version, 'x', sizeof version - 1); /* it was copied */
+        REQUIRE(s != NULL && crowd_prompt(s, "Hi") && crowd_run(c, 30));
+        if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s\n", s->failure_text);
+        crowd_free(c);
+    }
+}
+
 MOCK_MAIN(
-    e2e_options, TEST_ENTRY(an_answer_streams_in_deltas_and_counts_its_tokens),
+    e2e_options,
+    TEST_ENTRY(
+        each_version_of_anthropics_api_takes_an_agent_with_a_temperature_and_marks_of_an_hour),
+    TEST_ENTRY(an_answer_streams_in_deltas_and_counts_its_tokens),
     TEST_ENTRY(a_second_prompt_goes_on_with_the_conversation),
     TEST_ENTRY(a_directory_is_listed_and_a_file_read_and_told_of),
     TEST_ENTRY(all_six_tools_work_in_one_conversation),

@@ -28,6 +28,7 @@ except ImportError:
 
 import delivery
 import misbehave
+import queries
 import scenario
 import wires
 from wires.base import GARBAGE, Asked, Refusal
@@ -105,6 +106,9 @@ class Server:
             raise delivery.Gone()
         if behaviour.has("no-read"):
             await raw.silence()
+        query = queries.find(self.wires, request.method, rest, request.headers)
+        if query is not None:
+            return await self.query(request, raw, query, behaviour, rest, entry)
         wire = next((w for w in self.wires if w.owns(rest)), None)
         if wire is None or request.method != "POST":
             entry["status"], entry["problem"] = 404, "no such endpoint"
@@ -120,6 +124,27 @@ class Server:
         asked = Asked(request.method, request.raw_path.partition("?")[0], rest, request.query,
                       request.headers, body)
         return await self.converse(request, raw, wire, behaviour, name, asked, entry)
+
+    async def query(self, request, raw, query, behaviour, rest, entry):
+        """A list of models, or a count of tokens."""
+        body = await self.read_body(request, behaviour)
+        note_body(entry, body)
+        self.last_body = body
+        asked = Asked(request.method, request.raw_path.partition("?")[0], rest, request.query,
+                      request.headers, body)
+        if not self.due(behaviour, None, request):
+            behaviour.clear()
+        if behaviour.has("slow-headers"):
+            await raw.silence(behaviour.arg("slow-headers"))
+        try:
+            out = queries.answer(query, asked, behaviour)
+        except Refusal as e:
+            return await self.refuse(raw, query[0], e, entry)
+        answer = self.troubled(query[0], behaviour, entry)
+        if answer is not None:
+            return await self.troubled_answer(raw, query[0], behaviour, answer, entry)
+        entry["status"] = 200
+        return web.json_response(out)
 
     async def read_body(self, request, behaviour):
         out = bytearray()

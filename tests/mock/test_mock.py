@@ -86,6 +86,25 @@ def the_old_name_of_a_format_is_good_with_its_header(client):
     check(got.status == 200, "output_format with the header of its beta", got.text())
 
 
+# ---- lists and counts ----
+
+
+def lists_and_counts(client):
+    counts, headers = CLAUDE + "/count_tokens", client.headers(CLAUDE)
+    body = {"model": "hello", "messages": [{"role": "user", "content": "hi"}]}
+    got = client.post(counts, body, headers)
+    check(got.status == 200 and json.loads(got.body)["input_tokens"] > 0, "a count", got.text())
+    for name, extra in (("max_tokens", 5), ("stream", True), ("temperature", 1)):
+        got = client.post(counts, dict(body, **{name: extra}), headers)
+        check(got.status == 400 and name in got.text(), "a count with " + name, got.text())
+    got = client.post(counts, {"model": "hello", "messages": []}, headers)
+    check(got.status == 400, "a count by the rules of model calls", got.text())
+    got = client.post(counts, body, dict(headers, **{"x-api-key": "bad-key"}))
+    check(got.status == 401, "a count with a bad key", got.text())
+    got = client.post("/m/status=529" + counts, body, headers)
+    check(got.status == 529, "a count in trouble", got.text())
+
+
 # ---- conversations ----
 
 
@@ -362,7 +381,7 @@ def main():
         client = Client(server.port)
         for part in (fixtures_are_accepted, refusals_have_the_words,
                      the_old_name_of_a_format_is_good_with_its_header, scenarios_stream,
-                     conversations, odd_streams_say_the_same, streams_stop, errors_come,
+                     lists_and_counts, conversations, odd_streams_say_the_same, streams_stop, errors_come,
                      log_and_stats):
             part(client)
         dialect_tests.all_of_it(check, client, FIXTURES)

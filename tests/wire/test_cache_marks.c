@@ -108,6 +108,40 @@ TEST(manual_marks_are_those_that_are_set) {
     for (which = 0; which < 8; which++) check_all(marks_of(PHI_CACHE_MANUAL, which), which);
 }
 
+TEST(marks_of_an_hour_say_so_in_all_places) {
+    static const char hour[] = "{\"type\":\"ephemeral\",\"ttl\":\"1h\"}";
+    static const char point[] = "{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}}";
+    phi_cache cache = marks_of(PHI_CACHE_AUTO, 0);
+    conversation t;
+    cache.one_hour = true;
+    rendered(&t, phi_model_anthropic("claude-sonnet-4-5", "K"), cache);
+    CHECK_EQ_STR(talk_at(&t, "system[0].cache_control"), hour);
+    CHECK_EQ_STR(talk_at(&t, "tools[1].cache_control"), hour);
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[1].cache_control"), hour);
+    talk_free(&t);
+    rendered(&t, phi_model_bedrock(NULL, CLAUDE, "K"), cache);
+    CHECK_EQ_STR(talk_at(&t, "system[1]"), point);
+    CHECK_EQ_STR(talk_at(&t, "toolConfig.tools[2]"), point);
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[2]"), point);
+    talk_free(&t);
+    rendered(&t, phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"), cache);
+    CHECK_EQ_STR(talk_at(&t, "messages[0].content[0].cache_control"), hour);
+    CHECK_EQ_STR(talk_at(&t, "messages[4].content[0].cache_control"), hour);
+    talk_free(&t);
+}
+
+TEST(bedrocks_models_without_marks_of_an_hour_get_those_of_five_minutes) {
+    static const char point[] = "{\"cachePoint\":{\"type\":\"default\"}}";
+    phi_cache cache = marks_of(PHI_CACHE_AUTO, 0);
+    conversation t;
+    cache.one_hour = true;
+    rendered(&t, phi_model_bedrock(NULL, "anthropic.claude-3-7-sonnet-20250219-v1:0", "K"), cache);
+    CHECK_EQ_STR(talk_at(&t, "system[1]"), point);
+    CHECK_EQ_STR(talk_at(&t, "toolConfig.tools[2]"), point);
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[2]"), point);
+    talk_free(&t);
+}
+
 static void check_key(phi_model model, phi_cache cache, const char *want) {
     conversation t;
     rendered(&t, model, cache);
@@ -215,6 +249,8 @@ TEST(what_stands_before_a_mark_is_the_same_bytes_a_turn_later) {
 TEST_MAIN(TEST_ENTRY(without_a_word_all_three_marks_are_sent),
           TEST_ENTRY(caching_that_is_disabled_sends_none),
           TEST_ENTRY(manual_marks_are_those_that_are_set),
+          TEST_ENTRY(marks_of_an_hour_say_so_in_all_places),
+          TEST_ENTRY(bedrocks_models_without_marks_of_an_hour_get_those_of_five_minutes),
           TEST_ENTRY(the_key_of_the_cache_is_the_session_unless_caching_is_disabled),
           TEST_ENTRY(the_system_prompt_the_last_tool_and_the_last_user_block_are_marked),
           TEST_ENTRY(the_last_of_several_results_is_marked),
