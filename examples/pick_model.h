@@ -24,7 +24,8 @@ static const pick_preset pick_presets[] = {
     {"groq", "GROQ_API_KEY", "openai/gpt-oss-20b", phi_model_groq},
     {"mistral", "MISTRAL_API_KEY", "mistral-small-latest", phi_model_mistral},
     {"deepseek", "DEEPSEEK_API_KEY", "deepseek-chat", phi_model_deepseek},
-    {"google", "GEMINI_API_KEY", "gemini-2.5-flash", phi_model_google}};
+    {"google", "GEMINI_API_KEY", "gemini-2.5-flash", phi_model_google},
+    {"interactions", "GEMINI_API_KEY", "gemini-3-flash-preview", phi_model_interactions}};
 enum { PICK_PRESETS = sizeof pick_presets / sizeof *pick_presets };
 
 static inline const char *pick_env(const char *name) {

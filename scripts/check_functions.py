@@ -25,7 +25,10 @@ PREFIX = {
     # what the files of a module share, declared in the module's header
     "history/compact_shared.c": "compact", "config/config_tables_agent.c": "config_tables",
     "config/config_tables_model.c": "config_tables", "config/config_tables_strategy.c": "config_tables",
-    "persist/file_lock.c": "file_store",
+    "persist/file_lock.c": "file_store", "codecs/gemini_shared.c": "gemini",
+    # the vendor's name is not repeated in each function
+    "codecs/gemini_interactions.c": "interactions", "codecs/gemini_interactions_merge.c": "interactions_merge",
+    "codecs/gemini_interactions_stream.c": "interactions_stream",
 }
 NOT_A_FUNCTION = re.compile(r"^(?:typedef|struct|enum|union|extern \"C\"|static const struct|#|namespace)")
 

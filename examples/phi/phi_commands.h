@@ -86,7 +86,7 @@ static inline int commands_presets(void) {
     phi_model model = pick_model(&why);
     size_t i;
     for (i = 0; i < PICK_PRESETS; i++)
-        (void)printf("%-11s %-30s %s%s\n", pick_presets[i].name, pick_presets[i].id,
+        (void)printf("%-13s %-30s %s%s\n", pick_presets[i].name, pick_presets[i].id,
                      pick_presets[i].key, pick_env(pick_presets[i].key) != NULL ? " (set)" : "");
     (void)printf("\nwithout -m: %s (%s)\n", model.id, why);
     return 0;

@@ -29,6 +29,9 @@
 #if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
 #define PHI_NO_VERTEX 1
 #endif
+#if !defined(PHI_WITH_INTERACTIONS) && !defined(PHI_NO_INTERACTIONS)
+#define PHI_NO_INTERACTIONS 1
+#endif
 #if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
 #define PHI_NO_BEDROCK 1
 #endif

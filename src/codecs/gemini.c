@@ -31,26 +31,8 @@ enum {
 
 /* ---- the model ---- */
 
-/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
-static int phi__gemini_version(const phi_model *model) {
-    phi_str id = phi_str_of(model->id);
-    size_t at = phi__str_find(id, 0, "gemini-");
-    int version;
-    if (at == SIZE_MAX) return 0;
-    at += 7;
-    if (at >= id.len || id.at[at] < '0' || id.at[at] > '9') return 90; /* gemini-flash-latest */
-    version = (id.at[at] - '0') * 10;
-    if (at + 2 < id.len && id.at[at + 1] == '.' && id.at[at + 2] >= '0' && id.at[at + 2] <= '9')
-        version += id.at[at + 2] - '0';
-    return version;
-}
-
 static bool phi__gemini_three(const phi__encoder *e) {
     return phi__gemini_version(e->spec->model) >= 30;
-}
-
-static bool phi__gemini_has(const phi_model *model, const char *word) {
-    return phi__str_find(phi_str_of(model->id), 0, word) != SIZE_MAX;
 }
 
 /* ---- parts ---- */
@@ -70,14 +52,6 @@ static void phi__gemini_id(phi__encoder *e, phi__buf *out, phi_str id) {
     phi__buf_text(out, "\"id\":");
     phi__render_id(out, id, PHI__ID_ANTHROPIC);
     phi__buf_char(out, ',');
-}
-
-/* Of history, where another provider may have allowed what this one does not. */
-static void phi__gemini_name(phi__buf *out, phi_str name) {
-    bool starts = name.len > 0 && name.at[0] != '-' && (name.at[0] < '0' || name.at[0] > '9');
-    size_t at = out->len;
-    phi__render_name(out, name, 64);
-    if (!starts && !out->failed && out->at[at + 1] != '_') out->at[at + 1] = '_';
 }
 
 static void phi__gemini_sign(phi__encoder *e, phi_str signature) {
@@ -214,19 +188,6 @@ static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same, 
     }
 }
 
-/* The name of the tool, which the API wants with the result. */
-static phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message *m) {
-    const phi_message *calls;
-    size_t i;
-    if (m->tool_name.len > 0 || e->calls_item == SIZE_MAX) return m->tool_name;
-    calls = e->spec->items[e->calls_item].message;
-    for (i = 0; i < calls->content_count; i++)
-        if (calls->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi_str_equal(calls->content[i].id, m->tool_call_id))
-            return calls->content[i].name;
-    return m->tool_name;
-}
-
 static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"functionResponse\":{");
@@ -234,31 +195,6 @@ static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, b
     phi__buf_text(out, "\"name\":");
     phi__gemini_name(out, name);
     phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
-}
-
-/* All of its text as one string, a line each. */
-static void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
-    bool any = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str line = phi__render_stand_in(e, m, i);
-        bool words = phi__render_way_to(e, c) == PHI__RENDER_WORDS ||
-                     (c->kind == PHI_CONTENT_TEXT && c->text.len > 0);
-        if (!words && line.len == 0) continue;
-        if (any) phi__buf_text(&e->scratch, "\\n");
-        if (line.len > 0)
-            phi__render_text(e, line);
-        else
-            phi__render_said(e, c);
-        any = true;
-    }
-    if (!any && phi__render_sends_media(e, m)) {
-        phi__buf_text(&e->scratch, "(see the attached ");
-        phi__buf_text(&e->scratch, phi__render_media_word(e, m));
-        phi__buf_char(&e->scratch, ')');
-    } else if (!any && m->is_error)
-        phi__buf_text(&e->scratch, "(no output)");
 }
 
 static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
@@ -368,20 +304,6 @@ static const char *phi__gemini_level(const phi_model *model, phi_thinking level)
     case PHI_THINKING_HIGH: break;
     }
     return "HIGH";
-}
-
-/* A schema that is not taken goes as it is: the loop refuses a tool's before it comes here. */
-static phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
-    char words[8];
-    phi__buf out;
-    if (phi__render_blank(schema)) return PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
-    phi__buf_init(&out, e->arena->memory);
-    if (phi__gemini_schema_adapt(&out, schema, words, sizeof words)) {
-        if (!phi__arena_str(e->arena, phi__buf_str(&out), &schema)) e->failed = true;
-    } else if (out.failed)
-        e->failed = true;
-    phi__buf_free(&out);
-    return schema;
 }
 
 /* The schema as a tool's: `responseSchema` is a dialect that knows less. */

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
+#ifdef PHI__GEMINI_SHARED
 
 enum {
     PHI__GEMINI_SCHEMA_DEPTH = 200,

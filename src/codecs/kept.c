@@ -2,8 +2,10 @@
 #include "base/utf8_in.h"
 #include "codecs/kept_in.h"
 
+#include "base/utf8_in.h"
+
 #if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
-    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
+    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
 
 static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(arena);

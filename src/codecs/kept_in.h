@@ -9,7 +9,7 @@
 #include "wire/codec_in.h"
 
 #if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
-    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
+    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
 
 /* For decoders. True if a text is one JSON value; bytes that are not UTF-8 do not count, because
    what is kept has U+FFFD in their place. Uses and resets the arena. */

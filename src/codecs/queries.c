@@ -36,6 +36,8 @@ static const phi__queries phi__queries_rows[] = {
      "totalTokens"},
     {PHI__NAMES_VERTEX, "/models/", NULL, NULL, NULL, ":streamGenerateContent", ":countTokens",
      phi__queries_vertex, "{", "}", false, "totalTokens"},
+    {PHI__NAMES_INTERACTIONS, "/interactions", "/models", "pageSize=1000", "pageToken", NULL, NULL,
+     NULL, NULL, NULL, false, NULL},
     {PHI__NAMES_BEDROCK, "/model/", "/foundation-models", NULL, NULL, "/converse-stream",
      "/count-tokens", phi__queries_bedrock, "{\"input\":{\"converse\":{", "}}}", false,
      "inputTokens"}};

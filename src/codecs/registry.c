@@ -22,6 +22,9 @@
 #ifdef PHI_NO_VERTEX
 #define phi__gemini_vertex_codec phi__registry_codec_none
 #endif
+#ifdef PHI_NO_INTERACTIONS
+#define phi__interactions_codec phi__registry_codec_none
+#endif
 #ifdef PHI_NO_BEDROCK
 #define phi__bedrock_codec phi__registry_codec_none
 #endif
@@ -34,6 +37,7 @@
     X(phi__openai_responses_azure_codec, PHI__NAMES_AZURE, "PHI_NO_AZURE")                         \
     X(phi__gemini_codec, PHI__NAMES_GEMINI, "PHI_NO_GEMINI")                                       \
     X(phi__gemini_vertex_codec, PHI__NAMES_VERTEX, "PHI_NO_VERTEX")                                \
+    X(phi__interactions_codec, PHI__NAMES_INTERACTIONS, "PHI_NO_INTERACTIONS")                     \
     X(phi__bedrock_codec, PHI__NAMES_BEDROCK, "PHI_NO_BEDROCK")
 
 #define PHI__CODEC_DECLARE(codec, names, without) PHI__FN const phi__codec *codec(void);

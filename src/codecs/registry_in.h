@@ -3,7 +3,7 @@
    A new one is a pair of files beside this one and a line in registry.c. The layer that makes
    runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
    of phi__rendered.form distinguish the codecs' renderings of a message. Taken: 1 Anthropic, 2
-   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
+   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions. */
 #ifndef PHI_CODECS_REGISTRY_IN_H
 #define PHI_CODECS_REGISTRY_IN_H
 
@@ -23,6 +23,8 @@
     { PHI_PROTOCOL_GOOGLE, "google", NULL }
 #define PHI__NAMES_VERTEX                                                                          \
     { PHI_PROTOCOL_VERTEX, "vertex", NULL }
+#define PHI__NAMES_INTERACTIONS                                                                    \
+    { PHI_PROTOCOL_INTERACTIONS, "interactions", NULL }
 #define PHI__NAMES_BEDROCK                                                                         \
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
 

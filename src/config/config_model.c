@@ -12,7 +12,7 @@ static int phi__config_model_of_api(int api) {
     static const int presets[] = {PHI__CONFIG_PRESET_ANTHROPIC,        PHI__CONFIG_PRESET_OPENAI,
                                   PHI__CONFIG_PRESET_OPENAI_RESPONSES, PHI__CONFIG_PRESET_AZURE,
                                   PHI__CONFIG_PRESET_GOOGLE,           PHI__CONFIG_PRESET_VERTEX,
-                                  PHI__CONFIG_PRESET_BEDROCK};
+                                  PHI__CONFIG_PRESET_INTERACTIONS,     PHI__CONFIG_PRESET_BEDROCK};
     return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CONFIG_PRESET_ANTHROPIC;
 }
 
@@ -34,6 +34,7 @@ static phi_model phi__config_model_preset(int preset, const char *url, const cha
     case PHI__CONFIG_PRESET_ZAI: return phi_model_zai(id, key);
     case PHI__CONFIG_PRESET_GOOGLE: return phi_model_google(id, key);
     case PHI__CONFIG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
+    case PHI__CONFIG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
     case PHI__CONFIG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
     case PHI__CONFIG_PRESET_FIREWORKS: return phi_model_fireworks(id, key);
     case PHI__CONFIG_PRESET_MINIMAX: return phi_model_minimax(id, key);

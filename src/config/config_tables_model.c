@@ -20,6 +20,8 @@ static const phi__config_choice phi__config_tables_api_choices[] = {
     {"gemini", PHI__CONFIG_API_GOOGLE, true},
     {"google_vertex", PHI__CONFIG_API_VERTEX, false},
     {"vertex", PHI__CONFIG_API_VERTEX, true},
+    {"google_interactions", PHI__CONFIG_API_INTERACTIONS, false},
+    {"interactions", PHI__CONFIG_API_INTERACTIONS, true},
     {"bedrock_converse_stream", PHI__CONFIG_API_BEDROCK, false},
     {"bedrock", PHI__CONFIG_API_BEDROCK, true},
     {"", 0, false}};
@@ -42,6 +44,7 @@ static const phi__config_choice phi__config_tables_preset_choices[] = {
     {"zai", PHI__CONFIG_PRESET_ZAI, false},
     {"google", PHI__CONFIG_PRESET_GOOGLE, false},
     {"vertex", PHI__CONFIG_PRESET_VERTEX, false},
+    {"interactions", PHI__CONFIG_PRESET_INTERACTIONS, false},
     {"bedrock", PHI__CONFIG_PRESET_BEDROCK, false},
     {"fireworks", PHI__CONFIG_PRESET_FIREWORKS, false},
     {"minimax", PHI__CONFIG_PRESET_MINIMAX, false},

@@ -13,7 +13,7 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
 #if !defined(PHI_NO_MESSAGE_JSON) || !defined(PHI_NO_CONFIG)
 
 /* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
-   "openai_". */
+   "openai_". The original knows no Interactions. */
 static const char *const phi__message_apis[][2] = {
     {"anthropic_messages", "anthropic_messages"},
     {"open_ai_completions", "openai_completions"},

@@ -39,6 +39,7 @@ enum {
     PHI__PRESET_LITELLM,
     PHI__PRESET_GOOGLE,
     PHI__PRESET_VERTEX,
+    PHI__PRESET_INTERACTIONS,
     PHI__PRESET_BEDROCK
 };
 
@@ -119,6 +120,8 @@ static const phi__preset phi__preset_rows[] = {
     {PHI_PROTOCOL_GOOGLE, "google", "https://generativelanguage.googleapis.com/v1beta", 0, 1000000,
      8192, false},
     {PHI_PROTOCOL_VERTEX, "google_vertex", NULL, 0, 1000000, 8192, false},
+    {PHI_PROTOCOL_INTERACTIONS, "google_interactions",
+     "https://generativelanguage.googleapis.com/v1beta", 0, 1000000, 8192, false},
     {PHI_PROTOCOL_BEDROCK, "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", 0, 200000,
      8192, false},
 };
@@ -173,6 +176,9 @@ static const phi__preset_model phi__preset_models[] = {
     {"google_vertex", "gemini-1", 0, 0, false},
     {"google_vertex", "gemini-2.0", 0, 0, false},
     {"google_vertex", "gemini-", 0, 0, true},
+    {"google_interactions", "gemini-1", 0, 0, false},
+    {"google_interactions", "gemini-2.0", 0, 0, false},
+    {"google_interactions", "gemini-", 0, 0, true},
 };
 
 static bool phi__model_preset_is(const char *a, const char *b) { return strcmp(a, b) == 0; }
@@ -318,6 +324,10 @@ PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
 
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
     return phi__model_preset_at(PHI__PRESET_VERTEX, base_url, id, token);
+}
+
+PHI_API phi_model phi_model_interactions(const char *id, const char *api_key) {
+    return phi__model_preset_make(PHI__PRESET_INTERACTIONS, id, api_key);
 }
 
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {

@@ -16,6 +16,7 @@ extern "C" {
 #define PHI_PROTOCOL_AZURE_RESPONSES "azure_openai_responses"
 #define PHI_PROTOCOL_GOOGLE "google_generative_ai"
 #define PHI_PROTOCOL_VERTEX "google_vertex"
+#define PHI_PROTOCOL_INTERACTIONS "google_interactions"
 #define PHI_PROTOCOL_BEDROCK "bedrock_converse_stream"
 
 typedef enum phi_thinking {
@@ -178,6 +179,11 @@ PHI_API phi_model phi_model_google(const char *id, const char *api_key);
    OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API
    key. */
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
+/* Google's Interactions API, at the Gemini API with its key. For Vertex AI put its address into
+   base_url, with v1beta1 for v1:
+   "https://aiplatform.googleapis.com/v1beta1/projects/P/locations/global"; the key is then an OAuth
+   token. */
+PHI_API phi_model phi_model_interactions(const char *id, const char *api_key);
 /* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
    signed for (NULL: us-east-1); id may be the ARN of a profile: when a Claude is behind it, set
    PHI_QUIRK_CACHE_CONTROL and `reasoning`. key: a Bedrock API key, or "ACCESS:SECRET" or

@@ -148,6 +148,7 @@ static phi_str phi__trace_span_provider(phi_str provider) {
                                            {"google", "gcp.gemini"},
                                            {"gemini", "gcp.gemini"},
                                            {"vertex", "gcp.vertex_ai"},
+                                           {"google_interactions", "gcp.gemini"},
                                            {"xai", "x_ai"},
                                            {"mistral", "mistral_ai"},
                                            {"moonshot", "moonshot_ai"}};

@@ -123,17 +123,12 @@ static const char *const phi__fault_text_paces[] = {
 
 /* Money, not pace: waiting does not help. wire.md 1.4 */
 static const char *const phi__fault_quotas[] = {
-    "insufficient_quota",
-    "insufficient quota",
-    "insufficient balance",
-    "insufficient credits",
-    "insufficient funds",
-    "credit balance is too low",
-    "enforced_spend_limit_reached",
-    "contract_spend_limit_reached",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "account is not active, please check your billing",
+    "insufficient_quota",           "quota_exceeded", /* of a day, at Google's Interactions */
+    "insufficient quota",           "insufficient balance",
+    "insufficient credits",         "insufficient funds",
+    "credit balance is too low",    "enforced_spend_limit_reached",
+    "contract_spend_limit_reached", "billing_hard_limit_reached",
+    "billing_not_active",           "account is not active, please check your billing",
 };
 
 static const char *const phi__fault_filters[] = {
@@ -244,7 +239,18 @@ static int phi__classify_status_of(phi_str word) {
                  {"permission_error", 403},
                  {"not_found_error", 404},
                  {"conflict_error", 409},
-                 {"request_too_large", 413}};
+                 {"request_too_large", 413},
+                 /* Google's Interactions */
+                 {"invalid_request", 400},
+                 {"failed_precondition", 400},
+                 {"parameter_unknown", 400},
+                 {"authentication", 401},
+                 {"payment_required", 402},
+                 {"permission_denied", 403},
+                 {"not_found", 404},
+                 {"model_not_found", 404},
+                 {"quota_exceeded", 429},
+                 {"gateway_timeout", 504}};
     uint64_t n;
     size_t i;
     if (phi__str_to_u64(word, &n) && n >= 400 && n < 600) return (int)n;

@@ -163,7 +163,8 @@ enum {
     PHI__RULE_HEIF = 1,         /* takes HEIC and HEIF, and no GIF; else the other way round */
     PHI__RULE_LETTER_FIRST = 2, /* the name of a tool begins with a letter or '_' */
     PHI__RULE_USER_FIRST = 4,   /* the first message must be the user's */
-    PHI__RULE_USER_LAST = 8     /* the last one may not be the assistant's */
+    PHI__RULE_USER_LAST = 8,    /* the last one may not be the assistant's */
+    PHI__RULE_GIF = 256         /* with HEIF: takes GIF all the same */
 };
 
 /* How far thinking is bound to the request that it was made under (prefix_in.h). */

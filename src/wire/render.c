@@ -119,7 +119,8 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
         if (phi__str_is(type, all[i])) return true;
     if (codec == NULL) return true;
     if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
-        return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
+        return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif") ||
+               ((codec->rules->bits & PHI__RULE_GIF) != 0 && phi__str_is(type, "image/gif"));
     return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
 }
 

@@ -6,7 +6,7 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROTOCOLS = ("Anthropic", "Chat", "Responses", "Azure", "Gemini", "Vertex", "Bedrock")
+PROTOCOLS = ("Anthropic", "Chat", "Responses", "Azure", "Gemini", "Vertex", "Interactions", "Bedrock")
 
 
 def read(*names):
@@ -81,7 +81,7 @@ class Pages(unittest.TestCase):
             if os.path.isdir(os.path.join(ROOT, "src", room)):
                 self.assertTrue(re.search(rf"(?m)^{room} ", text), f"src/{room}")
 
-    def test_the_page_on_providers_has_all_seven_protocols(self):
+    def test_the_page_on_providers_has_all_protocols(self):
         text = read("docs", "providers.md")
         for heading in ("## What each protocol does", "## Endpoints and shapes"):
             section = text.split(heading + "\n")[1].split("\n## ")[0]

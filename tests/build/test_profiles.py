@@ -13,14 +13,17 @@ MENDED = 'request 1: first\nforge {"what":"sword"}\nrequest 2: with a result\nIt
 PROTOCOLS = {"anthropic_messages": "PHI_NO_ANTHROPIC", "openai_completions": "PHI_NO_OPENAI_CHAT",
              "openai_responses": "PHI_NO_OPENAI_RESPONSES", "azure_openai_responses": "PHI_NO_AZURE",
              "google_generative_ai": "PHI_NO_GEMINI", "google_vertex": "PHI_NO_VERTEX",
+             "google_interactions": "PHI_NO_INTERACTIONS",
              "bedrock_converse_stream": "PHI_NO_BEDROCK"}
 # Unoptimised, clang makes the program in a third of the time, and warns of more.
 CC = ["clang"] if shutil.which("clang") else ["gcc", "-Wno-misleading-indentation"]
 # The protocols in halves, with either of those that share files in another one: each half is left out of a program.
-HALVES = (["anthropic_messages", "openai_completions", "azure_openai_responses", "google_generative_ai"],
+HALVES = (["anthropic_messages", "openai_completions", "azure_openai_responses", "google_generative_ai",
+           "google_interactions"],
           ["bedrock_converse_stream", "openai_responses", "google_vertex"])
 WITHOUT = [[PROTOCOLS[name] for name in HALVES[0]], [PROTOCOLS[name] for name in HALVES[1]] + ["PHI_NO_REWRITES"]]
-OTHER_NAMES = {"anthropic": "PHI_NO_ANTHROPIC", "OpenAI": "PHI_NO_OPENAI_CHAT", "vertex": "PHI_NO_VERTEX"}
+OTHER_NAMES = {"anthropic": "PHI_NO_ANTHROPIC", "OpenAI": "PHI_NO_OPENAI_CHAT", "vertex": "PHI_NO_VERTEX",
+               "interactions": "PHI_NO_INTERACTIONS"}
 
 
 def run(*command, cwd=ROOT):
@@ -100,7 +103,8 @@ class Profiles(unittest.TestCase):
                     self.assertNotIn("unsupported", run(program, name).stdout, name)
 
     def test_nothing_of_a_codec_that_was_left_out_is_in_the_program(self):
-        parts = ("phi__anthropic_", "phi__bedrock_", "phi__claude_", "phi__gemini_", "phi__openai_chat_",
+        parts = ("phi__anthropic_", "phi__bedrock_", "phi__claude_", "phi__gemini_", "phi__interactions_",
+                 "phi__openai_chat_",
                  "phi__openai_responses_", "phi__sigv4", "phi__frames_", "phi__strict_words", "phi__strict_nulls_")
         full = self.symbols(self.everything())
         none = self.symbols(self.build("PHI_MINIMAL", "PHI_WITH_SNAPSHOT"))

@@ -172,6 +172,32 @@ static void make_gemini(stream *s, made *m, uint32_t *random) {
     say(s, random, "{\"candidates\":[{\"finishReason\":\"STOP\"}]}", "", "");
 }
 
+/* Steps of unknown types, whole in their start, and texts with an unknown item of content, or with
+   an annotation. */
+static void make_steps(stream *s, made *m, uint32_t *random) {
+    size_t i, n = 1 + test_random(random) % ITEMS_MOST;
+    for (i = 0; i < n; i++) {
+        uint32_t kind = test_random(random) % 3;
+        make_object(m, random,
+                    kind == 0 ? "\"type\":\"acme_call\",\"id\":\"i\"" : "\"type\":\"widget\"");
+        say(s, random,
+            kind == 0   ? "{\"event_type\":\"step.start\",\"index\":0,\"step\":"
+            : kind == 1 ? "{\"event_type\":\"step.start\",\"index\":0,\"step\":{\"type\":"
+                          "\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"t\"},"
+                        : "{\"event_type\":\"step.start\",\"index\":0,\"step\":{\"type\":"
+                          "\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"t\","
+                          "\"annotations\":[",
+            m->json[i],
+            kind == 0   ? "}"
+            : kind == 1 ? "]}}"
+                        : "]}]}}");
+        say(s, random, "{\"event_type\":\"step.stop\",\"index\":0}", "", "");
+    }
+    say(s, random,
+        "{\"event_type\":\"interaction.completed\",\"interaction\":{\"status\":\"completed\"}}", "",
+        "");
+}
+
 /* Calls of custom tools, whose order is theirs, and parts of the content. */
 static void make_chat(stream *s, made *m, uint32_t *random) {
     size_t i, n = 1 + test_random(random) % ITEMS_MOST;
@@ -207,6 +233,7 @@ static phi_model vertex(void) {
     return phi_model_vertex("https://aiplatform.googleapis.com/v1/projects/p/locations/global",
                             "gemini-3-pro", "T");
 }
+static phi_model interactions(void) { return phi_model_interactions("gemini-3-pro", "K"); }
 static phi_model mistral(void) { return phi_model_mistral("magistral-medium-latest", "K"); }
 
 static const wire wires[] = {
@@ -215,6 +242,7 @@ static const wire wires[] = {
     {PHI_PROTOCOL_OPENAI_RESPONSES, gpt, make_inside},
     {PHI_PROTOCOL_GOOGLE, gemini, make_gemini},
     {PHI_PROTOCOL_VERTEX, vertex, make_gemini},
+    {PHI_PROTOCOL_INTERACTIONS, interactions, make_steps},
     {PHI_PROTOCOL_OPENAI_CHAT, mistral, make_chat},
 };
 

@@ -59,6 +59,8 @@ TEST(an_address_is_that_of_a_model_call_with_another_end) {
               "https://bedrock-runtime-fips.us-east-1.amazonaws.com/model/a%2Fb/count-tokens");
     check_url(PHI_PROTOCOL_VERTEX, "https://h/publishers/google/models/m:streamGenerateContent", "",
               NULL, "https://h/publishers/google/models/m:countTokens");
+    check_url(PHI_PROTOCOL_INTERACTIONS, "https://h/v1beta/interactions", "p",
+              "https://h/v1beta/models?pageSize=1000&pageToken=p", NULL);
     check_url(PHI_PROTOCOL_ANTHROPIC, "https://h/nowhere", "", NULL, NULL);
 }
 

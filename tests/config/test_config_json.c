@@ -174,6 +174,7 @@ TEST(every_protocol_is_read_by_both_spellings) {
         {"azure_open_ai_responses", "azure_openai_responses", PHI_PROTOCOL_AZURE_RESPONSES},
         {"google_generative_ai", "gemini", PHI_PROTOCOL_GOOGLE},
         {"google_vertex", "vertex", PHI_PROTOCOL_VERTEX},
+        {"google_interactions", "interactions", PHI_PROTOCOL_INTERACTIONS},
         {"bedrock_converse_stream", "bedrock", PHI_PROTOCOL_BEDROCK},
         {"my_own", "my_own", "my_own"}};
     room r;

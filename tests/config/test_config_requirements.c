@@ -84,6 +84,8 @@ TEST(every_name_of_a_protocol_is_known_and_brings_its_address) {
          "https://generativelanguage.googleapis.com/v1beta"},
         {"google", "google_generative_ai", "https://generativelanguage.googleapis.com/v1beta"},
         {"GEMINI", "google_generative_ai", "https://generativelanguage.googleapis.com/v1beta"},
+        {"google_interactions", "google_interactions",
+         "https://generativelanguage.googleapis.com/v1beta"},
         {"google-vertex", "google_vertex", NULL},
         {"vertex", "google_vertex", NULL},
         {"bedrock_converse_stream", "bedrock_converse_stream", NULL},

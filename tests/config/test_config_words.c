@@ -105,7 +105,8 @@ TEST(a_choice_lists_what_may_be_chosen) {
         {"[provider]\nmodel = \"x\"\napi = \"opnai\"\n",
          "f:3:7: Invalid value for provider.api: \"opnai\" (expected one of anthropic_messages, "
          "openai_completions, openai_responses, azure_openai_responses, google_generative_ai, "
-         "google_vertex, bedrock_converse_stream); did you mean \"openai_completions\"?"},
+         "google_vertex, google_interactions, bedrock_converse_stream); did you mean "
+         "\"openai_completions\"?"},
         {"[tools]\ntool_strategy = \"serial\"\n",
          "f:2:17: Invalid value for tools.tool_strategy: \"serial\" (expected one of sequential, "
          "parallel, batched)"},
@@ -118,8 +119,8 @@ TEST(a_choice_lists_what_may_be_chosen) {
         {"[provider]\npreset = \"grok\"\n",
          "f:2:10: Invalid value for provider.preset: \"grok\" (expected one of anthropic, openai, "
          "openai_responses, azure, openrouter, xai, groq, cerebras, mistral, deepseek, together, "
-         "qwen, moonshot, zai, google, vertex, bedrock, fireworks, minimax, ollama, llama_cpp, "
-         "vllm, lm_studio, litellm, local); did you mean \"groq\"?"},
+         "qwen, moonshot, zai, google, vertex, interactions, bedrock, fireworks, minimax, ollama, "
+         "llama_cpp, vllm, lm_studio, litellm, local); did you mean \"groq\"?"},
         {"[failover]\nmodels = [\"default\"]\non = [\"netwrok\", \"quota\"]\n",
          "f:3:7: Invalid value for failover.on[0]: \"netwrok\" (expected one of network, server, "
          "rate_limited, quota, auth, no_model, overflow, content_filter); did you mean "
@@ -340,7 +341,7 @@ TEST(variables_that_are_missing_are_all_named) {
         {"[provider]\napi = \"${KEY}\"\n",
          "f:2:7: Invalid value for provider.api: \"${KEY}\" (expected one of anthropic_messages, "
          "openai_completions, openai_responses, azure_openai_responses, google_generative_ai, "
-         "google_vertex, bedrock_converse_stream)"},
+         "google_vertex, google_interactions, bedrock_converse_stream)"},
         {"[agent]\nsystem_prompt = \"${a.b} and ${1X}\"\n",
          "f:2:17: warning: \"${\" is kept as it is, since the name of a variable has letters, "
          "digits and _ alone; write $${ where you mean the two characters"}};

@@ -13,7 +13,7 @@ typedef struct target {
     bool reasoning;
 } target;
 
-/* The seven, then those where the tool stands in. */
+/* The protocols, then those where the tool stands in. */
 static const target targets[] = {
     {PHI_PROTOCOL_ANTHROPIC, "anthropic", "claude-sonnet-4-5", "", 0, false},
     {PHI_PROTOCOL_OPENAI_CHAT, "openai", "gpt-4.1-mini", "/v1", 0, false},
@@ -22,6 +22,7 @@ static const target targets[] = {
     {PHI_PROTOCOL_GOOGLE, "google", "gemini-3-pro-preview", "/v1beta", 0, false},
     {PHI_PROTOCOL_VERTEX, "vertex", "gemini-3-pro-preview", "/v1/projects/p/locations/global", 0,
      false},
+    {PHI_PROTOCOL_INTERACTIONS, "google", "gemini-3-pro-preview", "/v1beta", 0, false},
     {PHI_PROTOCOL_BEDROCK, "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", 0, false},
     {PHI_PROTOCOL_ANTHROPIC, "anthropic", "claude-3-5-haiku-20241022", "", 0, false},
     {PHI_PROTOCOL_ANTHROPIC, "anthropic", "claude-opus-4-6", "", 0, true},
@@ -29,6 +30,7 @@ static const target targets[] = {
      PHI_QUIRK_NO_JSON_SCHEMA | PHI_QUIRK_EMPTY_CONTENT, false},
     {PHI_PROTOCOL_OPENAI_CHAT, "local", "mock-local", "/v1", PHI_QUIRK_FORMAT_ALONE, false},
     {PHI_PROTOCOL_GOOGLE, "google", "gemini-2.5-flash", "/v1beta", 0, true},
+    {PHI_PROTOCOL_INTERACTIONS, "google", "gemini-2.5-flash", "/v1beta", 0, true},
     {PHI_PROTOCOL_BEDROCK, "bedrock", "anthropic.claude-3-5-sonnet-20241022-v2:0", "", 0, false}};
 enum { TARGETS = sizeof targets / sizeof targets[0] };
 

@@ -15,7 +15,7 @@ static const char first_blocks[] =
     "er.\",\"signature\":\"bW9jay867b96e99c4f4d9405967223f404a61b6442c6bd==\"},"
     "{\"type\":\"redacted_thinking\",\"data\":\"cmVkYWN0ZWQw0000\"},";
 
-enum { SEVEN = 7, PROMPTS = 20, TURNS = 2 * PROMPTS, MESSAGES = 128, SECRETS = 128 };
+enum { PROVIDERS = 8, PROMPTS = 20, TURNS = 2 * PROMPTS, MESSAGES = 128, SECRETS = 128 };
 
 static const char *const hop_options[] = {"--scenario", "tests/e2e/hop.json", NULL};
 
@@ -27,12 +27,12 @@ typedef struct secret {
 
 typedef struct hop {
     seen *s;
-    phi_model models[SEVEN]; /* borrow urls and tools */
-    char urls[SEVEN][128];
-    size_t at;                          /* the provider that speaks */
-    bool stop;                          /* the run ends with its tools */
-    int requests, images, turns[SEVEN]; /* images: in the last request */
-    char *said[MESSAGES];               /* each message as JSON, when it came */
+    phi_model models[PROVIDERS]; /* borrow urls and tools */
+    char urls[PROVIDERS][128];
+    size_t at;                              /* the provider that speaks */
+    bool stop;                              /* the run ends with its tools */
+    int requests, images, turns[PROVIDERS]; /* images: in the last request */
+    char *said[MESSAGES];                   /* each message as JSON, when it came */
     size_t said_count;
     secret secrets[SECRETS];
     size_t secret_count;
@@ -159,15 +159,16 @@ static void hop_event(seen *s, const phi_event *event) {
 /* ---- the way ---- */
 
 static void hop_models(hop *h) {
-    static const char *const paths[SEVEN] = {"/s/hop-claude",
-                                             "/s/hop/v1",
-                                             "/s/hop/v1",
-                                             "/s/hop/openai/v1",
-                                             "/s/hop-google/v1beta",
-                                             "/s/hop-google/v1/projects/p/locations/global",
-                                             "/s/hop-claude"};
+    static const char *const paths[PROVIDERS] = {"/s/hop-claude",
+                                                 "/s/hop/v1",
+                                                 "/s/hop/v1",
+                                                 "/s/hop/openai/v1",
+                                                 "/s/hop-google/v1beta",
+                                                 "/s/hop-google/v1/projects/p/locations/global",
+                                                 "/s/hop-google/v1beta",
+                                                 "/s/hop-claude"};
     size_t i;
-    for (i = 0; i < SEVEN; i++)
+    for (i = 0; i < PROVIDERS; i++)
         (void)snprintf(h->urls[i], sizeof h->urls[i], "%s", mock_url(paths[i]));
     h->models[0] = phi_model_anthropic("claude-sonnet-4-5", "a-key");
     h->models[1] = phi_model_openai("gpt-5-mini", "a-key");
@@ -175,13 +176,14 @@ static void hop_models(hop *h) {
     h->models[3] = phi_model_azure(h->urls[3], "gpt-5-mini", "a-key");
     h->models[4] = phi_model_google("gemini-3-pro-preview", "a-key");
     h->models[5] = phi_model_vertex(h->urls[5], "gemini-3-pro-preview", "a-token");
-    h->models[6] = phi_model_bedrock(h->urls[6], "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    h->models[6] = phi_model_interactions("gemini-3-pro-preview", "a-key");
+    h->models[7] = phi_model_bedrock(h->urls[7], "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
                                      "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
-    for (i = 0; i < SEVEN; i++) h->models[i].base_url = h->urls[i];
+    for (i = 0; i < PROVIDERS; i++) h->models[i].base_url = h->urls[i];
 }
 
 static void hop_to(hop *h, size_t provider) {
-    h->at = provider % SEVEN;
+    h->at = provider % PROVIDERS;
     CHECK_EQ_INT(phi_agent_set_model(h->s->agent, &h->models[h->at]), PHI_OK);
 }
 
@@ -290,7 +292,7 @@ static bool hop_one_prompt(hop *h, int prompt) {
     return true;
 }
 
-TEST(forty_turns_hop_through_seven_providers_and_the_first_finds_its_own_again) {
+TEST(forty_turns_hop_through_eight_providers_and_the_first_finds_its_own_again) {
     static hop way;
     hop *h = &way;
     char *first = NULL, *again;
@@ -306,7 +308,7 @@ TEST(forty_turns_hop_through_seven_providers_and_the_first_finds_its_own_again) 
     CHECK_EQ_INT(h->requests, TURNS);
     CHECK_EQ_INT(h->images, 30);
     CHECK_EQ_INT(e2e_stat("total"), TURNS);
-    for (i = 0; i < SEVEN; i++) CHECK(h->turns[i] >= 4);
+    for (i = 0; i < PROVIDERS; i++) CHECK(h->turns[i] >= 4);
     again = hop_first_answer();
     CHECK_EQ_STR(again, first);
     CHECK(again != NULL && strstr(again, first_blocks) != NULL);
@@ -318,4 +320,4 @@ TEST(forty_turns_hop_through_seven_providers_and_the_first_finds_its_own_again) 
 }
 
 MOCK_MAIN(hop_options,
-          TEST_ENTRY(forty_turns_hop_through_seven_providers_and_the_first_finds_its_own_again))
+          TEST_ENTRY(forty_turns_hop_through_eight_providers_and_the_first_finds_its_own_again))

@@ -19,6 +19,7 @@ static const endpoint endpoints[] = {
     {PHI_PROTOCOL_GOOGLE, "gemini-3-pro-preview", "/v1beta", "a-key", true, true},
     {PHI_PROTOCOL_VERTEX, "gemini-3-pro-preview", "/v1/projects/p/locations/global", "a-key", false,
      true},
+    {PHI_PROTOCOL_INTERACTIONS, "gemini-3-pro-preview", "/v1beta", "a-key", true, false},
     {PHI_PROTOCOL_BEDROCK, "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", "a-key", true, true},
     {PHI_PROTOCOL_BEDROCK, "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", SIGNED, true, true}};
 

@@ -27,6 +27,7 @@ static const target targets[] = {
     {PHI_PROTOCOL_GOOGLE, "google", "gemini-3-pro-preview", "/v1beta", KEY, false},
     {PHI_PROTOCOL_VERTEX, "vertex", "gemini-3-pro-preview", "/v1/projects/p/locations/global", KEY,
      false},
+    {PHI_PROTOCOL_INTERACTIONS, "google", "gemini-3-pro-preview", "/v1beta", KEY, false},
     {PHI_PROTOCOL_BEDROCK, "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", AWS_KEY,
      false}};
 enum { TARGETS = sizeof targets / sizeof targets[0] };

@@ -11,15 +11,18 @@ typedef struct protocol {
     const char *protocol, *provider, *id, *base; /* base: behind the scenario */
 } protocol;
 
-static const protocol seven[] = {
+static const protocol protocols[] = {
     {PHI_PROTOCOL_ANTHROPIC, "anthropic", "claude-sonnet-4-5", ""},
     {PHI_PROTOCOL_OPENAI_CHAT, "openai", "gpt-4.1-mini", "/v1"},
     {PHI_PROTOCOL_OPENAI_RESPONSES, "openai", "gpt-4.1-mini", "/v1"},
     {PHI_PROTOCOL_AZURE_RESPONSES, "azure", "my-deployment", "/openai/v1"},
     {PHI_PROTOCOL_GOOGLE, "google", "gemini-3-pro-preview", "/v1beta"},
     {PHI_PROTOCOL_VERTEX, "vertex", "gemini-3-pro-preview", "/v1/projects/p/locations/global"},
+    {PHI_PROTOCOL_INTERACTIONS, "google", "gemini-3-pro-preview", "/v1beta"},
+    {PHI_PROTOCOL_INTERACTIONS, "vertex", "gemini-2.5-flash",
+     "/v1beta1/projects/p/locations/global"},
     {PHI_PROTOCOL_BEDROCK, "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", ""}};
-enum { SEVEN = sizeof seven / sizeof seven[0] };
+enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
 
 /* A path of the mock whose %s becomes the protocol's name, and what the protocol adds. */
 static phi_model model_at(const protocol *p, const char *path, const char *key, char url[400]) {
@@ -71,7 +74,7 @@ static bool answered(seen *s, int retries) {
 /* Runs "lookup" at a path in one protocol; the agent is asked once more, with all of its history. */
 static void looks_up(size_t i, const char *path, const char *key, int retries, bool *spoken) {
     crowd *c = roomy_crowd();
-    seen *s = c != NULL ? agent_at(c, &seven[i], path, key) : NULL;
+    seen *s = c != NULL ? agent_at(c, &protocols[i], path, key) : NULL;
     *spoken = s != NULL;
     if (s != NULL && crowd_ask(s, "Begin.") && answered(s, retries)) {
         CHECK_EQ_INT(phi_message_count(s->agent), 4);
@@ -85,10 +88,10 @@ static void in_all(const char *path, int retries) {
     size_t i;
     int silent = 0;
     e2e_forget();
-    for (i = 0; i < SEVEN; i++) {
+    for (i = 0; i < PROTOCOLS; i++) {
         bool spoken;
         looks_up(i, path, "a-key", retries, &spoken);
-        if (!spoken) printf("  not spoken: %s\n", seven[i].protocol);
+        if (!spoken) printf("  not spoken: %s\n", protocols[i].protocol);
         silent += !spoken;
     }
     if (silent > 0) test_skip("not every protocol is spoken");
@@ -116,9 +119,9 @@ static phi_flow hear_start(void *user_data, phi_call call, phi_str arguments) {
 
 TEST(values_of_arguments_are_told_before_a_call_starts_in_every_protocol) {
     size_t i;
-    for (i = 0; i < SEVEN; i++) {
+    for (i = 0; i < PROTOCOLS; i++) {
         crowd *c = roomy_crowd();
-        seen *s = c != NULL ? agent_at(c, &seven[i], "/m/bytes/s/lookup", "a-key") : NULL;
+        seen *s = c != NULL ? agent_at(c, &protocols[i], "/m/bytes/s/lookup", "a-key") : NULL;
         phi_tool tool = e2e_tools()[0];
         tool.start = hear_start;
         tool.on_field = hear;
@@ -148,9 +151,9 @@ TEST(an_error_in_mid_stream_is_tried_again_in_every_protocol) {
 
 TEST(thinking_goes_back_whole_in_every_protocol) {
     size_t i;
-    for (i = 0; i < SEVEN; i++) {
+    for (i = 0; i < PROTOCOLS; i++) {
         crowd *c = roomy_crowd();
-        seen *s = c != NULL ? agent_at(c, &seven[i], "/s/lookup-thinking", "a-key") : NULL;
+        seen *s = c != NULL ? agent_at(c, &protocols[i], "/s/lookup-thinking", "a-key") : NULL;
         if (s != NULL && crowd_ask(s, "Begin.") && !answered(s, 0)) printf("  with thinking\n");
         if (s != NULL) CHECK_EQ_STR(s->thinking, "Double it.");
         if (c != NULL) crowd_free(c);
@@ -159,9 +162,9 @@ TEST(thinking_goes_back_whole_in_every_protocol) {
 
 TEST(a_wrong_key_is_refused_in_every_protocol) {
     size_t i;
-    for (i = 0; i < SEVEN; i++) {
+    for (i = 0; i < PROTOCOLS; i++) {
         crowd *c = roomy_crowd();
-        seen *s = c != NULL ? agent_at(c, &seven[i], "/s/hello", "bad-key") : NULL;
+        seen *s = c != NULL ? agent_at(c, &protocols[i], "/s/hello", "bad-key") : NULL;
         if (s != NULL && crowd_ask(s, "Begin.")) {
             if (!CHECK_EQ_INT(s->failure.kind, PHI_FAILURE_AUTH))
                 printf("  %s: %s\n", s->name, s->failure_text);
@@ -173,16 +176,43 @@ TEST(a_wrong_key_is_refused_in_every_protocol) {
 
 TEST(bedrock_takes_a_signature_made_with_the_key_pair) {
     bool spoken;
-    looks_up(SEVEN - 1, "/s/lookup", "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", 0,
+    looks_up(PROTOCOLS - 1, "/s/lookup", "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", 0,
              &spoken);
     if (!spoken) test_skip("Bedrock is not spoken");
 }
 
+TEST(steps_of_a_hosted_search_go_back_to_interactions) {
+    crowd *c = roomy_crowd();
+    seen *s = c != NULL ? agent_at(c, &protocols[6], "/s/searched", "a-key") : NULL;
+    int i;
+    for (i = 0; s != NULL && i < 3 && crowd_ask(s, "Does it rain?"); i++) {
+        CHECK_EQ_INT(s->status, PHI_OK);
+        CHECK_EQ_STR(s->text, "It rains.");
+    }
+    if (s != NULL) {
+        char *body = mock_ask("GET", "/_body");
+        CHECK_EQ_STR(protocols[6].protocol, PHI_PROTOCOL_INTERACTIONS);
+        for (i = 0; i < 2; i++) {
+            char want[400];
+            (void)snprintf(want, sizeof want,
+                           "{\"type\":\"google_search_call\",\"id\":\"s000%d\",\"arguments\":"
+                           "{\"queries\":[\"rain\"]},\"search_type\":\"web_search\","
+                           "\"signature\":\"U2ln\"},{\"type\":\"google_search_result\","
+                           "\"call_id\":\"s000%d\",\"result\":[{\"search_suggestions\":\"<b>\"}],"
+                           "\"signature\":\"U2ln\"},",
+                           i, i);
+            if (!CHECK_EQ_INT(e2e_count(body, want), 1)) printf("  %s\n", body);
+        }
+        free(body);
+    }
+    if (c != NULL) crowd_free(c);
+}
+
 TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
     size_t i;
-    for (i = 0; i < SEVEN; i++) {
+    for (i = 0; i < PROTOCOLS; i++) {
         crowd *c = roomy_crowd();
-        seen *s = c != NULL ? agent_at(c, &seven[i], "/s/slow-60", "a-key") : NULL;
+        seen *s = c != NULL ? agent_at(c, &protocols[i], "/s/slow-60", "a-key") : NULL;
         char text[256], url[400];
         phi_model model;
         int tries = 0;
@@ -196,7 +226,7 @@ TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
             crowd_message_text(s, 1, text, sizeof text);
             if (!CHECK(strncmp(text, "one two", 7) == 0)) printf("  %s: %s\n", s->name, text);
             CHECK(crowd_history_holds(s));
-            model = model_at(&seven[i], "/s/lookup", "a-key", url);
+            model = model_at(&protocols[i], "/s/lookup", "a-key", url);
             CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_OK);
             if (crowd_ask(s, "And now?")) (void)answered(s, 0);
         }
@@ -283,5 +313,6 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_
           TEST_ENTRY(thinking_goes_back_whole_in_every_protocol),
           TEST_ENTRY(a_wrong_key_is_refused_in_every_protocol),
           TEST_ENTRY(bedrock_takes_a_signature_made_with_the_key_pair),
-          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol),
-          TEST_ENTRY(documents_and_audio_go_to_every_protocol_as_it_takes_them))
+           TEST_ENTRY(steps_of_a_hosted_search_go_back_to_interactions),
+           TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol),
+           TEST_ENTRY(documents_and_audio_go_to_every_protocol_as_it_takes_them))

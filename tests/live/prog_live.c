@@ -27,6 +27,9 @@ static const line lines[] = {
      "https://generativelanguage.googleapis.com/v1beta", "GEMINI_MODEL", "gemini-2.5-flash"},
     {"Vertex AI", PHI_PROTOCOL_VERTEX, "google_vertex", "VERTEX_ACCESS_TOKEN", "VERTEX_BASE_URL",
      NULL, "VERTEX_MODEL", "gemini-2.5-flash"},
+    {"Google Interactions", PHI_PROTOCOL_INTERACTIONS, "google_interactions", "GEMINI_API_KEY",
+     "GEMINI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta", "INTERACTIONS_MODEL",
+     "gemini-3-flash-preview"},
     {"Amazon Bedrock", PHI_PROTOCOL_BEDROCK, "bedrock", "AWS_BEARER_TOKEN_BEDROCK",
      "BEDROCK_BASE_URL", "https://bedrock-runtime.us-east-1.amazonaws.com", "BEDROCK_MODEL",
      "us.anthropic.claude-haiku-4-5-20251001-v1:0"},
@@ -53,6 +56,7 @@ static phi_model model_of(const line *l, const char *key) {
     if (strcmp(l->protocol, PHI_PROTOCOL_OPENAI_RESPONSES) == 0)
         return phi_model_openai_responses(id, key);
     if (strcmp(l->protocol, PHI_PROTOCOL_GOOGLE) == 0) return phi_model_google(id, key);
+    if (strcmp(l->protocol, PHI_PROTOCOL_INTERACTIONS) == 0) return phi_model_interactions(id, key);
     model.protocol = l->protocol;
     model.provider = l->provider;
     model.id = id;

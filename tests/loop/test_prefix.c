@@ -1,5 +1,5 @@
 /* test_prefix.c - what a provider's prompt cache lives by: each request begins with the bytes of the one before,
-   in all seven protocols, over several turns with a tool, and whatever moves beside the history.
+   in all protocols, over several turns with a tool, and whatever moves beside the history.
 
    The rule, which is checked byte by byte: without the one cache mark inside of the messages, which moves to the
    last user block, a request is the former one up to the end of its last message, then what is new, then
@@ -19,7 +19,7 @@ typedef struct protocol {
     const char *call, *text; /* answers; %s: the id of the call */
 } protocol;
 
-enum { SPOKEN = 8, TURNS = 4 }; /* the seven, and Chat with marks */
+enum { SPOKEN = 9, TURNS = 4 }; /* the eight, and Chat with marks */
 
 #define CHAT_CHUNK(delta, reason)                                                                  \
     "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{"     \
@@ -63,6 +63,23 @@ enum { SPOKEN = 8, TURNS = 4 }; /* the seven, and Chat with marks */
     GOOGLE("{\"functionCall\":{\"id\":\"%s\",\"name\":\"echo\",\"args\":{\"n\":1}},"               \
            "\"thoughtSignature\":\"U2lnbmF0dXJl\"}")
 #define GOOGLE_TEXT GOOGLE("{\"text\":\"As you see.\"}")
+
+#define STEP(step) "data: {\"event_type\":\"step.start\",\"index\":0,\"step\":" step "}\n\n"
+#define STEPS_DONE(status)                                                                         \
+    "data: "                                                                                       \
+    "{\"event_type\":\"interaction.completed\",\"interaction\":{\"id\":\"v1\",\"status\":"         \
+    "\"" status "\",\"usage\":{\"total_input_tokens\":9,\"total_output_tokens\":3}}}\n\n"
+#define STEPS_CALL                                                                                 \
+    STEP("{\"type\":\"thought\",\"signature\":\"U2lnbmF0dXJl\"}")                                  \
+    STEP("{\"type\":\"code_execution_call\",\"id\":\"x\",\"arguments\":{\"code\":\"1\"},"          \
+         "\"signature\":\"U2ln\"}")                                                                \
+    STEP("{\"type\":\"code_execution_result\",\"call_id\":\"x\",\"result\":\"1\",\"signature\":"   \
+         "\"U2ln\"}")                                                                              \
+    STEP("{\"type\":\"function_call\",\"id\":\"%s\",\"name\":\"echo\",\"arguments\":{\"n\":1}}")   \
+    STEPS_DONE("requires_action")
+#define STEPS_TEXT                                                                                 \
+    STEP("{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"As you see.\"}]}") \
+    STEPS_DONE("completed")
 
 #define BEDROCK_END(reason)                                                                        \
     "{\"contentBlockStop\":{\"contentBlockIndex\":0}}\n{\"messageStop\":{\"stopReason\":\"" reason \
@@ -121,6 +138,13 @@ static protocol protocol_at(int i) {
         p.mark = cache_control;
         p.call = CHAT_CALL;
         p.text = CHAT_TEXT;
+        break;
+    case 7:
+        p.name = "Interactions";
+        p.model = phi_model_interactions("gemini-3-pro-preview", "key");
+        p.list = "\"input\":[";
+        p.call = STEPS_CALL;
+        p.text = STEPS_TEXT;
         break;
     default:
         p.name = "Bedrock";

@@ -1,4 +1,4 @@
-"""Checks of the five dialects beside Anthropic and Chat; test_mock.py runs them."""
+"""Checks of the six dialects beside Anthropic and Chat; test_mock.py runs them."""
 
 import copy
 import json
@@ -27,6 +27,8 @@ def shape_of(name, got):
         return keys == {"message", "type", "param", "code"} or keys == {"code", "message"}
     if name == "bedrock":
         return set(error) == {"message"} and "Exception:http" in got.headers["x-amzn-errortype"]
+    if name == "gemini-interactions":
+        return set(error["error"]) == {"message", "code"} and error["error"]["code"].islower()
     return error["error"]["code"] == got.status and error["error"]["status"].isupper()
 
 
@@ -106,7 +108,8 @@ def conversations_in_dialects(check, client):
         return "# phi" if given == {"path": "README.md"} else "wrong path %s" % given
 
     for name in NAMES:
-        model = {"gemini": "gemini-3-pro", "vertex": "gemini-3-pro"}.get(name, "hello")
+        model = {"gemini": "gemini-3-pro", "vertex": "gemini-3-pro",
+                 "gemini-interactions": "gemini-3-pro"}.get(name, "hello")
         for scenario, wants in (("demo", ("(2 files)", "# phi")), ("parallel", ("First: Makefile",
                                                                                 "Second: # phi")),
                                 ("thinking", ("Seen: Makefile", ))):

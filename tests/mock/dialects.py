@@ -1,4 +1,4 @@
-"""The five dialects beside Anthropic and Chat: how test_mock.py speaks and reads each of them, and
+"""The six dialects beside Anthropic and Chat: how test_mock.py speaks and reads each of them, and
 what each must refuse."""
 
 import base64
@@ -14,7 +14,8 @@ JSON = {"content-type": "application/json"}
 BEARER = dict(JSON, authorization="Bearer key")
 KEYS = {
     "openai-responses": BEARER, "azure-responses": dict(JSON, **{"api-key": "key"}),
-    "gemini": dict(JSON, **{"x-goog-api-key": "key"}), "vertex": BEARER, "bedrock": BEARER
+    "gemini": dict(JSON, **{"x-goog-api-key": "key"}), "vertex": BEARER,
+    "gemini-interactions": dict(JSON, **{"x-goog-api-key": "key"}), "bedrock": BEARER
 }
 NAMES = tuple(KEYS)
 
@@ -24,12 +25,13 @@ def path(name, model="hello"):
         "openai-responses": "/v1/responses", "azure-responses": "/openai/v1/responses",
         "gemini": "/v1beta/models/%s:streamGenerateContent?alt=sse" % model,
         "vertex": "/v1/projects/p/locations/global/publishers/google/models/"
-        "%s:streamGenerateContent?alt=sse" % model, "bedrock": "/model/%s/converse-stream" % model
+        "%s:streamGenerateContent?alt=sse" % model, "gemini-interactions": "/v1beta/interactions",
+        "bedrock": "/model/%s/converse-stream" % model
     }[name]
 
 
 def says(name, model="hello", text="hi"):
-    if name.endswith("responses"):
+    if name.endswith(("responses", "interactions")):
         return {"model": model, "stream": True, "store": False, "input": text}
     if name == "bedrock":
         return {"messages": [{"role": "user", "content": [{"text": text}]}]}
@@ -39,7 +41,7 @@ def says(name, model="hello", text="hi"):
 def events(name, raw):
     """[(name, dict)] of a body."""
     if name != "bedrock":
-        return [(n, json.loads(d)) for n, d in sse_events(raw)]
+        return [(n, json.loads(d)) for n, d in sse_events(raw) if d != "[DONE]"]
     return [(h.get(":event-type") or "!" + h[":exception-type"], json.loads(p))
             for h, p in aws.read_frames(raw)]
 
@@ -50,6 +52,9 @@ def text_of(name, raw):
         if name.endswith("responses"):
             if event["type"] == "response.output_text.delta":
                 out += event["delta"]
+        elif name == "gemini-interactions":
+            if event.get("delta", {}).get("type") == "text":
+                out += event["delta"]["text"]
         elif name == "bedrock":
             out += (event.get("delta") or {}).get("text", "")
         else:
@@ -74,6 +79,16 @@ def reply(name, body, raw, result):
             "type": "function_call_output", "call_id": c["call_id"],
             "output": result(c["name"], json.loads(c["arguments"]))
         } for c in calls]
+    elif name == "gemini-interactions":
+        steps = interactions_steps(found)
+        calls = [s for s in steps if s["type"] == "function_call"]
+        if isinstance(body["input"], str):
+            body["input"] = [{"type": "user_input",
+                              "content": [{"type": "text", "text": body["input"]}]}]
+        body["input"] += steps + [{
+            "type": "function_result", "call_id": c["id"], "name": c["name"],
+            "result": result(c["name"], c["arguments"])
+        } for c in calls]
     elif name == "bedrock":
         blocks = bedrock_blocks(found)
         calls = [b["toolUse"] for b in blocks if "toolUse" in b]
@@ -92,6 +107,31 @@ def reply(name, body, raw, result):
             }, **({"id": c["id"]} if "id" in c else {}))} for c in calls]
         }]
     return len(calls)
+
+
+def interactions_steps(found):
+    steps = {}
+    for _, event in found:
+        i, delta = event.get("index"), event.get("delta", {})
+        if "step" in event:
+            steps[i] = dict(event["step"])
+            if steps[i]["type"] == "function_call":
+                steps[i].update(arguments="")
+                del steps[i]["signature"]
+        elif delta.get("type") == "text":
+            content = steps[i].setdefault("content", [{"type": "text", "text": ""}])
+            content[0]["text"] += delta["text"]
+        elif delta.get("type") == "thought_summary":
+            summary = steps[i].setdefault("summary", [{"type": "text", "text": ""}])
+            summary[0]["text"] += delta["content"]["text"]
+        elif delta.get("type") == "thought_signature":
+            steps[i]["signature"] = delta["signature"]
+        elif delta.get("type") == "arguments_delta":
+            steps[i]["arguments"] += delta["arguments"]
+    for step in steps.values():
+        if step["type"] == "function_call":
+            step["arguments"] = json.loads(step["arguments"] or "{}")
+    return [steps[i] for i in sorted(steps)]
 
 
 def bedrock_blocks(found):
@@ -120,6 +160,8 @@ def tools(name):
     if name.endswith("responses"):
         return {"tools": [{"type": "function", "name": "read_file", "parameters": SCHEMA,
                            "strict": False}]}
+    if name == "gemini-interactions":
+        return {"tools": [{"type": "function", "name": "read_file", "parameters": SCHEMA}]}
     if name == "bedrock":
         return {"toolConfig": {"tools": [{"toolSpec": {"name": "read_file",
                                                        "inputSchema": {"json": SCHEMA}}}]}}
@@ -166,6 +208,18 @@ BODIES = {
         {"role": "user", "parts": [
             {"functionResponse": {"name": "read_file", "id": "a", "response": {"output": "A"}}},
             {"functionResponse": {"name": "read_file", "id": "b", "response": {"error": "B"}}}]}]),
+    "gemini-interactions": dict(tools("gemini-interactions"), model="gemini-3-pro", stream=True,
+                                store=False, input=[
+        {"type": "user_input", "content": [{"type": "text", "text": "Read both."}]},
+        {"type": "thought", "signature": "EqQ="},
+        {"type": "google_search_call", "id": "s", "arguments": {}, "signature": "EqQ=",
+         "search_type": "web_search"},
+        {"type": "google_search_result", "call_id": "s", "result": [], "signature": "EqQ="},
+        {"type": "function_call", "id": "a", "name": "read_file", "arguments": {}},
+        {"type": "function_call", "id": "b", "name": "read_file", "arguments": {}},
+        {"type": "function_result", "call_id": "a", "name": "read_file", "result": "A"},
+        {"type": "function_result", "call_id": "b", "name": "read_file", "is_error": True,
+         "result": [{"type": "text", "text": "B"}]}]),
     "bedrock": dict(tools("bedrock"), messages=[
         {"role": "user", "content": [{"text": "Read both."}]},
         {"role": "assistant", "content": [
@@ -179,6 +233,7 @@ BODIES = {
 BODIES["azure-responses"], BODIES["vertex"] = BODIES["openai-responses"], BODIES["gemini"]
 MODELS = {"openai-responses": "gpt-5-mini", "azure-responses": "gpt-5-mini",
           "gemini": "gemini-3-pro", "vertex": "gemini-3-pro",
+          "gemini-interactions": "gemini-3-pro",
           "bedrock": "us.anthropic.claude-sonnet-4-5-v1%3A0"}
 ALL = []
 
@@ -188,6 +243,7 @@ def refused(name, words, edit, status=400):
 
 
 R, G, V, B = "openai-responses", "gemini", "vertex", "bedrock"
+I = "gemini-interactions"
 refused(R, "didn't provide an API key", header("authorization"), 401)
 refused(R, "Incorrect API key", header("authorization", "Bearer bad-key"), 401)
 refused(R, "could not parse the JSON", bytes_of(lambda b: b[:-3]))
@@ -254,6 +310,50 @@ refused(G, "with the response mime type", put("generationConfig", {
 refused(V, "missing required authentication", header("authorization"), 401)
 refused(V, "invalid authentication credentials", header("authorization", "Bearer bad-key"), 401)
 refused(V, "valid role: user, model", drop("contents", 0, "role"))
+refused(I, "unregistered callers", header("x-goog-api-key"), 403)
+refused(I, "API key not valid", header("x-goog-api-key", "bad-key"), 401)
+refused(I, "Unknown revision", header("api-revision", "2025-12-01"))
+refused(I, "Invalid JSON payload", bytes_of(lambda b: b[:-3]))
+refused(I, "Unknown parameter: 'foo'", put("foo", 1))
+refused(I, "Unknown parameter: 'response_mime_type'", put("response_mime_type", "text/plain"))
+refused(I, "one of 'model' and 'agent'", drop("model"))
+refused(I, "parameter: 'input'", drop("input"))
+refused(I, "at 'input'", put("input", []))
+refused(I, "store is false", put("previous_interaction_id", "v1_x"))
+refused(I, "Unknown parameter: 'generation_config.thinking_budget'",
+        put("generation_config", {"thinking_budget": 100}))
+refused(I, "level MINIMAL", put("generation_config", {"thinking_level": "minimal"}))
+refused(I, "'generation_config.thinking_level'", put("generation_config", {"thinking_level": "LOW"}))
+refused(I, "'generation_config.max_output_tokens'",
+        put("generation_config", {"max_output_tokens": 0}))
+refused(I, "'generation_config.tool_choice'", put("generation_config", {"tool_choice": "ANY"}))
+refused(I, "'other' is not in tools", put("generation_config", {"tool_choice": {
+    "allowed_tools": {"mode": "any", "tools": ["other"]}}}))
+refused(I, "at 'tools[0].type'", put("tools", 0, "type", "functionDeclarations"))
+refused(I, "at 'tools[0].name'", put("tools", 0, "name", "1 a"))
+refused(I, "at 'tools[0].parameters'", put("tools", 0, "parameters", {"type": "string"}))
+refused(I, "at 'response_format.schema'", put("response_format", {
+    "type": "text", "schema": {"type": "object"}}))
+refused(I, "at 'input[0].type'", put("input", 0, {"role": "user", "content": "hi"}))
+refused(I, "at 'input[0].content'", put("input", 0, "content", []))
+refused(I, "at 'input[0].content[0].text'", put("input", 0, "content", 0, "text", ""))
+refused(I, "at 'input[1].signature'", put("input", 1, "signature", ""))
+refused(I, "at 'input[1].signature'", put("input", 1, "signature", "a*b"))
+refused(I, "Corrupted thought signature", put("input", 1, "signature", "bW9jay" + "0" * 40 + "=="))
+refused(I, "missing a thought_signature", drop("input", 1))
+refused(I, "at 'input[2].signature'", put("input", 2, "signature", ""))
+refused(I, "at 'input[2].search_type'", drop("input", 2, "search_type"))
+refused(I, "at 'input[3].call_id'", put("input", 3, "call_id", "t"))
+refused(I, "at 'input[4].arguments'", put("input", 4, "arguments", "{}"))
+refused(I, "is taken", put("input", 5, "id", "a"))
+refused(I, "at 'input[6].name'", drop("input", 6, "name"))
+refused(I, "at 'input[6].name'", put("input", 6, "name", "write_file"))
+refused(I, "answers no function call", put("input", 6, "call_id", "c"))
+refused(I, "at 'input[6].result'", drop("input", 6, "result"))
+refused(I, "number of function response parts is equal", drop("input", 7))
+refused(I, "Multimodal function responses", both(put("model", "gemini-2.5-flash"), drop("input", 1)))
+refused(I, "end with a user role", drop("input", slice(4, 8)))
+refused(I, "immediately after a user turn", drop("input", slice(0, 4)))
 refused(B, "Missing Authentication Token", header("authorization"), 403)
 refused(B, "API Key is valid", header("authorization", "Bearer bad-key"), 403)
 refused(B, "API Key is valid", header("authorization", "Bearer AKIDEXAMPLE:secret"), 403)

@@ -87,6 +87,7 @@ TEST(presets_say_whose_they_are) {
     CHECK_EQ_STR(phi_model_litellm(NULL, "m", NULL).provider, "litellm");
     CHECK_EQ_STR(phi_model_google("m", "K").provider, "google");
     CHECK_EQ_STR(phi_model_vertex("https://h", "m", "T").provider, "google_vertex");
+    CHECK_EQ_STR(phi_model_interactions("m", "K").provider, "google_interactions");
     CHECK_EQ_STR(phi_model_bedrock(NULL, "m", "K").provider, "bedrock");
 }
 

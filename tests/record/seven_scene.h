@@ -18,8 +18,9 @@ static const scene_protocol scene_seven[] = {
     {PHI_PROTOCOL_AZURE_RESPONSES, "azure", "my-deployment", "/openai/v1"},
     {PHI_PROTOCOL_GOOGLE, "google", "gemini-3-pro-preview", "/v1beta"},
     {PHI_PROTOCOL_VERTEX, "vertex", "gemini-3-pro-preview", "/v1/projects/p/locations/global"},
+    {PHI_PROTOCOL_INTERACTIONS, "google", "gemini-3-pro-preview", "/v1beta"},
     {PHI_PROTOCOL_BEDROCK, "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", ""}};
-enum { SCENE_SEVEN = 7 };
+enum { SCENE_SEVEN = 8 };
 
 static int scene_doubled; /* calls of the tool */
 

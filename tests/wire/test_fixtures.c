@@ -61,6 +61,13 @@ static void check_block(stream *s, const phi_content *c, const phi_json *want) {
         CHECK_EQ_INT(c->kind, PHI_CONTENT_TEXT);
         check_text(c->text, phi_json_get(want, "text"));
         check_text(c->signature, phi_json_get(want, "signature"));
+        if (phi_json_get(want, "citations") != NULL)
+            CHECK(phi_json_equal(read_json(s, c->citations), phi_json_get(want, "citations")));
+        else
+            CHECK_EQ_INT(c->citations.len, 0);
+    } else if (phi__str_is(type, "opaque")) {
+        CHECK_EQ_INT(c->kind, PHI_CONTENT_OPAQUE);
+        check_text(c->name, phi_json_get(want, "name"));
     } else if (phi__str_is(type, "thinking")) {
         CHECK_EQ_INT(c->kind, PHI_CONTENT_THINKING);
         check_text(c->text, phi_json_get(want, "thinking"));
@@ -212,6 +219,14 @@ TEST(vertex_streams_cut_at_every_byte_give_the_expected_answers) {
     static const char *const names[] = {"error_midstream", "text", "thinking_text", "tool_split",
                                         "unicode_escapes", NULL};
     check_fixtures("vertex", PHI_PROTOCOL_VERTEX, names);
+}
+
+TEST(interactions_streams_cut_at_every_byte_give_the_expected_answers) {
+    static const char *const names[] = {
+        "code_execution", "error_midstream", "failed", "google_search", "incomplete",
+        "parallel_tools", "sloppy",          "text",   "thinking_text", "tool_call",
+        "truncated",      "unicode_escapes", NULL};
+    check_fixtures("gemini-interactions", PHI_PROTOCOL_INTERACTIONS, names);
 }
 
 TEST(responses_streams_cut_at_every_byte_give_the_expected_answers) {
@@ -379,6 +394,11 @@ TEST(the_canonical_conversation_is_the_expected_vertex_request) {
         "requests/vertex.json", "x", "U2lnMQ==");
 }
 
+TEST(the_canonical_conversation_is_the_expected_interactions_request) {
+    check_request(phi_model_interactions("gemini-3-pro-preview", "K"),
+                  "requests/gemini-interactions.json", "ix", "U2lnMQ==");
+}
+
 static const char reasoning_item[] =
     "{\"type\":\"reasoning\",\"id\":\"rs_1\",\"summary\":[{\"type\":\"summary_text\",\"text\":"
     "\"Need the file.\"}],\"encrypted_content\":\"gAAAA==\"}";
@@ -447,6 +467,8 @@ TEST_MAIN(TEST_ENTRY(anthropic_streams_cut_at_every_byte_give_the_expected_answe
           TEST_ENTRY(vertex_streams_cut_at_every_byte_give_the_expected_answers),
           TEST_ENTRY(the_canonical_conversation_is_the_expected_gemini_request),
           TEST_ENTRY(the_canonical_conversation_is_the_expected_vertex_request),
+          TEST_ENTRY(interactions_streams_cut_at_every_byte_give_the_expected_answers),
+          TEST_ENTRY(the_canonical_conversation_is_the_expected_interactions_request),
           TEST_ENTRY(responses_streams_cut_at_every_byte_give_the_expected_answers),
           TEST_ENTRY(azure_streams_cut_at_every_byte_give_the_expected_answers),
           TEST_ENTRY(the_canonical_conversation_is_the_expected_responses_request),

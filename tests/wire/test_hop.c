@@ -2,7 +2,7 @@
    another, and the first gets its own thinking back unchanged. */
 #include "wire/wire_support.h"
 
-enum { MODELS = 14 };
+enum { MODELS = 16 };
 
 static void model_list(phi_model out[MODELS]) {
     size_t n = 0;
@@ -20,6 +20,8 @@ static void model_list(phi_model out[MODELS]) {
     out[n++] = phi_model_mistral("magistral-medium", "k");
     out[n++] = phi_model_deepseek("deepseek-reasoner", "k");
     out[n++] = phi_model_openrouter("anthropic/claude-sonnet-4.5", "k");
+    out[n++] = phi_model_interactions("gemini-3-pro", "k");
+    out[n++] = phi_model_interactions("gemini-2.5-flash", "k");
     out[n++] = phi_model_groq("llama", "k");
     out[n++] = phi_model_groq("llama-text", "k");
     out[n - 1].quirks |= PHI_QUIRK_NO_IMAGES;

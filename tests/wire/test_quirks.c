@@ -3,9 +3,9 @@
    test_quirks_streams.c. */
 #include "wire/wire_support.h"
 
-enum { SEVEN = 7 };
+enum { PROTOCOLS = 8 };
 
-static void seven(phi_model out[SEVEN]) {
+static void each(phi_model out[PROTOCOLS]) {
     out[0] = phi_model_anthropic("claude-sonnet-4-5", "K");
     out[1] = phi_model_openai("gpt-5-mini", "K");
     out[2] = phi_model_openai_responses("gpt-5-mini", "K");
@@ -13,6 +13,7 @@ static void seven(phi_model out[SEVEN]) {
     out[4] = phi_model_google("gemini-3-pro", "K");
     out[5] = phi_model_vertex("https://h/v1/projects/p/locations/l", "gemini-3-pro", "T");
     out[6] = phi_model_bedrock(NULL, "anthropic.claude-sonnet-4-5", "K");
+    out[7] = phi_model_interactions("gemini-3-pro", "K");
 }
 
 static bool sends_image(phi_model model, const char *type) {
@@ -30,15 +31,15 @@ static bool sends_image(phi_model model, const char *type) {
 }
 
 TEST(each_target_gets_the_types_of_images_that_it_takes) {
-    phi_model models[SEVEN];
+    phi_model models[PROTOCOLS];
     size_t i;
-    seven(models);
-    for (i = 0; i < SEVEN; i++) {
-        bool google = i == 4 || i == 5;
+    each(models);
+    for (i = 0; i < PROTOCOLS; i++) {
+        bool gemini = i == 4 || i == 5, google = gemini || i == 7;
         CHECK(sends_image(models[i], "image/png"));
         CHECK(sends_image(models[i], "image/jpeg"));
         CHECK(sends_image(models[i], "image/webp"));
-        CHECK(sends_image(models[i], "image/gif") == !google);
+        CHECK(sends_image(models[i], "image/gif") == !gemini);
         CHECK(sends_image(models[i], "image/heic") == google);
         CHECK(sends_image(models[i], "image/heif") == google);
         CHECK(!sends_image(models[i], "image/bmp"));
@@ -97,10 +98,10 @@ TEST(anthropic_gets_its_version_and_no_betas_and_no_other_products_name) {
 }
 
 TEST(every_request_asks_for_the_stream_it_can_read) {
-    phi_model models[SEVEN];
+    phi_model models[PROTOCOLS];
     size_t i;
-    seven(models);
-    for (i = 0; i < SEVEN; i++) {
+    each(models);
+    for (i = 0; i < PROTOCOLS; i++) {
         conversation t;
         talk_begin(&t, models[i]);
         talk_user(&t, "hi");
@@ -114,24 +115,26 @@ TEST(every_request_asks_for_the_stream_it_can_read) {
 }
 
 TEST(a_result_that_is_an_error_is_said_in_each_protocols_way) {
-    static const char *const path[SEVEN] = {"messages[2].content[0].is_error",
-                                            "messages[2].content",
-                                            "input[2].output",
-                                            "input[2].output",
-                                            "contents[2].parts[0].functionResponse.response",
-                                            "contents[2].parts[0].functionResponse.response",
-                                            "messages[2].content[0].toolResult.status"};
-    static const char *const want[SEVEN] = {"true",
-                                            "\"Error: gone\"",
-                                            "\"Error: gone\"",
-                                            "\"Error: gone\"",
-                                            "{\"error\":\"gone\"}",
-                                            "{\"error\":\"gone\"}",
-                                            "\"error\""};
-    phi_model models[SEVEN];
+    static const char *const path[PROTOCOLS] = {"messages[2].content[0].is_error",
+                                                "messages[2].content",
+                                                "input[2].output",
+                                                "input[2].output",
+                                                "contents[2].parts[0].functionResponse.response",
+                                                "contents[2].parts[0].functionResponse.response",
+                                                "messages[2].content[0].toolResult.status",
+                                                "input[3].is_error"};
+    static const char *const want[PROTOCOLS] = {"true",
+                                                "\"Error: gone\"",
+                                                "\"Error: gone\"",
+                                                "\"Error: gone\"",
+                                                "{\"error\":\"gone\"}",
+                                                "{\"error\":\"gone\"}",
+                                                "\"error\"",
+                                                "true"};
+    phi_model models[PROTOCOLS];
     size_t i;
-    seven(models);
-    for (i = 0; i < SEVEN; i++) {
+    each(models);
+    for (i = 0; i < PROTOCOLS; i++) {
         conversation t;
         talk_begin(&t, models[i]);
         talk_user(&t, "hi");
@@ -145,10 +148,10 @@ TEST(a_result_that_is_an_error_is_said_in_each_protocols_way) {
 }
 
 TEST(foreign_thinking_never_becomes_text_of_any_kind) {
-    phi_model models[SEVEN];
+    phi_model models[PROTOCOLS];
     size_t i;
-    seven(models);
-    for (i = 0; i < SEVEN; i++) {
+    each(models);
+    for (i = 0; i < PROTOCOLS; i++) {
         conversation t;
         talk_begin(&t, models[i]);
         t.spec.thinking = PHI_THINKING_LOW;
@@ -167,10 +170,10 @@ TEST(foreign_thinking_never_becomes_text_of_any_kind) {
 }
 
 TEST(unsigned_thinking_of_an_aborted_turn_is_left_out_for_claude) {
-    phi_model models[SEVEN];
+    phi_model models[PROTOCOLS];
     size_t i;
-    seven(models);
-    for (i = 0; i < SEVEN; i += 6) {
+    each(models);
+    for (i = 0; i < PROTOCOLS; i += 6) {
         conversation t;
         talk_begin(&t, models[i]);
         t.spec.thinking = PHI_THINKING_LOW;

@@ -3,7 +3,7 @@
 #include "codecs/translate.h"
 #include "wire/wire_support.h"
 
-enum { MODELS = 10, HISTORIES = 300 };
+enum { MODELS = 11, HISTORIES = 300 };
 
 static phi_model model_of(size_t i) {
     switch (i) {
@@ -16,6 +16,7 @@ static phi_model model_of(size_t i) {
     case 6: return phi_model_bedrock(NULL, "anthropic.claude-sonnet-4-5", "k");
     case 7: return phi_model_bedrock(NULL, "mistral.mistral-large", "k");
     case 8: return phi_model_mistral("magistral-medium", "k");
+    case 9: return phi_model_interactions("gemini-3-pro", "k");
     default: return phi_model_deepseek("deepseek-reasoner", "k");
     }
 }

@@ -3,7 +3,8 @@
 import importlib
 
 MODULES = [
-    "anthropic", "openai_chat", "openai_responses", "azure", "google", "vertex", "bedrock"
+    "anthropic", "openai_chat", "openai_responses", "azure", "google", "vertex", "interactions",
+    "bedrock"
 ]
 
 
