@@ -7,7 +7,8 @@ Stricter than the API on purpose: unknown members are refused, not ignored.
 import json
 import re
 
-from .anthropic_rules import fault_of_format, sign
+from . import bedrock_system
+from .anthropic_rules import fault_of_format, is_whole
 from .base import Refusal, image_fault, is_int, is_number
 
 TOP_FIELDS = {
@@ -16,7 +17,7 @@ TOP_FIELDS = {
     "promptVariables", "outputConfig", "serviceTier"
 }
 BLOCKS = ("text", "image", "document", "toolUse", "toolResult", "reasoningContent", "cachePoint",
-          "guardContent")
+          "guardContent", "toolAddition", "toolRemoval")
 NAME = re.compile(r"^[a-zA-Z0-9_-]+$")
 MOST_MARKS = 4
 
@@ -58,7 +59,8 @@ def many(value, where):
 
 class Checker:
     def __init__(self, body, model):
-        self.body, self.marks = body, 0
+        self.body, self.marks, self.model = body, 0, model
+        self.names = []  # of tools
         self.claude = "claude" in model or "anthropic" in model
         self.other = bool(re.search(r"nova|titan|llama|mistral|gpt-oss", model))
         self.uses_tools = False
@@ -80,6 +82,8 @@ class Checker:
         self.output(body.get("outputConfig"))
         extra(body.get("additionalModelRequestFields", {}),
               body.get("additionalModelRequestFields", {}), "additionalModelRequestFields")
+        if self.claude:
+            bedrock_system.thinking(body.get("additionalModelRequestFields", {}), self.model)
         self.messages(many(body["messages"], "messages"))
         if self.uses_tools and not (body.get("toolConfig") or {}).get("tools"):
             refuse("The toolConfig field must be defined when using toolUse and toolResult content "
@@ -145,7 +149,7 @@ class Checker:
         if config is None:
             return
         extra(config, {"tools", "toolChoice"}, "toolConfig")
-        names = []
+        names = self.names
         tools = config.get("tools")
         if not tools:
             constraint(tools or "[]", "toolConfig.tools",
@@ -194,13 +198,15 @@ class Checker:
             where = "messages.%d" % i
             extra(message, {"role", "content"}, where)
             role = message.get("role")
-            if role not in ("user", "assistant"):
+            if role not in ("user", "assistant", "system"):
                 constraint(role, "messages.%d.member.role" % (i + 1),
-                           "Member must satisfy enum value set: [user, assistant]")
+                           "Member must satisfy enum value set: [user, assistant, system]")
+            if role == "system":
+                bedrock_system.role(self.model, messages, i)
             if i == 0 and role != "user":
                 refuse("A conversation must start with a user message. Try again with a "
                        "conversation that starts with a user message.")
-            if role == before:
+            if role == before and role != "system":
                 refuse("A conversation must alternate between user and assistant roles. Make sure "
                        "the conversation alternates between user and assistant roles and try again.")
             if not message.get("content"):
@@ -252,6 +258,9 @@ class Checker:
             self.mark(value, where)
         elif kind == "image":
             self.image(value, where + ".image", role)
+        elif kind in ("toolAddition", "toolRemoval"):
+            self.wants_role(role, "system", kind, where)
+            bedrock_system.change(value, kind, where, self.names)
         elif kind == "toolUse":
             self.wants_role(role, "assistant", kind, where)
             extra(value, {"toolUseId", "name", "input"}, where + ".toolUse")
@@ -321,7 +330,7 @@ class Checker:
         if self.claude and not signature:
             refuse("The model returned the following errors: %s.thinking.signature: Field required",
                    where)
-        if signature and signature.startswith("bW9jay") and said and signature != sign(said):
+        if signature and not is_whole(said, signature):
             refuse("The model returned the following errors: %s: Invalid `signature` in `thinking` "
                    "block", where)
 
