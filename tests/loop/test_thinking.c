@@ -277,6 +277,23 @@ TEST(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in) {
     thinker_end(&t);
 }
 
+TEST(a_model_that_always_thinks_needs_no_word_of_it) {
+    thinker t;
+    phi_policy policy = PHI_ZERO;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.desc.model.reasoning = false;
+    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    policy.max_turns = 2;
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    talk(&t, 1);
+    talk(&t, 1);
+    CHECK_EQ_INT(t.last.sent, 3);
+    talk(&t, 2);
+    CHECK_EQ_INT(t.last.sent, 2);
+    CHECK_EQ_INT(t.warnings, 1);
+    thinker_end(&t);
+}
+
 TEST(thinking_goes_back_after_a_snapshot) {
     thinker t;
     phi_memory memory;
@@ -514,6 +531,7 @@ TEST_MAIN(TEST_ENTRY(thinking_of_every_answer_goes_back_while_nothing_changes),
           TEST_ENTRY(a_model_without_updates_is_told_anew_and_its_thinking_goes_with_a_warning),
           TEST_ENTRY(a_compaction_takes_the_thinking_behind_it_along),
           TEST_ENTRY(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in),
+          TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
           TEST_ENTRY(thinking_goes_back_after_a_snapshot),
           TEST_ENTRY(a_history_that_is_saved_and_loaded_keeps_its_thinking),
           TEST_ENTRY(thinking_of_a_file_of_before_counts_until_something_is_rewritten),
