@@ -314,6 +314,85 @@ TEST(thinking_goes_back_after_a_snapshot) {
     thinker_end(&t);
 }
 
+/* Restores the agent out of a snapshot in which `from` is `to`, where they are given. */
+static void again(thinker *t, const char *from, const char *to) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    phi__buf edited;
+    size_t at;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    phi__buf_init(&edited, &memory);
+    CHECK_EQ_INT(phi_agent_snapshot(t->agent, &arena, &text), PHI_OK);
+    at = from != NULL ? phi__str_find(text, 0, from) : SIZE_MAX;
+    CHECK(from == NULL || at != SIZE_MAX);
+    if (at != SIZE_MAX) {
+        phi__buf_add(&edited, text.at, at);
+        phi__buf_text(&edited, to);
+        at += strlen(from);
+        phi__buf_add(&edited, text.at + at, text.len - at);
+        text = phi__buf_str(&edited);
+    }
+    CHECK_EQ_INT(phi_agent_free(t->agent), PHI_OK);
+    t->agent = phi_agent_restore(rig_runtime(t->r), &t->desc, text, PHI_RESTORE_RESUME);
+    phi__buf_free(&edited);
+    phi_arena_free(&arena);
+}
+
+TEST(an_agent_restored_with_another_prompt_goes_on_with_its_head) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.tools[1].strict = true;
+    t.tools[1].schema = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
+    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 2), PHI_OK);
+    talk(&t, 1);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    talk(&t, 0);
+    t.desc.system_prompt = "You are a king."; /* as it is by now: nothing is to be told */
+    again(&t, NULL, NULL);
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 3);
+    t.desc.system_prompt = "You are a fool.";
+    t.desc.tool_count = 3;
+    again(&t, NULL, NULL);
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 4);
+    CHECK(strstr(last_request(&t), "\"text\":\"You are a smith.\"") != NULL);
+    CHECK(strstr(last_request(&t), "From now on they are:\\n\\nYou are a fool.") != NULL);
+    CHECK(strstr(last_request(&t), "\"definition\":{\"name\":\"give\"") != NULL);
+    CHECK_EQ_INT(t.warnings, 0);
+    thinker_end(&t);
+}
+
+TEST(a_snapshot_whose_head_is_broken_is_refused) {
+    static const char *const broken[] = {"\"tools\":[7,[\"look\",", "\"tools\":[[],[\"look\",",
+                                         "\"tools\":[[\"\",",
+                                         "\"tools\":[[\"look\",\"\",\"[]\"],[\"look\",",
+                                         "\"tools\":[[\"look\",\"\",\"{\"],[\"look\","};
+    size_t i;
+    for (i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        thinker t;
+        thinker_begin(&t, "claude-opus-5-5");
+        talk(&t, 0);
+        again(&t, "\"tools\":[[\"look\",", broken[i]);
+        CHECK(t.agent.rt == NULL);
+        CHECK_EQ_INT(phi_last_error(rig_runtime(t.r), NULL, NULL), PHI_PARSE);
+        thinker_end(&t);
+    }
+}
+
+TEST(a_snapshot_of_before_has_no_head_and_one_is_made) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 1);
+    again(&t, "\"head\":{", "\"no_head\":{");
+    REQUIRE(t.agent.rt != NULL);
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 2);
+    thinker_end(&t);
+}
+
 TEST(a_history_that_is_saved_and_loaded_keeps_its_thinking) {
     thinker t;
     phi_memory memory;
@@ -533,6 +612,9 @@ TEST_MAIN(TEST_ENTRY(thinking_of_every_answer_goes_back_while_nothing_changes),
           TEST_ENTRY(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in),
           TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
           TEST_ENTRY(thinking_goes_back_after_a_snapshot),
+          TEST_ENTRY(an_agent_restored_with_another_prompt_goes_on_with_its_head),
+          TEST_ENTRY(a_snapshot_whose_head_is_broken_is_refused),
+          TEST_ENTRY(a_snapshot_of_before_has_no_head_and_one_is_made),
           TEST_ENTRY(a_history_that_is_saved_and_loaded_keeps_its_thinking),
           TEST_ENTRY(thinking_of_a_file_of_before_counts_until_something_is_rewritten),
           TEST_ENTRY(a_failover_and_back_keeps_the_thinking_of_the_first_model),
