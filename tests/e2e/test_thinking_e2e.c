@@ -304,6 +304,44 @@ STORY(a_model_that_always_thinks_needs_no_word_of_it, a_model_of_which_nothing_i
 
 TEST(one_life_has_it_all) { tell("everything_at_once", everything_at_once, NULL); }
 
+/* Thinking without its prefix counts as valid until something was rewritten: a host that edits
+   messages before it loads them meets the check, which proves that it is made. */
+TEST(a_history_that_was_edited_on_its_way_meets_the_check) {
+    static const char *const paths[] = {"/s/lookup", "/m/bind-silent/s/lookup"};
+    int wire, mode;
+    for (wire = 0; wire < WIRES; wire++)
+        for (mode = 0; mode < 2; mode++) {
+            phi_message list[8];
+            phi_content changed;
+            phi_agent_desc desc;
+            life l;
+            seen *s;
+            size_t i, n;
+            if (!life_begin(&l, wire, paths[mode])) return;
+            asks(&l, 2);
+            n = phi_message_count(l.s->agent);
+            desc = l.desc;
+            s = crowd_add(l.c, &desc, "edited");
+            if (!CHECK_EQ_INT(n, 8) || s == NULL) return;
+            for (i = 0; i < n; i++) {
+                list[i] = *phi_message_at(l.s->agent, i);
+                list[i].prefix = list[i].prefix_parts = 0;
+            }
+            changed = list[4].content[0]; /* the second prompt */
+            changed.text = phi_str_of("Otherwise.");
+            list[4].content = &changed;
+            for (i = 0; i < n; i++) CHECK_EQ_INT(phi_append_message(s->agent, &list[i]), PHI_OK);
+            CHECK(crowd_ask(s, "Well?"));
+            CHECK_EQ_INT(e2e_stat("refused"), mode == 0 ? 1 : 0);
+            CHECK_EQ_INT(s->status, mode == 0 ? PHI_REFUSED : PHI_OK);
+            CHECK((strstr(s->failure_text, "bound to a different conversation") != NULL) ==
+                  (mode == 0));
+            /* of the prompt: two, of the results: these and the one behind them */
+            if (mode == 1) CHECK_EQ_INT(e2e_stat("thinking_dropped"), 2 + 3);
+            crowd_free(l.c);
+        }
+}
+
 MOCK_MAIN(e2e_options, TEST_ENTRY(all_thinking_goes_back_while_tools_are_called),
           TEST_ENTRY(facts_that_change_each_turn_cost_no_thinking),
           TEST_ENTRY(another_system_prompt_costs_no_thinking),
@@ -317,4 +355,5 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(all_thinking_goes_back_while_tools_are_called)
           TEST_ENTRY(a_lane_has_the_thinking_up_to_its_fork),
           TEST_ENTRY(each_model_is_given_its_own_thinking),
           TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
-          TEST_ENTRY(one_life_has_it_all))
+          TEST_ENTRY(one_life_has_it_all),
+          TEST_ENTRY(a_history_that_was_edited_on_its_way_meets_the_check))
