@@ -53,7 +53,7 @@ static bool life_begin(life *l, int wire, const char *path) {
 
 static void told(life *l, const char *what) {
     char *log = mock_ask("GET", "/_log?last=1");
-    printf("  %s: %s: %s\n%.4000s\n", ids[l->wire], what, l->s->failure_text,
+    printf("  %s: %s: %s\n%.900s\n", ids[l->wire], what, l->s->failure_text,
            log != NULL ? log : "");
     free(log);
 }
@@ -63,7 +63,7 @@ static bool ask(life *l) {
     int i, before = test_failures();
     if (!crowd_ask(l->s, l->words)) return false;
     CHECK_EQ_INT(l->s->status, PHI_OK);
-    CHECK(l->s->events[PHI_EV_TURN_START] > 0 && l->s->thinking_len > 0);
+    CHECK(l->s->events[PHI_EV_TURN_START] > 0);
     for (i = 0; i < l->s->events[PHI_EV_TURN_START]; i++) l->by_hand += l->requests++;
     if (test_failures() != before) told(l, "a prompt fails");
     return test_failures() == before;
@@ -113,14 +113,19 @@ static void other_tools(life *l) {
 
 static char longer[3000];
 
+/* A compaction is a run of its own, where there is something to compact. */
+static void compact(life *l) {
+    memset(l->s->events, 0, sizeof l->s->events);
+    CHECK_EQ_INT(phi_compact(l->s->agent), PHI_OK);
+    l->s->running = phi_agent_running(l->s->agent);
+    CHECK(crowd_run(l->c, 10));
+}
+
 static void compaction(life *l) {
     memset(longer, 'x', sizeof longer - 1);
     l->words = longer;
     asks(l, 4);
-    memset(l->s->events, 0, sizeof l->s->events);
-    l->s->running = true; /* a compaction is a run of its own */
-    CHECK_EQ_INT(phi_compact(l->s->agent), PHI_OK);
-    CHECK(crowd_run(l->c, 10));
+    compact(l);
     asks(l, 3);
 }
 
@@ -133,24 +138,29 @@ static void policy_of_two_turns(life *l) {
     asks(l, 1);
 }
 
-static void snapshot_and_restore(life *l) {
+/* The agent again, out of its snapshot, with that system prompt in its desc. */
+static bool restored(life *l, const char *system_prompt) {
     phi_memory memory;
     phi_arena arena;
     phi_str text = {NULL, 0};
     phi_agent_desc desc = l->desc;
-    asks(l, 2);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
-    asks(l, 1);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     if (CHECK_EQ_INT(phi_agent_snapshot(l->s->agent, &arena, &text), PHI_OK)) {
         CHECK_EQ_INT(phi_agent_free(l->s->agent), PHI_OK);
         desc.user_data = l->s;
-        desc.system_prompt = "You are a king.";
+        desc.system_prompt = system_prompt;
         l->s->agent = phi_agent_restore(crowd_runtime(l->c), &desc, text, PHI_RESTORE_RESUME);
     }
     phi_arena_free(&arena);
-    if (CHECK(l->s->agent.rt != NULL)) asks(l, 2);
+    return CHECK(l->s->agent.rt != NULL);
+}
+
+static void snapshot_and_restore(life *l) {
+    asks(l, 2);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, "You are a king."), PHI_OK);
+    asks(l, 1);
+    if (restored(l, "You are a king.")) asks(l, 2);
 }
 
 static void history_saved_and_loaded(life *l) {
@@ -304,6 +314,93 @@ STORY(a_model_that_always_thinks_needs_no_word_of_it, a_model_of_which_nothing_i
 
 TEST(one_life_has_it_all) { tell("everything_at_once", everything_at_once, NULL); }
 
+/* ---- random lives, with answers of every shape ---- */
+
+static uint32_t chance_state;
+static uint32_t chance(uint32_t most) {
+    chance_state ^= chance_state << 13;
+    chance_state ^= chance_state >> 17;
+    chance_state ^= chance_state << 5;
+    return chance_state % most;
+}
+
+static void changed(life *l, uint32_t what) {
+    static const char *const prompts[] = {"You are a smith.", "You are a king.", ""};
+    phi_thread *thread = phi_agent_thread(l->s->agent);
+    phi_fact_scope facts = phi_fact_all(crowd_runtime(l->c));
+    phi_policy policy = PHI_ZERO;
+    phi_model model = l->desc.model;
+    phi_tool tools[3];
+    char name[16];
+    size_t i, n = 1;
+    switch (what) {
+    case 0:
+        (void)snprintf(name, sizeof name, "k%u", (unsigned)chance(3));
+        if (chance(4) == 0)
+            (void)phi_fact_unset(facts, name);
+        else
+            CHECK_EQ_INT(phi_fact_set(facts, name, phi_str_of(chance(2) ? "one" : "two"), NULL),
+                         PHI_OK);
+        break;
+    case 1:
+        CHECK_EQ_INT(phi_agent_set_system_prompt(l->s->agent, prompts[chance(3)]), PHI_OK);
+        break;
+    case 2:
+        tools[0] = l->tools[0];
+        for (i = 1; i < 3; i++)
+            if (chance(2) != 0) tools[n++] = l->tools[i];
+        CHECK_EQ_INT(phi_agent_set_tools(l->s->agent, tools, n), PHI_OK);
+        break;
+    case 3: compact(l); break;
+    case 4:
+        policy.max_turns = 1 + chance(3);
+        CHECK_EQ_INT(phi_agent_set_policy(l->s->agent, chance(2) == 0 ? NULL : &policy), PHI_OK);
+        break;
+    case 5: (void)restored(l, prompts[chance(3)]); break;
+    case 6:
+        if (chance(2) == 0) model.id = smaller[l->wire];
+        CHECK_EQ_INT(phi_agent_set_model(l->s->agent, &model), PHI_OK);
+        break;
+    case 7:
+        (void)snprintf(name, sizeof name, "l%u", (unsigned)phi_thread_count(thread));
+        (void)phi_thread_fork_lane(thread, name, NULL,
+                                   (uint64_t)chance((uint32_t)phi_thread_count(thread) + 1));
+        (void)phi_thread_switch(thread, chance(2) == 0 ? PHI_LANE_DEFAULT : name);
+        break;
+    default: break;
+    }
+}
+
+static void live(int wire, uint32_t seed) {
+    int i, before = test_failures();
+    life l;
+    if (!life_begin(&l, wire, seed % 2 == 0 ? "/s/minds" : "/m/bind-silent/s/minds")) return;
+    chance_state = seed * 2654435761u + 1;
+    l.words = longer;
+    l.tools[2].start = e2e_double;
+    for (i = 0; i < 12 && test_failures() == before; i++) {
+        if (chance(3) != 0) changed(&l, chance(8));
+        /* No request is like another: the mock makes ids of calls out of them. */
+        (void)snprintf(longer, sizeof longer, "%d%02000d", i, 0);
+        asks(&l, 1);
+    }
+    CHECK_EQ_INT(e2e_stat("refused"), 0);
+    CHECK_EQ_INT(e2e_stat("thinking_dropped"), 0);
+    CHECK(e2e_stat("thinking_sent") > 0);
+    if (test_failures() != before) printf("  seed %u\n", (unsigned)seed);
+    crowd_free(l.c);
+}
+
+TEST(no_life_is_refused_and_none_is_dropped_without_a_word) {
+    const char *lives = getenv("PHI_LIVES"), *from = getenv("PHI_LIVES_FROM");
+    uint32_t most = lives != NULL ? (uint32_t)atoi(lives) : 8;
+    uint32_t first = from != NULL ? (uint32_t)atoi(from) : 1, i;
+    for (i = first; i < first + most && test_failures() < 3; i++) {
+        live(MESSAGES, i);
+        live(BEDROCK, i);
+    }
+}
+
 /* Thinking without its prefix counts as valid until something was rewritten: a host that edits
    messages before it loads them meets the check, which proves that it is made. */
 TEST(a_history_that_was_edited_on_its_way_meets_the_check) {
@@ -356,4 +453,5 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(all_thinking_goes_back_while_tools_are_called)
           TEST_ENTRY(each_model_is_given_its_own_thinking),
           TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
           TEST_ENTRY(one_life_has_it_all),
+          TEST_ENTRY(no_life_is_refused_and_none_is_dropped_without_a_word),
           TEST_ENTRY(a_history_that_was_edited_on_its_way_meets_the_check))
