@@ -56,8 +56,9 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     return NULL;
 }
 
-/* A head of the agent as it is now: the texts are copied, for those of a source may go. */
-static bool phi__head_make(phi__run *run) {
+/* A head of the agent as it is now: the texts are copied, for those of a source may go. `apart`: no
+   update of before is one of it, though another head said the same. */
+static bool phi__head_make(phi__run *run, bool apart) {
     phi__agent *agent = run->agent;
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_new(agent, spec->tool_count);
@@ -65,6 +66,7 @@ static bool phi__head_make(phi__run *run) {
     size_t i;
     if (head == NULL) return false;
     head->id = phi__head_hash(spec->system_prompt, spec->tools, spec->tool_count);
+    if (apart) head->id = phi__hash_mix(head->id + phi_thread_count(agent->thread)) | 1;
     done = phi__arena_str(&head->arena, spec->system_prompt, &head->system);
     for (i = 0; done && i < head->count; i++) {
         const phi__tool_view *from = &spec->tools[i];
@@ -78,13 +80,18 @@ static bool phi__head_make(phi__run *run) {
     return done;
 }
 
+#ifndef PHI_NO_SNAPSHOT
+
 /* ---- snapshots ---- */
 
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
     const phi__head *head = agent->head;
+    char digits[17];
     size_t i;
     if (head == NULL) return;
+    phi__hash_hex(head->id, digits);
     phi__records_raw(out, "head", "{");
+    phi__records_str(out, "id", phi__str(digits, 16));
     phi__records_str(out, "system", head->system);
     phi__records_raw(out, "tools", "[");
     for (i = 0; i < head->count; i++) {
@@ -134,12 +141,14 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
             : PHI_NO_MEMORY;
     for (i = 0; i < head->count && status == PHI_OK; i++)
         status = phi__head_load_tool(head, phi_json_next(&it), &head->tools[i]);
-    if (status == PHI_OK)
-        head->id = phi__head_hash(head->system, head->tools, head->count);
-    else
+    if (status != PHI_OK)
         phi__head_free(agent);
+    else
+        head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
     return status;
 }
+
+#endif
 
 /* ---- what the model was told ---- */
 
@@ -425,6 +434,14 @@ static bool phi__head_show(phi__run *run) {
                                    &head->arena);
 }
 
+/* A new head, and what the model was told of it. Where it says what a head of before said, updates of
+   that are its own; but not when some of them have left the view: a tool would be removed that
+   nobody has added. False: no memory. */
+static bool phi__head_renew(phi__run *run, phi__head_told *told) {
+    if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;
+    return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
+}
+
 PHI__FN bool phi__head_apply(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_model *model = &agent->desc.model;
@@ -437,13 +454,12 @@ PHI__FN bool phi__head_apply(phi__run *run) {
         return true;
     }
     if (!phi__head_look(run, &told)) return false;
-    if (agent->head == NULL || !told.answered || told.broken) {
-        if (!phi__head_make(run) || !phi__head_look(run, &told)) return false;
-    }
+    if ((agent->head == NULL || !told.answered || told.broken) && !phi__head_renew(run, &told))
+        return false;
     tools = phi__head_tools_differ(run, &told);
     if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
                   !phi__head_may_stand(spec, spec->item_count))) {
-        if (!phi__head_make(run) || !phi__head_look(run, &told)) return false;
+        if (!phi__head_renew(run, &told)) return false;
         tools = false;
     }
     if (told.foreign && !phi__head_filter(run)) return false;
