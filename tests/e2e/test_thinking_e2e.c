@@ -21,7 +21,33 @@ typedef struct life {
     int wire, requests;
     int by_hand; /* thinking blocks that a client by hand had sent: those of all answers before */
     const char *words;
+    /* a source of tools, such as an MCP server, whose list a call of "double" may change */
+    phi_tool_source source;
+    const phi_tool_source *sources[1];
+    uint64_t version;
+    bool changes;
+    phi_tool late;
 } life;
+
+static uint64_t source_version(void *user_data) { return ((life *)user_data)->version; }
+
+static phi_status source_take(void *user_data, const phi_tool **tools, size_t *count) {
+    life *l = (life *)user_data;
+    *tools = &l->late;
+    *count = l->version % 2 == 0 ? 0 : 1;
+    return PHI_OK;
+}
+
+static void source_release(void *user_data, const phi_tool *tools) {
+    (void)user_data;
+    (void)tools;
+}
+
+static phi_flow double_changes(void *user_data, phi_call call, phi_str arguments) {
+    life *l = (life *)user_data;
+    if (l->changes) l->version++;
+    return e2e_double(NULL, call, arguments);
+}
 
 static phi_model model_at(life *l, const char *id, const char *path) {
     phi_model model = l->wire == BEDROCK ? phi_model_bedrock(mock_url(path), id, "a-key")
@@ -42,11 +68,22 @@ static bool life_begin(life *l, int wire, const char *path) {
     l->desc.model = model_at(l, ids[wire], path);
     l->desc.thinking = PHI_THINKING_LOW;
     l->tools[0] = e2e_tools()[0];
+    l->tools[0].start = double_changes;
+    l->tools[0].user_data = l;
     l->tools[1] = e2e_tools()[1];
     l->tools[2] = e2e_tools()[1];
     l->tools[2].name = "other";
     l->desc.tools = l->tools;
     l->desc.tool_count = 2;
+    l->late = e2e_tools()[0];
+    l->late.name = "late";
+    l->source.version = source_version;
+    l->source.take = source_take;
+    l->source.release = source_release;
+    l->source.user_data = l;
+    l->sources[0] = &l->source;
+    l->desc.tool_sources = l->sources;
+    l->desc.tool_source_count = 1;
     l->s = crowd_add(l->c, &l->desc, ids[wire]);
     return l->s != NULL;
 }
@@ -109,6 +146,12 @@ static void other_tools(life *l) {
     changed[1].description = "Another one";
     CHECK_EQ_INT(phi_agent_set_tools(l->s->agent, changed, 2), PHI_OK);
     asks(l, 2);
+}
+
+static void tools_that_change_in_mid_run(life *l) {
+    asks(l, 1);
+    l->changes = true;
+    asks(l, 3);
 }
 
 static char longer[3000];
@@ -302,6 +345,7 @@ STORY(all_thinking_goes_back_while_tools_are_called, calls_of_tools, 0, 0)
 STORY(facts_that_change_each_turn_cost_no_thinking, facts_each_turn, 0, 0)
 STORY(another_system_prompt_costs_no_thinking, another_system_prompt, 0, 0)
 STORY(other_tools_cost_thinking_at_bedrock_alone, other_tools, 0, 20)
+STORY(tools_that_change_in_mid_run_do_as_well, tools_that_change_in_mid_run, 0, 15)
 STORY(a_compaction_costs_the_thinking_behind_it, compaction, 48, 48)
 STORY(a_policy_of_two_turns_is_not_refused, policy_of_two_turns, 28, 28)
 STORY(a_snapshot_keeps_the_thinking, snapshot_and_restore, 0, 0)
@@ -380,6 +424,7 @@ static void live(int wire, uint32_t seed) {
     l.tools[2].start = e2e_double;
     for (i = 0; i < 12 && test_failures() == before; i++) {
         if (chance(3) != 0) changed(&l, chance(8));
+        l.changes = chance(4) == 0;
         /* No request is like another: the mock makes ids of calls out of them. */
         (void)snprintf(longer, sizeof longer, "%d%02000d", i, 0);
         asks(&l, 1);
@@ -443,6 +488,7 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(all_thinking_goes_back_while_tools_are_called)
           TEST_ENTRY(facts_that_change_each_turn_cost_no_thinking),
           TEST_ENTRY(another_system_prompt_costs_no_thinking),
           TEST_ENTRY(other_tools_cost_thinking_at_bedrock_alone),
+          TEST_ENTRY(tools_that_change_in_mid_run_do_as_well),
           TEST_ENTRY(a_compaction_costs_the_thinking_behind_it),
           TEST_ENTRY(a_policy_of_two_turns_is_not_refused),
           TEST_ENTRY(a_snapshot_keeps_the_thinking),
