@@ -2,6 +2,7 @@
 #include "agent/snapshot.h"
 
 #include "agent/agent_in.h"
+#include "loop/head_in.h"
 #include "loop/run_save_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"
@@ -108,6 +109,7 @@ static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snapshot_spent(out, agent);
+    phi__head_save(out, agent);
     phi__snapshot_put_queues(out, agent, scratch);
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
@@ -192,6 +194,7 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     if (status != PHI_OK) return status;
     phi__snapshot_read_spent(agent, root);
     status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
+    if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
     if (status != PHI_OK) return status;
     phi__line_count(agent, phi__records_get_u32(root, "loops"));
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,

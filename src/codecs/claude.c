@@ -257,8 +257,8 @@ PHI__FN bool phi__claude_unforced(const phi__request_spec *spec) {
 
 PHI__FN phi__binding phi__claude_binding(const phi_model *model) {
     phi__claude claude = phi__claude_of(phi_str_of(model->id));
-    if (claude.version == 0 || !model->reasoning) return PHI__BINDS_NOT;
-    return claude.checks ? PHI__BINDS_CHECKED : PHI__BINDS_COUNTED;
+    if (claude.checks) return PHI__BINDS_CHECKED; /* they think, also where nobody said so */
+    return claude.version != 0 && model->reasoning ? PHI__BINDS_COUNTED : PHI__BINDS_NOT;
 }
 
 PHI__FN bool phi__claude_takes_updates(const phi_model *model) {

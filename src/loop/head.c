@@ -2,6 +2,7 @@
 #include "loop/head_in.h"
 
 #include "loop/loop_in.h"
+#include "text/records_in.h"
 #include "wire/hash_in.h"
 #include "wire/strict_in.h"
 
@@ -39,23 +40,34 @@ PHI__FN void phi__head_free(phi__agent *agent) {
     agent->head = NULL;
 }
 
-/* A head of the agent as it is now: the texts are copied, for those of a source may go. */
-static bool phi__head_make(phi__run *run) {
-    phi__agent *agent = run->agent;
-    const phi__request_spec *spec = &run->attempt.spec;
+/* An empty head in the place of the agent's. NULL: no memory, and the agent may have none. */
+static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     phi__head *head = (phi__head *)phi__alloc(&agent->memory, sizeof *head);
-    bool done;
-    size_t i;
-    if (head == NULL) return false;
+    if (head == NULL) return NULL;
     phi__head_free(agent);
     memset(head, 0, sizeof *head);
     agent->head = head;
     phi_arena_init(&head->arena, &agent->memory, 512);
-    head->count = spec->tool_count;
-    head->id = phi__head_hash(spec->system_prompt, spec->tools, spec->tool_count);
+    head->count = count;
     head->tools = (phi__tool_view *)phi__arena_zero(
-        &head->arena, phi__mul(phi__max(head->count, 1), sizeof *head->tools));
-    done = head->tools != NULL && phi__arena_str(&head->arena, spec->system_prompt, &head->system);
+        &head->arena, phi__mul(phi__max(count, 1), sizeof *head->tools));
+    if (head->tools != NULL) return head;
+    phi__head_free(agent);
+    return NULL;
+}
+
+/* A head of the agent as it is now: the texts are copied, for those of a source may go. `apart`: no
+   update of before is one of it, though another head said the same. */
+static bool phi__head_make(phi__run *run, bool apart) {
+    phi__agent *agent = run->agent;
+    const phi__request_spec *spec = &run->attempt.spec;
+    phi__head *head = phi__head_new(agent, spec->tool_count);
+    bool done;
+    size_t i;
+    if (head == NULL) return false;
+    head->id = phi__head_hash(spec->system_prompt, spec->tools, spec->tool_count);
+    if (apart) head->id = phi__hash_mix(head->id + phi_thread_count(agent->thread)) | 1;
+    done = phi__arena_str(&head->arena, spec->system_prompt, &head->system);
     for (i = 0; done && i < head->count; i++) {
         const phi__tool_view *from = &spec->tools[i];
         phi__tool_view *to = &head->tools[i];
@@ -67,6 +79,76 @@ static bool phi__head_make(phi__run *run) {
     if (!done) phi__head_free(agent);
     return done;
 }
+
+#ifndef PHI_NO_SNAPSHOT
+
+/* ---- snapshots ---- */
+
+PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
+    const phi__head *head = agent->head;
+    char digits[17];
+    size_t i;
+    if (head == NULL) return;
+    phi__hash_hex(head->id, digits);
+    phi__records_raw(out, "head", "{");
+    phi__records_str(out, "id", phi__str(digits, 16));
+    phi__records_str(out, "system", head->system);
+    phi__records_raw(out, "tools", "[");
+    for (i = 0; i < head->count; i++) {
+        phi__buf_text(out, i > 0 ? ",[" : "[");
+        phi__json_write_str(out, head->tools[i].name);
+        phi__buf_char(out, ',');
+        phi__json_write_str(out, head->tools[i].description);
+        phi__buf_char(out, ',');
+        phi__json_write_str(out, head->tools[i].schema);
+        phi__buf_text(out, head->tools[i].strict ? ",true]" : ",false]");
+    }
+    phi__buf_text(out, "]}");
+}
+
+static phi_status phi__head_load_tool(phi__head *head, const phi_json *node, phi__tool_view *to) {
+    phi_json_iter it = phi_json_each(node);
+    phi_str name = phi_json_str(phi_json_next(&it), "");
+    phi_str description = phi_json_str(phi_json_next(&it), "");
+    phi_str schema = phi_json_str(phi_json_next(&it), "");
+    phi_arena_mark mark = phi_arena_save(&head->arena);
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&head->arena, schema, PHI_JSON_BORROW, &root, NULL);
+    bool valid = status == PHI_OK && phi_json_is_object(root) && name.len > 0;
+    phi_arena_reset(&head->arena, mark);
+    to->strict = phi_json_bool(phi_json_next(&it), false);
+    if (status == PHI_NO_MEMORY) return status;
+    if (!valid) return PHI_PARSE;
+    return phi__arena_str(&head->arena, name, &to->name) &&
+                   phi__arena_str(&head->arena, description, &to->description) &&
+                   phi__arena_str(&head->arena, schema, &to->schema)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
+    const phi_json *tools = phi_json_get(node, "tools");
+    phi_json_iter it = phi_json_each(tools);
+    phi__head *head;
+    phi_status status;
+    size_t i;
+    if (node == NULL) return PHI_OK;
+    head = phi__head_new(agent, phi_json_count(tools));
+    if (head == NULL) return PHI_NO_MEMORY;
+    status =
+        phi__arena_str(&head->arena, phi_json_str(phi_json_get(node, "system"), ""), &head->system)
+            ? PHI_OK
+            : PHI_NO_MEMORY;
+    for (i = 0; i < head->count && status == PHI_OK; i++)
+        status = phi__head_load_tool(head, phi_json_next(&it), &head->tools[i]);
+    if (status != PHI_OK)
+        phi__head_free(agent);
+    else
+        head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
+    return status;
+}
+
+#endif
 
 /* ---- what the model was told ---- */
 
@@ -352,6 +434,14 @@ static bool phi__head_show(phi__run *run) {
                                    &head->arena);
 }
 
+/* A new head, and what the model was told of it. Where it says what a head of before said, updates of
+   that are its own; but not when some of them have left the view: a tool would be removed that
+   nobody has added. False: no memory. */
+static bool phi__head_renew(phi__run *run, phi__head_told *told) {
+    if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;
+    return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
+}
+
 PHI__FN bool phi__head_apply(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_model *model = &agent->desc.model;
@@ -364,13 +454,12 @@ PHI__FN bool phi__head_apply(phi__run *run) {
         return true;
     }
     if (!phi__head_look(run, &told)) return false;
-    if (agent->head == NULL || !told.answered || told.broken) {
-        if (!phi__head_make(run) || !phi__head_look(run, &told)) return false;
-    }
+    if ((agent->head == NULL || !told.answered || told.broken) && !phi__head_renew(run, &told))
+        return false;
     tools = phi__head_tools_differ(run, &told);
     if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
                   !phi__head_may_stand(spec, spec->item_count))) {
-        if (!phi__head_make(run) || !phi__head_look(run, &told)) return false;
+        if (!phi__head_renew(run, &told)) return false;
         tools = false;
     }
     if (told.foreign && !phi__head_filter(run)) return false;

@@ -28,4 +28,13 @@ typedef struct phi__head {
 PHI__FN bool phi__head_apply(phi__run *run);
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
 
+#ifndef PHI_NO_SNAPSHOT
+/* The head in a snapshot, as a member "head" where there is one:
+       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...]}
+   An agent that is restored goes on with it, so that the thinking of before stays valid. */
+PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
+/* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
+PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
+#endif
+
 #endif

@@ -1,15 +1,25 @@
-/* test_conversations.c - whole conversations over loopback HTTP, each in both protocols: the agent,
-   the tools, the codecs and libcurl together, against a server that refuses what the real ones
-   refuse. */
+/* test_conversations.c - whole conversations over loopback HTTP, each in both protocols, and with a
+   model that always thinks and checks the prefix of its thinking: the agent, the tools, the codecs
+   and libcurl together, against a server that refuses what the real ones refuse. */
 #include "e2e/e2e.h"
+
+enum { CHECKING = E2E_WIRES, CAST }; /* behind those of both protocols */
+
+static const char *cast_name(int w) { return w == CHECKING ? "checking" : e2e_name((e2e_wire)w); }
+
+static phi_model cast_model(int w, const char *path) {
+    phi_model model = e2e_model(w == CHECKING ? E2E_ANTHROPIC : (e2e_wire)w, path);
+    if (w == CHECKING) model.id = "claude-opus-5-5";
+    return model;
+}
 
 /* Agents of both protocols at one path of the mock, with the six built-in tools in a directory of
    their own. */
 typedef struct pair {
     crowd *c;
-    seen *s[E2E_WIRES];
-    phi_toolset set[E2E_WIRES];
-    char dir[E2E_WIRES][700];
+    seen *s[CAST];
+    phi_toolset set[CAST];
+    char dir[CAST][700];
 } pair;
 
 static bool pair_open(pair *p, const char *path, phi_thinking thinking) {
@@ -19,10 +29,11 @@ static bool pair_open(pair *p, const char *path, phi_thinking thinking) {
     if (!test_temp_dir(dir, sizeof dir)) return false;
     p->c = crowd_new(NULL);
     if (p->c == NULL) return false;
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         phi_tools_desc tools = PHI_ZERO;
-        phi_agent_desc desc = e2e_desc((e2e_wire)w, path);
-        (void)snprintf(p->dir[w], sizeof p->dir[w], "%s/%s", dir, e2e_name((e2e_wire)w));
+        phi_agent_desc desc = e2e_desc(E2E_ANTHROPIC, path);
+        desc.model = cast_model(w, path);
+        (void)snprintf(p->dir[w], sizeof p->dir[w], "%s/%s", dir, cast_name(w));
         (void)snprintf(command, sizeof command,
                        "mkdir '%s' && cd '%s' && echo 'A small project.' > README.md && "
                        "echo 'int main;' > b.c",
@@ -33,19 +44,19 @@ static bool pair_open(pair *p, const char *path, phi_thinking thinking) {
         desc.tools = p->set[w].tools;
         desc.tool_count = p->set[w].count;
         desc.thinking = thinking;
-        p->s[w] = crowd_add(p->c, &desc, e2e_name((e2e_wire)w));
+        p->s[w] = crowd_add(p->c, &desc, cast_name(w));
         if (p->s[w] == NULL) return false;
     }
     return true;
 }
 
-/* Prompts both, and waits for both. */
+/* Prompts all, and waits for all. */
 static bool pair_ask(pair *p, const char *text) {
     int w;
-    for (w = 0; w < E2E_WIRES; w++)
+    for (w = 0; w < CAST; w++)
         if (!crowd_prompt(p->s[w], text)) return false;
     if (!crowd_run(p->c, 30)) return false;
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         if (!CHECK_EQ_INT(p->s[w]->status, PHI_OK)) printf("  %s\n", p->s[w]->failure_text);
         (void)CHECK(crowd_history_holds(p->s[w]));
     }
@@ -57,7 +68,7 @@ TEST(an_answer_streams_in_deltas_and_counts_its_tokens) {
     int w;
     REQUIRE(pair_open(&p, "/s/hello", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Hi"));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text,
                      "Hello! I am a scripted model, and this answer came as a stream.");
         CHECK(p.s[w]->events[PHI_EV_TEXT] >= 5);
@@ -76,11 +87,12 @@ TEST(a_second_prompt_goes_on_with_the_conversation) {
     REQUIRE(pair_ask(&p, "first"));
     REQUIRE(pair_ask(&p, "second"));
     REQUIRE(pair_ask(&p, "third"));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "Tell me more about \"third\".");
         CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 6);
         crowd_message_text(p.s[w], 1, text, sizeof text);
-        CHECK_EQ_STR(text, "Hello! You said: \"first\". What shall we talk about?");
+        CHECK_EQ_STR(text + (w == CHECKING ? strlen("Let me see.") : 0),
+                     "Hello! You said: \"first\". What shall we talk about?");
     }
     crowd_free(p.c);
 }
@@ -90,7 +102,7 @@ TEST(a_directory_is_listed_and_a_file_read_and_told_of) {
     int w;
     REQUIRE(pair_open(&p, "/s/demo", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "What is in this directory?"));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK(strstr(p.s[w]->text, "The directory holds:\n\nREADME.md\nb.c\n\n(2 files)") != NULL);
         CHECK(strstr(p.s[w]->text, "A small project.") != NULL);
         CHECK_EQ_INT(p.s[w]->message_count, 6);
@@ -106,7 +118,7 @@ TEST(all_six_tools_work_in_one_conversation) {
     int w;
     REQUIRE(pair_open(&p, "/s/six", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Use them all."));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "Wrote 11 bytes to notes/a.txt\n"
                                    "Replaced 1 line with 1 line in notes/a.txt\n"
                                    "[2 lines]\n   1 | alpha\n   2 | gamma\n"
@@ -124,7 +136,7 @@ TEST(two_calls_of_a_turn_run_at_the_same_time) {
     int w;
     REQUIRE(pair_open(&p, "/s/meet", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Meet."));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "They wait for each other."
                                    "Exit code: 0\nfirst\n / Exit code: 0\nsecond\n");
         CHECK_EQ_INT(p.s[w]->most_at_once, 2);
@@ -137,7 +149,7 @@ TEST(a_command_streams_its_output_while_it_runs) {
     int w;
     REQUIRE(pair_open(&p, "/s/talk", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Talk."));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK(p.s[w]->events[PHI_EV_TOOL_UPDATE] >= 2);
         CHECK_EQ_STR(p.s[w]->text, "Exit code: 0\nline 1\nline 2\nline 3\n");
     }
@@ -174,7 +186,7 @@ TEST(difficult_text_arrives_as_it_was_sent) {
     int w;
     REQUIRE(pair_open(&p, "/s/unicode", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Gr\xc3\xbc\xc3\x9f mich, \xf0\x9f\x98\x80 \"\\\n\t\x7f"));
-    for (w = 0; w < E2E_WIRES; w++)
+    for (w = 0; w < CAST; w++)
         CHECK_EQ_STR(p.s[w]->text,
                      "Gr\xc3\xbc\xc3\x9f"
                      "e, \xe4\xb8\x96\xe7\x95\x8c \xf0\x9f\x98\x80 "
@@ -190,7 +202,7 @@ TEST(a_prompt_of_every_kind_of_text_comes_back_from_the_echo) {
     int w;
     REQUIRE(pair_open(&p, "/s/echo", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, text));
-    for (w = 0; w < E2E_WIRES; w++) CHECK_EQ_STR(p.s[w]->text, text);
+    for (w = 0; w < CAST; w++) CHECK_EQ_STR(p.s[w]->text, text);
     crowd_free(p.c);
 }
 
@@ -199,7 +211,7 @@ TEST(big_arguments_are_written_to_the_last_byte) {
     int w;
     REQUIRE(pair_open(&p, "/s/bigargs-300000", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Write much."));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         char path[900], *text;
         size_t len = 0;
         (void)snprintf(path, sizeof path, "%s/big.txt", p.dir[w]);
@@ -225,7 +237,7 @@ TEST(a_large_prompt_is_sent_whole) {
     memcpy(text + n - 8, "the end.", 8);
     REQUIRE(pair_open(&p, "/s/tail", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, text));
-    for (w = 0; w < E2E_WIRES; w++) CHECK_EQ_STR(p.s[w]->text, "It ends with: the end.");
+    for (w = 0; w < CAST; w++) CHECK_EQ_STR(p.s[w]->text, "It ends with: the end.");
     free(text);
     crowd_free(p.c);
 }
@@ -235,13 +247,13 @@ TEST(an_answer_cut_by_the_token_limit_says_so_and_one_without_content_is_kept) {
     int w;
     REQUIRE(pair_open(&p, "/s/length", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Go on."));
-    for (w = 0; w < E2E_WIRES; w++)
+    for (w = 0; w < CAST; w++)
         CHECK_EQ_INT(phi_message_at(p.s[w]->agent, 1)->stop_reason, PHI_STOP_REASON_LENGTH);
     crowd_free(p.c);
     REQUIRE(pair_open(&p, "/s/empty", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "Say nothing."));
     REQUIRE(pair_ask(&p, "And again."));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "");
         CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 4);
     }
@@ -254,8 +266,8 @@ TEST(the_model_is_switched_in_mid_conversation_with_calls_and_thinking_in_the_hi
     REQUIRE(pair_open(&p, "/s/thinking", PHI_THINKING_LOW));
     for (round = 0; round < 4; round++) {
         REQUIRE(pair_ask(&p, "Think."));
-        for (w = 0; w < E2E_WIRES; w++) {
-            phi_model model = e2e_model((e2e_wire)((w + round + 1) % 2), "/s/thinking");
+        for (w = 0; w < CAST; w++) {
+            phi_model model = cast_model((w + round + 1) % CAST, "/s/thinking");
             CHECK(strstr(p.s[w]->text, "Looking.Seen: README.md") != NULL);
             CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 4 * (round + 1));
             REQUIRE(CHECK_EQ_INT(phi_agent_set_model(p.s[w]->agent, &model), PHI_OK));
@@ -286,9 +298,9 @@ TEST(a_reset_agent_begins_a_conversation_of_its_own) {
     int w;
     REQUIRE(pair_open(&p, "/s/chat", PHI_THINKING_OFF));
     REQUIRE(pair_ask(&p, "first"));
-    for (w = 0; w < E2E_WIRES; w++) CHECK_EQ_INT(phi_agent_reset(p.s[w]->agent), PHI_OK);
+    for (w = 0; w < CAST; w++) CHECK_EQ_INT(phi_agent_reset(p.s[w]->agent), PHI_OK);
     REQUIRE(pair_ask(&p, "anew"));
-    for (w = 0; w < E2E_WIRES; w++) {
+    for (w = 0; w < CAST; w++) {
         CHECK_EQ_STR(p.s[w]->text, "Hello! You said: \"anew\". What shall we talk about?");
         CHECK_EQ_INT(phi_message_count(p.s[w]->agent), 2);
     }

@@ -118,6 +118,32 @@ static void talk(thinker *t, size_t rounds) {
 
 static const char *last_request(thinker *t) { return rig_request(t->r, rig_requests(t->r) - 1); }
 
+/* Restores the agent out of a snapshot in which `from` is `to`, where they are given. */
+static void again(thinker *t, const char *from, const char *to) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    phi__buf edited;
+    size_t at;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    phi__buf_init(&edited, &memory);
+    CHECK_EQ_INT(phi_agent_snapshot(t->agent, &arena, &text), PHI_OK);
+    at = from != NULL ? phi__str_find(text, 0, from) : SIZE_MAX;
+    CHECK(from == NULL || at != SIZE_MAX);
+    if (at != SIZE_MAX) {
+        phi__buf_add(&edited, text.at, at);
+        phi__buf_text(&edited, to);
+        at += strlen(from);
+        phi__buf_add(&edited, text.at + at, text.len - at);
+        text = phi__buf_str(&edited);
+    }
+    CHECK_EQ_INT(phi_agent_free(t->agent), PHI_OK);
+    t->agent = phi_agent_restore(rig_runtime(t->r), &t->desc, text, PHI_RESTORE_RESUME);
+    phi__buf_free(&edited);
+    phi_arena_free(&arena);
+}
+
 /* ---- stories ---- */
 
 TEST(thinking_of_every_answer_goes_back_while_nothing_changes) {
@@ -201,6 +227,30 @@ TEST(tools_that_come_and_go_are_appended_and_cost_no_thinking) {
     thinker_end(&t);
 }
 
+TEST(no_tool_is_removed_whose_addition_has_left_the_view) {
+    thinker t;
+    phi_policy policy = PHI_ZERO;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 0);
+    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    talk(&t, 0);
+    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 2), PHI_OK);
+    talk(&t, 0);
+    CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") != NULL);
+    policy.max_turns = 2;
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    talk(&t, 0);
+    CHECK(strstr(last_request(&t), "\"type\":\"tool_addition\"") == NULL);
+    CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") == NULL);
+    again(&t, NULL, NULL);
+    talk(&t, 0);
+    CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") == NULL);
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, NULL), PHI_OK);
+    talk(&t, 0);
+    CHECK(strstr(last_request(&t), "\"type\":\"tool_removal\"") == NULL);
+    thinker_end(&t);
+}
+
 TEST(a_model_without_updates_is_told_anew_and_its_thinking_goes_with_a_warning) {
     thinker t;
     thinker_begin(&t, "claude-opus-5-5");
@@ -276,6 +326,23 @@ TEST(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in) {
     thinker_end(&t);
 }
 
+TEST(a_model_that_always_thinks_needs_no_word_of_it) {
+    thinker t;
+    phi_policy policy = PHI_ZERO;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.desc.model.reasoning = false;
+    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    policy.max_turns = 2;
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    talk(&t, 1);
+    talk(&t, 1);
+    CHECK_EQ_INT(t.last.sent, 3);
+    talk(&t, 2);
+    CHECK_EQ_INT(t.last.sent, 2);
+    CHECK_EQ_INT(t.warnings, 1);
+    thinker_end(&t);
+}
+
 TEST(thinking_goes_back_after_a_snapshot) {
     thinker t;
     phi_memory memory;
@@ -293,6 +360,92 @@ TEST(thinking_goes_back_after_a_snapshot) {
     talk(&t, 0);
     CHECK_EQ_INT(t.last.sent, 3);
     CHECK_EQ_INT(t.warnings, 0);
+    thinker_end(&t);
+}
+
+TEST(an_agent_restored_with_another_prompt_goes_on_with_its_head) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.tools[1].strict = true;
+    t.tools[1].schema = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
+    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 2), PHI_OK);
+    talk(&t, 1);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    talk(&t, 0);
+    t.desc.system_prompt = "You are a king."; /* as it is by now: nothing is to be told */
+    again(&t, NULL, NULL);
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 3);
+    t.desc.system_prompt = "You are a fool.";
+    t.desc.tool_count = 3;
+    again(&t, NULL, NULL);
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 4);
+    CHECK(strstr(last_request(&t), "\"text\":\"You are a smith.\"") != NULL);
+    CHECK(strstr(last_request(&t), "From now on they are:\\n\\nYou are a fool.") != NULL);
+    CHECK(strstr(last_request(&t), "\"definition\":{\"name\":\"give\"") != NULL);
+    CHECK_EQ_INT(t.warnings, 0);
+    thinker_end(&t);
+}
+
+TEST(a_snapshot_whose_head_is_broken_is_refused) {
+    static const char *const broken[] = {"\"tools\":[7,[\"look\",", "\"tools\":[[],[\"look\",",
+                                         "\"tools\":[[\"\",",
+                                         "\"tools\":[[\"look\",\"\",\"[]\"],[\"look\",",
+                                         "\"tools\":[[\"look\",\"\",\"{\"],[\"look\","};
+    size_t i;
+    for (i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        thinker t;
+        thinker_begin(&t, "claude-opus-5-5");
+        talk(&t, 0);
+        again(&t, "\"tools\":[[\"look\",", broken[i]);
+        CHECK(t.agent.rt == NULL);
+        CHECK_EQ_INT(phi_last_error(rig_runtime(t.r), NULL, NULL), PHI_PARSE);
+        thinker_end(&t);
+    }
+}
+
+TEST(a_head_is_restored_whole_or_not_at_all_when_memory_ends) {
+    thinker t;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    phi_agent agent;
+    bool tripped = true;
+    int n = 0;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 1);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(t.agent, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
+    agent = t.agent;
+    t.desc.system_prompt = "You are a king.";
+    for (; tripped; n++) {
+        test_alloc_fail_at(n);
+        agent = phi_agent_restore(rig_runtime(t.r), &t.desc, text, PHI_RESTORE_RESUME);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(agent.rt != NULL || tripped);
+        if (tripped && agent.rt != NULL) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
+    }
+    CHECK(n > 20);
+    phi_arena_free(&arena);
+    t.agent = agent;
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 2);
+    CHECK(strstr(last_request(&t), "\"text\":\"You are a smith.\"") != NULL);
+    thinker_end(&t);
+}
+
+TEST(a_snapshot_of_before_has_no_head_and_one_is_made) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 1);
+    again(&t, "\"head\":{", "\"no_head\":{");
+    REQUIRE(t.agent.rt != NULL);
+    talk(&t, 0);
+    CHECK_EQ_INT(t.last.sent, 2);
     thinker_end(&t);
 }
 
@@ -541,10 +694,16 @@ TEST_MAIN(TEST_ENTRY(thinking_of_every_answer_goes_back_while_nothing_changes),
           TEST_ENTRY(facts_that_change_each_turn_cost_no_thinking),
           TEST_ENTRY(another_system_prompt_is_appended_and_costs_no_thinking),
           TEST_ENTRY(tools_that_come_and_go_are_appended_and_cost_no_thinking),
+          TEST_ENTRY(no_tool_is_removed_whose_addition_has_left_the_view),
           TEST_ENTRY(a_model_without_updates_is_told_anew_and_its_thinking_goes_with_a_warning),
           TEST_ENTRY(a_compaction_takes_the_thinking_behind_it_along),
           TEST_ENTRY(a_policy_that_keeps_two_turns_sends_the_thinking_of_the_turn_it_is_in),
+          TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
           TEST_ENTRY(thinking_goes_back_after_a_snapshot),
+          TEST_ENTRY(an_agent_restored_with_another_prompt_goes_on_with_its_head),
+          TEST_ENTRY(a_snapshot_whose_head_is_broken_is_refused),
+          TEST_ENTRY(a_head_is_restored_whole_or_not_at_all_when_memory_ends),
+          TEST_ENTRY(a_snapshot_of_before_has_no_head_and_one_is_made),
           TEST_ENTRY(a_history_that_is_saved_and_loaded_keeps_its_thinking),
           TEST_ENTRY(thinking_of_a_file_of_before_counts_until_something_is_rewritten),
           TEST_ENTRY(a_failover_and_back_keeps_the_thinking_of_the_first_model),

@@ -78,6 +78,7 @@ KNOWN = {
     "on-turn": [0],
     "times": [1, ""],
     "no-key": [],
+    "bind-silent": [],
 }
 
 
@@ -115,7 +116,7 @@ class Behaviour:
 
     def clear(self):
         """Behave: what is said about strictness stays."""
-        self.args = {k: v for k, v in self.args.items() if k == "no-key"}
+        self.args = {k: v for k, v in self.args.items() if k in ("no-key", "bind-silent")}
 
 
 def split_path(raw_path):

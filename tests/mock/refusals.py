@@ -152,7 +152,7 @@ claude("blank text", "must contain non-whitespace", put(M, 0, "content", 0, "tex
 claude("blank string", "must contain non-whitespace", put(M, 0, "content", "  "))
 claude("empty content", "must have non-empty content", put(M, 0, "content", []))
 claude("null content", "messages.0.content: Field required", put(M, 0, "content", None))
-claude("system role", "top-level `system` parameter", put(M, 0, "role", "system"))
+claude("system role", "role 'system' is not supported on this model", put(M, 0, "role", "system"))
 claude("assistant first", "first message must use the \"user\" role",
        lambda b, h: b[M].insert(0, {"role": "assistant", "content": "x"}))
 claude("prefill on new models", "does not support assistant message prefill",

@@ -59,6 +59,7 @@ class Server:
         self.log = collections.deque(maxlen=1000)
         self.last_body = b""
         self.total = self.connections = self.gone = self.active = self.peak = 0
+        self.thinking_sent = self.thinking_dropped = self.refused = 0
         self.uses = collections.Counter()  # of `times`
 
     # ---- one request ----
@@ -163,6 +164,7 @@ class Server:
         try:
             conversation = wire.check(asked, behaviour)
             conversation.digest, conversation.body_bytes = digest(asked.body), len(asked.body)
+            self.count_thinking(conversation.binding, entry)
             found = self.find(name, conversation.model)
             if found is None:
                 refusal = wire.refusal_for_status(404)
@@ -181,6 +183,13 @@ class Server:
             return await self.refuse(raw, wire, refusal, entry)
         turn = self.scenarios.turn(found, conversation)
         return await self.deliver(raw, wire, behaviour, turn, conversation, entry)
+
+    def count_thinking(self, bound, entry):
+        if bound is None:
+            return
+        entry["thinking_sent"], entry["thinking_dropped"] = bound.sent, bound.transformations()
+        self.thinking_sent += bound.sent
+        self.thinking_dropped += len(bound.dropped)
 
     def find(self, name, model):
         if name is not None:
@@ -259,6 +268,7 @@ class Server:
 
     async def refuse(self, raw, wire, refusal, entry):
         entry["status"], entry["problem"] = refusal.status, refusal.message
+        self.refused += 1
         request_id = "req_mock_%d" % self.serial
         body = json.dumps(wire.error_body(refusal, request_id)).encode()
         headers = dict(wire.headers(request_id), **{"Content-Type": "application/json"},
@@ -313,7 +323,9 @@ class Server:
             transports = len(self.runner.server.connections) if self.runner else 0
             return web.json_response({
                 "total": self.total, "connections": self.connections, "active": self.active,
-                "peak_active": self.peak, "gone": self.gone, "open": max(0, transports - 1)
+                "peak_active": self.peak, "gone": self.gone, "open": max(0, transports - 1),
+                "refused": self.refused, "thinking_sent": self.thinking_sent,
+                "thinking_dropped": self.thinking_dropped
             })
         if path == "/_body":
             return web.Response(body=self.last_body, content_type="application/json")

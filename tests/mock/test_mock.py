@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import binding_tests
 import refusals
 import dialect_tests
 from client import PATIENCE, Client, Server, chat_text, claude_text, sse_events
@@ -390,6 +391,7 @@ def main():
                      log_and_stats):
             part(client)
         dialect_tests.all_of_it(check, client, FIXTURES)
+        binding_tests.all_of_it(check, client)
     tls_and_process()
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0

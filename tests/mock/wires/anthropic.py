@@ -2,7 +2,9 @@
 
 import json
 
+import binding
 from scenario import arguments
+from . import anthropic_system
 from .anthropic_rules import Checker, merge, refuse, sign, texts, version_of
 from .base import Conversation, Message, Refusal, Wire, deltas, parse_json, slices
 
@@ -25,6 +27,14 @@ STATUS_KINDS = {
     500: ("api_error", "Internal server error"), 503: ("api_error", "Service unavailable"),
     504: ("timeout_error", "Request timed out"), 529: ("overloaded_error", "Overloaded")
 }
+
+
+def parsed(block):
+    """A call's arguments as a client reads them."""
+    try:
+        return json.loads(arguments(block))
+    except ValueError:
+        return {}
 
 
 class Anthropic(Wire):
@@ -53,7 +63,8 @@ class Anthropic(Wire):
         # The name of the beta, which stays good with its header; gateways send it.
         if "output_format" in body and BETA_OF_FORMATS in headers.get("anthropic-beta", ""):
             body.setdefault("output_config", {})["format"] = body.pop("output_format")
-        Checker(body).top()
+        betas = [b.strip() for b in headers.get("anthropic-beta", "").split(",")]
+        Checker(body, betas).top()
         if headers.get("anthropic-version") == "2026-10-21":
             for field in ("temperature", "top_p", "top_k"):
                 if field in body:
@@ -67,9 +78,14 @@ class Anthropic(Wire):
             )
         out = Conversation(body["model"], body.get("stream", False))
         out.system = texts(body.get("system", ""))
-        out.tools = [t["name"] for t in body.get("tools", [])]
+        out.tools = anthropic_system.available(body.get("tools") or [], body["messages"])
         out.wants_json = "format" in body.get("output_config", {})
-        out.wants_thinking = (body.get("thinking") or {}).get("type") == "enabled"
+        thinking = body.get("thinking") or {}
+        out.wants_thinking = thinking.get("type") == "enabled" or (
+            binding.thinks(body["model"], thinking)
+            and (body.get("tool_choice") or {}).get("type") not in ("any", "tool"))
+        out.binding = anthropic_system.bound(body, betas, behaviour)
+        out.tells_drops = binding.BETA in betas
         for role, blocks, _ in merge(body["messages"]):
             message = Message(role)
             message.text = texts(blocks)
@@ -80,10 +96,10 @@ class Anthropic(Wire):
         return out
 
     def error_body(self, refusal, request_id):
-        return {
-            "type": "error", "error": {"type": refusal.kind, "message": refusal.message},
-            "request_id": request_id
-        }
+        error = {"type": refusal.kind, "message": refusal.message}
+        if refusal.code:
+            error["details"] = {"error_code": refusal.code}
+        return {"type": "error", "error": error, "request_id": request_id}
 
     def refusal_for_status(self, status):
         kind, message = STATUS_KINDS.get(status, ("api_error", "HTTP %d" % status))
@@ -106,7 +122,19 @@ class Anthropic(Wire):
         blocks = turn.blocks
         if conversation.wants_thinking and not any("thinking" in b["type"] for b in blocks):
             blocks = [{"type": "thinking", "thinking": "Let me see."}] + blocks
-        return blocks
+        if not conversation.binding.checks:
+            return blocks
+        return conversation.binding.sealed(blocks, lambda b, i: self.as_sent(b, conversation, i))
+
+    def as_sent(self, block, conversation, i):
+        """An answer's block as it comes back; blank texts are refused, and do not."""
+        if block["type"] == "text":
+            text = block["text"] * block.get("times", 1)
+            return {"type": "text", "text": text} if text.strip() else None
+        return {
+            "type": "tool_use", "id": block.get("id") or conversation.new_id("toolu_", i),
+            "name": block["name"], "input": parsed(block)
+        }
 
     def usage(self, turn, conversation):
         given = turn.usage
@@ -120,11 +148,14 @@ class Anthropic(Wire):
         }
 
     def shell(self, turn, conversation):
-        return {
+        out = {
             "id": conversation.new_id("msg_", "m"), "type": "message", "role": "assistant",
             "model": conversation.model, "content": [], "stop_reason": None, "stop_sequence": None,
             "usage": self.usage(turn, conversation)
         }
+        if conversation.tells_drops:
+            out["input_transformations"] = conversation.binding.transformations()
+        return out
 
     def events(self, turn, conversation, behaviour):
         yield "message_start", {"type": "message_start", "message": self.shell(turn, conversation)}
@@ -191,9 +222,9 @@ class Anthropic(Wire):
                     "name": block["name"], "input": json.loads(arguments(block))
                 })
             else:
+                signature = block.get("signature") or sign(block.get("thinking", ""))
                 out["content"].append(
-                    dict(block,
-                         **({"signature": sign(block["thinking"])} if "thinking" in block else {})))
+                    dict(block, **({"signature": signature} if "thinking" in block else {})))
         out["stop_reason"] = STOPS.get(turn.stop, turn.stop)
         out["usage"]["output_tokens"] = turn.output_tokens()
         return out

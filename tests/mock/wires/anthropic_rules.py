@@ -3,6 +3,8 @@
 import hashlib
 import re
 
+import binding
+from . import anthropic_system
 from .base import Refusal, image_fault, is_int, is_number, media_fault
 
 TOP_FIELDS = {
@@ -46,6 +48,13 @@ def sign(thinking):
     return "bW9jay" + hashlib.sha1(thinking.encode()).hexdigest() + "=="
 
 
+def is_whole(thinking, signature):
+    """Whether a signature of the mock's belongs to a text; one of others is let be."""
+    if binding.is_bound(signature):
+        return binding.authentic(thinking, signature)
+    return not signature.startswith("bW9jay") or not thinking or signature == sign(thinking)
+
+
 LOOSE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
          "maxLength", "maxItems", "uniqueItems", "minProperties", "maxProperties", "oneOf", "not",
          "if", "patternProperties")
@@ -69,8 +78,9 @@ def fault_of_format(schema):
 
 class Checker:
     """Walks one request body. `where` is the path in the words of the API: messages.1.content.0"""
-    def __init__(self, body):
-        self.body = body
+    def __init__(self, body, betas=()):
+        self.body, self.betas = body, betas
+        self.known_tools = set()  # names, also of definitions in messages
         self.marks = []  # (where, ttl) of the cache marks: tools, system, messages
 
     def extra(self, value, allowed, where):
@@ -137,38 +147,45 @@ class Checker:
         if tools is not None and not isinstance(tools, list):
             refuse("tools: Input should be a valid list")
         for i, tool in enumerate(tools or []):
-            where = "tools.%d.custom" % i
-            if not isinstance(tool, dict):
-                refuse("tools.%d: Input should be an object", i)
-            self.extra(tool, TOOL_FIELDS, where)
-            if "name" not in tool:
-                refuse("%s.name: Field required", where)
-            if not isinstance(tool["name"], str) or not TOOL_NAME.match(tool["name"]):
-                refuse("%s.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", where)
-            if not isinstance(tool.get("description", ""), str):
-                refuse("%s.description: Input should be a valid string", where)
-            schema = tool.get("input_schema")
-            if not isinstance(schema, dict):
-                refuse("%s.input_schema: Field required", where)
-            if "type" not in schema:
-                refuse("%s.input_schema.type: Field required", where)
-            if schema["type"] != "object":
-                refuse("%s.input_schema.type: Input should be 'object'", where)
-            if any(k in schema for k in ("anyOf", "oneOf", "allOf")):
-                refuse(
-                    "%s.input_schema: input_schema does not support oneOf, allOf, or anyOf at the "
-                    "top level",
-                    where)
-            if not isinstance(schema.get("properties", {}), dict):
-                refuse(
-                    "%s.input_schema: JSON schema is invalid. It must match JSON Schema draft "
-                    "2020-12",
-                    where)
-            self.mark(tool, where)
+            self.tool(tool, "tools.%d.custom" % i)
             names.append(tool["name"])
         if len(set(names)) != len(names):
             refuse("tools: Tool names must be unique.")
+        if names and all(t.get("defer_loading") for t in tools):
+            refuse("At least one tool must have defer_loading=false. All tools cannot be deferred.")
+        self.known_tools.update(names)
         self.tool_choice(names)
+
+    def tool(self, tool, where):
+        if not isinstance(tool, dict):
+            refuse("%s: Input should be an object", where)
+        self.extra(tool, TOOL_FIELDS, where)
+        if "name" not in tool:
+            refuse("%s.name: Field required", where)
+        if not isinstance(tool["name"], str) or not TOOL_NAME.match(tool["name"]):
+            refuse("%s.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", where)
+        if not isinstance(tool.get("description", ""), str):
+            refuse("%s.description: Input should be a valid string", where)
+        schema = tool.get("input_schema")
+        if not isinstance(schema, dict):
+            refuse("%s.input_schema: Field required", where)
+        if "type" not in schema:
+            refuse("%s.input_schema.type: Field required", where)
+        if schema["type"] != "object":
+            refuse("%s.input_schema.type: Input should be 'object'", where)
+        if any(k in schema for k in ("anyOf", "oneOf", "allOf")):
+            refuse(
+                "%s.input_schema: input_schema does not support oneOf, allOf, or anyOf at the "
+                "top level",
+                where)
+        if not isinstance(schema.get("properties", {}), dict):
+            refuse(
+                "%s.input_schema: JSON schema is invalid. It must match JSON Schema draft "
+                "2020-12",
+                where)
+        self.mark(tool, where)
+        if tool.get("defer_loading") and "cache_control" in tool:
+            refuse("%s: cache_control cannot be set on a tool with defer_loading", where)
 
     def tool_choice(self, names):
         choice = self.body.get("tool_choice")
@@ -183,6 +200,8 @@ class Checker:
         self.extra(choice, {"type", "name", "disable_parallel_tool_use"}, "tool_choice")
         if not names and kind != "none":
             refuse("tool_choice may only be specified while providing tools.")
+        if kind in ("any", "tool") and binding.since(binding.UNFORCED, self.body["model"]):
+            refuse("tool_choice: type \"tool\" and \"any\" are not supported for this model.")
         if kind == "tool" and choice.get("name") not in names:
             refuse("Tool '%s' not found in provided tools", choice.get("name"))
 
@@ -222,6 +241,12 @@ class Checker:
                 "thinking: Input tag %r found using 'type' does not match any of the expected "
                 "tags: 'adaptive', "
                 "'disabled', 'enabled'", kind)
+        refused = self.unsupported(kind, version)
+        if refused is not None:
+            refuse("\"thinking.type.%s\" is not supported for this model.%s", kind, refused)
+        self.block_binding(thinking, kind)
+        if kind in ("disabled", "between_tools"):
+            self.extra(thinking, {"type"}, "thinking." + kind)
         if kind == "disabled":
             return
         if kind == "enabled":
@@ -235,11 +260,6 @@ class Checker:
                     "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
             if budget >= body["max_tokens"]:
                 refuse("`max_tokens` must be greater than `thinking.budget_tokens`.")
-            if version and version >= (4, 7):
-                refuse(
-                    "\"thinking.type.enabled\" is not supported for this model. Use "
-                    "\"thinking.type.adaptive\" and "
-                    "\"output_config.effort\" to control thinking behavior.")
         else:
             self.extra(thinking, {"type", "display", "block_binding"}, "thinking." + kind)
             if thinking.get("display", "omitted") not in ("summarized", "omitted"):
@@ -252,6 +272,30 @@ class Checker:
             refuse("`top_k` must be unset when thinking is enabled.")
         if (body.get("tool_choice") or {}).get("type") in ("any", "tool"):
             refuse("Thinking may not be enabled when tool_choice forces tool use.")
+
+    def unsupported(self, kind, version):
+        """What follows the words that a model does not take this `thinking.type`; None: it does."""
+        model = binding.model_of(self.body["model"])
+        instead = (" Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking "
+                   "behavior.")
+        if kind == "enabled":
+            return instead if version and version >= (4, 7) else None
+        if kind == "disabled" and model:
+            always = binding.since(binding.ALWAYS, self.body["model"])
+            return instead if always or model == ("sonnet", (5, 5)) else None
+        return "" if kind == "between_tools" and model and model != ("sonnet", (5, 5)) else None
+
+    def block_binding(self, thinking, kind):
+        """`block_binding`: with its beta, where thinking is on; models without the check take it, too."""
+        given = thinking.get("block_binding")
+        where = "thinking.%s.block_binding" % kind
+        if "block_binding" in thinking and binding.BETA not in self.betas:
+            refuse("%s: Extra inputs are not permitted", where)
+        if given is None:
+            return
+        self.extra(given, {"prefix_mismatch_behavior"}, where)
+        if given.get("prefix_mismatch_behavior", "error") not in ("error", "drop_block"):
+            refuse("%s.prefix_mismatch_behavior: Input should be 'error' or 'drop_block'", where)
 
     def format(self, wanted, version):
         if wanted is None:
@@ -290,9 +334,7 @@ class Checker:
             signature = block.get("signature")
             if not isinstance(signature, str):
                 refuse("%s.thinking.signature: Field required", where)
-            changed = signature.startswith("bW9jay") and block["thinking"] and signature != sign(
-                block["thinking"])
-            if not signature or changed:
+            if not signature or not is_whole(block["thinking"], signature):
                 refuse("%s: Invalid `signature` in `thinking` block", where)
         elif kind == "redacted_thinking":
             if not isinstance(block.get("data"), str) or not block["data"]:
@@ -363,6 +405,11 @@ class Checker:
         for j, part in enumerate(content):
             inner = "%s.tool_result.content.%d" % (where, j)
             kind = part.get("type") if isinstance(part, dict) else None
+            if kind == "tool_reference":
+                self.extra(part, {"type", "tool_name"}, inner)
+                if part.get("tool_name") not in self.known_tools:
+                    refuse("Tool reference '%s' not found in available tools", part.get("tool_name"))
+                continue
             if kind not in ("text", "image", "document"):
                 refuse("%s: Input tag %r does not match 'text', 'image'", inner, kind)
             if is_error and kind != "text":
@@ -378,6 +425,8 @@ class Checker:
             refuse("messages: at least one message is required")
         for i, message in enumerate(messages):
             self.message(message, "messages.%d" % i, i == len(messages) - 1)
+        merged = merge(messages)
+        anthropic_system.placement(messages, merged)
         if messages[0]["role"] != "user":
             refuse("messages: first message must use the \"user\" role")
         self.pairing(messages)
@@ -397,13 +446,13 @@ class Checker:
     def message(self, message, where, is_last):
         if not isinstance(message, dict):
             refuse("%s: Input should be an object", where)
-        self.extra(message, {"role", "content"}, where)
         role = message.get("role")
         if role == "system":
-            refuse(
-                "messages: Unexpected role \"system\". The Messages API accepts a top-level "
-                "`system` parameter, not "
-                "\"system\" as an input message role.")
+            anthropic_system.message(self, message, where)
+            return
+        if message.get("clear_at") is not None and anthropic_system.CLEAR in self.betas:
+            refuse("%s.clear_at: clear_at is only permitted on role 'system' messages", where)
+        self.extra(message, {"role", "content"}, where)
         if role not in ROLE_BLOCKS:
             refuse("%s.role: Input should be 'user' or 'assistant'", where)
         content = message.get("content")
@@ -485,7 +534,7 @@ def merge(messages):
     """[role, blocks, index of the first]: the server joins consecutive messages of one role."""
     out = []
     for i, message in enumerate(messages):
-        content = message["content"]
+        content = message.get("content") or []
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if out and out[-1][0] == message["role"]:
             out[-1][1] = out[-1][1] + blocks

@@ -23,7 +23,7 @@ class Refusal(Exception):
 class Message:
     """One message of the conversation, free of protocol."""
     def __init__(self, role):
-        self.role = role  # "user" or "assistant"
+        self.role = role  # "user", "assistant" or "system"
         self.text = ""
         self.calls = []  # ids of tool calls
         self.results = []  # (call id, text) of tool results
@@ -41,6 +41,8 @@ class Conversation:
         self.wants_usage = True
         self.digest = ""  # of the raw body: makes ids that differ from request to request
         self.body_bytes = 0
+        self.binding = None  # of a wire whose thinking is bound to what was before it
+        self.tells_drops = False
 
     def assistant_count(self):
         return sum(1 for m in self.messages if m.role == "assistant")

@@ -4,8 +4,9 @@ import json
 import re
 from urllib.parse import unquote
 
+import binding
 from scenario import arguments
-from . import aws
+from . import aws, bedrock_system
 from .anthropic_rules import sign
 from .base import Conversation, Message, Refusal, Wire, deltas, parse_json, slices, spoilt
 from .bedrock_rules import Checker, refuse
@@ -61,11 +62,18 @@ class Bedrock(Wire):
         Checker(body, model).top()
         out = Conversation(model, found.group(2) == "converse-stream")
         out.system = "\n".join(b["text"] for b in body.get("system", []) if "text" in b)
-        out.tools = [t["toolSpec"]["name"] for t in body.get("toolConfig", {}).get("tools", [])
-                     if "toolSpec" in t]
+        tools = body.get("toolConfig", {})
+        out.tools = bedrock_system.available(
+            [t["toolSpec"]["name"] for t in tools.get("tools", []) if "toolSpec" in t],
+            body["messages"])
         extra = body.get("additionalModelRequestFields", {})
+        thinking = extra.get("thinking") or {}
         out.wants_json = "outputConfig" in body
-        out.wants_thinking = (extra.get("thinking") or {}).get("type") == "enabled"
+        out.wants_thinking = thinking.get("type") == "enabled" or (
+            binding.thinks(model, thinking) and not {"any", "tool"} & set(tools.get("toolChoice", {})))
+        out.binding = bedrock_system.bound(body, model, behaviour)
+        out.tells_drops = binding.BETA in extra.get("anthropic_beta", []) and (
+            "/input_transformations" in body.get("additionalModelResponseFieldPaths", []))
         for given in body["messages"]:
             message, blocks = Message(given["role"]), given["content"]
             message.text = "\n".join(b["text"] for b in blocks if "text" in b)
@@ -118,9 +126,31 @@ class Bedrock(Wire):
         }
 
     def blocks(self, turn, conversation):
-        if conversation.wants_thinking and not any(b["type"] == "thinking" for b in turn.blocks):
-            return [{"type": "thinking", "thinking": "Let me see."}] + turn.blocks
-        return turn.blocks
+        blocks = turn.blocks
+        if conversation.wants_thinking and not any("thinking" in b["type"] for b in blocks):
+            blocks = [{"type": "thinking", "thinking": "Let me see."}] + blocks
+        if not conversation.binding.checks:
+            return blocks
+        return conversation.binding.sealed(blocks, lambda b, i: self.as_sent(b, conversation, i))
+
+    def as_sent(self, block, conversation, i):
+        """An answer's block as it comes back; blank texts are refused, and do not."""
+        if block["type"] == "text":
+            text = block["text"] * block.get("times", 1)
+            return {"text": text} if text.strip() else None
+        try:
+            given = json.loads(arguments(block))
+        except ValueError:
+            given = {}
+        return {"toolUse": {"toolUseId": block.get("id") or conversation.new_id("tooluse_", i),
+                            "name": block["name"], "input": given}}
+
+    def told(self, conversation):
+        """What the answer says of thinking that was dropped, where it was asked."""
+        if not conversation.tells_drops:
+            return {}
+        return {"additionalModelResponseFields": {
+            "input_transformations": conversation.binding.transformations()}}
 
     def events(self, turn, conversation, behaviour):
         yield "messageStart", {"role": "assistant"}
@@ -135,7 +165,8 @@ class Bedrock(Wire):
             yield "contentBlockStop", at
         if behaviour.has("no-done"):
             return
-        yield "messageStop", {"stopReason": STOPS.get(turn.stop, turn.stop)}
+        yield "messageStop", dict({"stopReason": STOPS.get(turn.stop, turn.stop)},
+                                  **self.told(conversation))
         if not behaviour.has("no-usage"):
             yield "metadata", {
                 "usage": self.usage(turn, conversation), "metrics": {"latencyMs": 100}
@@ -173,11 +204,11 @@ class Bedrock(Wire):
                     "toolUseId": block.get("id") or conversation.new_id("tooluse_", i),
                     "name": block["name"], "input": json.loads(arguments(block))
                 }})
-        return {
+        return dict({
             "output": {"message": {"role": "assistant", "content": content}},
             "stopReason": STOPS.get(turn.stop, turn.stop),
             "usage": self.usage(turn, conversation), "metrics": {"latencyMs": 100}
-        }
+        }, **self.told(conversation))
 
     def error_event(self, kind):
         kind = EVENT_KINDS.get(kind, kind)

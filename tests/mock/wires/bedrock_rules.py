@@ -7,7 +7,8 @@ Stricter than the API on purpose: unknown members are refused, not ignored.
 import json
 import re
 
-from .anthropic_rules import fault_of_format, sign
+from . import bedrock_system
+from .anthropic_rules import fault_of_format, is_whole
 from .base import Refusal, image_fault, is_int, is_number, media_fault
 
 TOP_FIELDS = {
@@ -20,7 +21,7 @@ DOCUMENT_NAME = re.compile(r"^[a-zA-Z0-9()\[\]-]+(?: [a-zA-Z0-9()\[\]-]+)*$")
 SOUNDS = ("aac", "flac", "m4a", "mka", "mkv", "mp3", "mp4", "mpeg", "mpga", "ogg", "opus", "pcm",
           "wav", "webm", "x-aac")
 BLOCKS = ("text", "image", "document", "audio", "toolUse", "toolResult", "reasoningContent",
-          "cachePoint", "guardContent")
+          "cachePoint", "guardContent", "toolAddition", "toolRemoval")
 NAME = re.compile(r"^[a-zA-Z0-9_-]+$")
 MOST_MARKS = 4
 
@@ -62,7 +63,8 @@ def many(value, where):
 
 class Checker:
     def __init__(self, body, model):
-        self.body, self.marks = body, 0
+        self.body, self.marks, self.model = body, 0, model
+        self.names = []  # of tools
         self.claude = "claude" in model or "anthropic" in model
         self.other = bool(re.search(r"nova|titan|llama|mistral|gpt-oss", model))
         self.hears = bool(re.search(r"voxtral|omni", model))
@@ -85,6 +87,8 @@ class Checker:
         self.output(body.get("outputConfig"))
         extra(body.get("additionalModelRequestFields", {}),
               body.get("additionalModelRequestFields", {}), "additionalModelRequestFields")
+        if self.claude:
+            bedrock_system.thinking(body.get("additionalModelRequestFields", {}), self.model)
         self.messages(many(body["messages"], "messages"))
         if self.uses_tools and not (body.get("toolConfig") or {}).get("tools"):
             refuse("The toolConfig field must be defined when using toolUse and toolResult content "
@@ -150,7 +154,7 @@ class Checker:
         if config is None:
             return
         extra(config, {"tools", "toolChoice"}, "toolConfig")
-        names = []
+        names = self.names
         tools = config.get("tools")
         if not tools:
             constraint(tools or "[]", "toolConfig.tools",
@@ -199,13 +203,15 @@ class Checker:
             where = "messages.%d" % i
             extra(message, {"role", "content"}, where)
             role = message.get("role")
-            if role not in ("user", "assistant"):
+            if role not in ("user", "assistant", "system"):
                 constraint(role, "messages.%d.member.role" % (i + 1),
-                           "Member must satisfy enum value set: [user, assistant]")
+                           "Member must satisfy enum value set: [user, assistant, system]")
+            if role == "system":
+                bedrock_system.role(self.model, messages, i)
             if i == 0 and role != "user":
                 refuse("A conversation must start with a user message. Try again with a "
                        "conversation that starts with a user message.")
-            if role == before:
+            if role == before and role != "system":
                 refuse("A conversation must alternate between user and assistant roles. Make sure "
                        "the conversation alternates between user and assistant roles and try again.")
             if not message.get("content"):
@@ -266,6 +272,9 @@ class Checker:
         elif kind == "audio":
             self.wants_role(role, "user", kind, where)
             self.audio(value, where + ".audio")
+        elif kind in ("toolAddition", "toolRemoval"):
+            self.wants_role(role, "system", kind, where)
+            bedrock_system.change(value, kind, where, self.names)
         elif kind == "toolUse":
             self.wants_role(role, "assistant", kind, where)
             extra(value, {"toolUseId", "name", "input"}, where + ".toolUse")
@@ -337,7 +346,7 @@ class Checker:
         if self.claude and not signature:
             refuse("The model returned the following errors: %s.thinking.signature: Field required",
                    where)
-        if signature and signature.startswith("bW9jay") and said and signature != sign(said):
+        if signature and not is_whole(said, signature):
             refuse("The model returned the following errors: %s: Invalid `signature` in `thinking` "
                    "block", where)
 
