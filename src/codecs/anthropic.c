@@ -18,7 +18,9 @@ enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4 /* the images of an error result */
+    PHI__ANTHROPIC_IMAGES = 4,    /* the images of an error result */
+    PHI__ANTHROPIC_PROTOCOL = 8,  /* made over this protocol: citations go back, and calls whole */
+    PHI__ANTHROPIC_ABANDONED = 16 /* without the server's calls that have no result */
 };
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -67,7 +69,23 @@ static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_content *c) {
+static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
+    phi__buf *out = &e->scratch;
+    if (citations.len == 0 || citations.at[0] != '[') {
+        phi__anthropic_text(e, text);
+        return;
+    }
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"type\":\"text\"");
+    phi__render_text_member(e, "text", text);
+    phi__buf_text(out, ",\"citations\":");
+    phi__buf_add_str(out, citations);
+    phi__buf_char(out, '}');
+}
+
+/* `whole`: with the members of it that phi does not know, which `replay` has. */
+static void phi__anthropic_call(phi__encoder *e, const phi_content *c, bool whole) {
+    phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
     phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
@@ -75,19 +93,53 @@ static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_conten
     phi__render_name(out, c->name, 128);
     phi__buf_text(out, ",\"input\":");
     phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    phi__buf_char(out, '}');
+    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
+        phi__buf_char(out, ',');
+        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
+    } else
+        phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool same) {
-    size_t last = phi__claude_last_sent(m), i;
+/* "server_tool_use", "mcp_tool_use". */
+static bool phi__anthropic_is_server_call(phi_str name) {
+    return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
+}
+
+static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                                 uint32_t form) {
+    static const char *const refs[] = {"tool_use_id", NULL};
+    const phi_content *c = &m->content[block];
+    if (!phi__render_is_opaque(e->codec, c)) return false;
+    return (form & PHI__ANTHROPIC_ABANDONED) == 0 || !phi__anthropic_is_server_call(c->name) ||
+           phi__render_is_answered(m, block, "id", refs);
+}
+
+/* The last block that is sent; SIZE_MAX: none. */
+static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
+    phi_message part = *m;
+    size_t last = phi__claude_last_sent(e->codec, &part);
+    while (last != SIZE_MAX && m->content[last].kind == PHI_CONTENT_OPAQUE &&
+           !phi__anthropic_sends(e, m, last, form)) {
+        part.content_count = last;
+        last = phi__claude_last_sent(e->codec, &part);
+    }
+    return last;
+}
+
+static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
+    size_t last = phi__anthropic_last(e, m, form), i;
     for (i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(e, i == last ? phi__render_trim_end(c->text) : c->text);
-        else if (c->kind == PHI_CONTENT_THINKING && same)
+            phi__anthropic_cited(e, i == last ? phi__render_trim_end(c->text) : c->text,
+                                 whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
             phi__anthropic_thinking(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            phi__anthropic_call(e, &e->scratch, c);
+            phi__anthropic_call(e, c, whole);
+        else if (phi__anthropic_sends(e, m, i, form))
+            phi__render_opaque(e, c);
     }
 }
 
@@ -95,7 +147,7 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool images = !m->is_error && phi__render_sends_image(e, m);
+    bool images = !m->is_error && phi__render_sends_image(e, m), opaque;
     size_t i, texts = 0;
     const phi_content *text = NULL;
     phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
@@ -106,9 +158,10 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             text = &m->content[i];
             texts++;
         }
-    if (images || texts > 1 || phi__render_omits_any(e, m)) {
+    opaque = !m->is_error && phi__render_any_opaque(e, m);
+    if (images || opaque || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, m, images);
+        phi__anthropic_parts(e, m, images || opaque);
         phi__buf_char(out, ']');
     } else if (texts == 1)
         phi__render_text_member(e, "content", text->text);
@@ -150,13 +203,29 @@ static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks
     if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 
+/* Whether a user's message ends with an opaque block, which takes no cache mark. */
+static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (phi__render_is_opaque(e->codec, c)) return true;
+        if (phi__render_is_image(c) || (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)))
+            return false;
+    }
+    return false;
+}
+
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
+    size_t mark = e->mark_piece;
     phi_str blocks;
-    if (same) form |= PHI__ANTHROPIC_ORIGIN;
-    if (m->role != PHI_ROLE_ASSISTANT && phi__anthropic_no_images(e))
+    if (m->role == PHI_ROLE_ASSISTANT) {
+        if (phi__render_same_origin(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
+        if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
+        if (phi__render_abandons(e, at, phi__anthropic_is_server_call))
+            form |= PHI__ANTHROPIC_ABANDONED;
+    } else if (phi__anthropic_no_images(e))
         form |= PHI__ANTHROPIC_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
@@ -164,11 +233,12 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_result(e, m);
         else
-            phi__anthropic_assistant(e, m, same);
+            phi__anthropic_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
                           blocks);
+    if (phi__anthropic_ends_opaque(e, m)) e->mark_piece = mark;
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {

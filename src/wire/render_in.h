@@ -33,6 +33,23 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 /* Whether this target minted the message, so that its signatures may go back. */
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
+/* Whether this target's protocol made the message, by whatever model of it. */
+PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
+
+/* Whether an opaque block goes back: it is of this protocol, and whole. */
+PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c);
+PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
+/* The block's JSON as it is, with a comma before it where one is needed. */
+PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
+/* Whether an answer's server-side calls without a result can get none any more: the user has spoken
+   since. Providers refuse such a call. `is_call`: whether an opaque block's name is a call's. */
+PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
+                                  bool (*is_call)(phi_str name));
+/* Whether a later opaque block of the message names this call's id: `id` and `ref` are the paths of
+   the ids in a call and in a result. */
+PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
+                                     const char *const *refs);
+
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* Whether a target takes images of a type, "image/png". */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
@@ -40,8 +57,8 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
-/* Text and images of a message, each by the codec's own function; blank text is left out, and so
-   are images where `images` is false. Where the model takes no images, one line of text replaces
+/* Text, images and opaque blocks of a message, text and images by the codec's own function; blank
+   text is left out, and so are images and opaque blocks where `images` is false. Where the model takes no images, one line of text replaces
    each row of them. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
