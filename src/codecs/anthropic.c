@@ -18,9 +18,10 @@ enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4,    /* the images of an error result */
-    PHI__ANTHROPIC_PROTOCOL = 8,  /* made over this protocol: citations go back, and calls whole */
-    PHI__ANTHROPIC_ABANDONED = 16 /* without the server's calls that have no result */
+    PHI__ANTHROPIC_IMAGES = 4,     /* the images of an error result */
+    PHI__ANTHROPIC_PROTOCOL = 8,   /* made over this protocol: citations go back, and calls whole */
+    PHI__ANTHROPIC_ABANDONED = 16, /* without the server's calls that have no result */
+    PHI__ANTHROPIC_PAUSED = 32     /* the provider goes on with it: it is not changed at all */
 };
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -128,11 +129,14 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
 
 static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
-    size_t last = phi__anthropic_last(e, m, form), i;
+    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
+    size_t last =
+        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
+    size_t i;
     for (i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_cited(e, i == last ? phi__render_trim_end(c->text) : c->text,
+            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
                                  whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
             phi__anthropic_thinking(e, c);
@@ -225,6 +229,9 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
         if (phi__render_abandons(e, at, phi__anthropic_is_server_call))
             form |= PHI__ANTHROPIC_ABANDONED;
+        if (m->stop_reason == PHI_STOP_REASON_PAUSED && (form & PHI__ANTHROPIC_PROTOCOL) != 0 &&
+            !phi__render_user_follows(e, at))
+            form |= PHI__ANTHROPIC_PAUSED;
     } else if (phi__anthropic_no_images(e))
         form |= PHI__ANTHROPIC_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {

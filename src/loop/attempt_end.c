@@ -123,11 +123,26 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     return phi__append_keep(run->agent->thread, &message);
 }
 
+/* The answer ended with a word that the codec does not know. */
+static bool phi__attempt_end_warn(phi__run *run, phi_str word) {
+    char words[160];
+    int n = (int)phi__utf8_cut(word, 80);
+    phi_event event = PHI_ZERO;
+    (void)snprintf(words, sizeof words,
+                   "the model stopped with the reason \"%.*s\", which is not known: its answer is "
+                   "taken as it is",
+                   n, n > 0 ? word.at : "");
+    event.kind = PHI_EV_WARNING;
+    event.text = phi_str_of(words);
+    return phi__events_emit(run->agent, &event, NULL, 0);
+}
+
 /* Puts the answer into the log; false: no memory. */
 static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
+    bool unknown = failure == NULL && run->attempt.answer->assembly.stop_unknown;
     if (!phi__attempt_emit_start(run)) return false;
     kept = phi__attempt_end_keep_answer(run, failure);
     if (kept == NULL) return false;
@@ -143,7 +158,8 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event, NULL, 0) &&
+           (!unknown || phi__attempt_end_warn(run, kept->raw_stop_reason));
 }
 
 /* ---- once more ---- */

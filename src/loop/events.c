@@ -397,6 +397,28 @@ PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint
     return true;
 }
 
+PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
+                                     phi_str json, phi__answer *answer) {
+    phi__record *record;
+    phi_event event = PHI_ZERO;
+    char *at;
+    event.kind = PHI_EV_OPAQUE;
+    event.block_index = block_index;
+    event.source = type;
+    event.text = json;
+    if (agent->slot == NULL || phi__events_unwanted(agent, &event)) return true;
+    record = phi__events_room(agent, phi__add(phi__add(type.len, json.len), 2));
+    if (record == NULL) return false;
+    at = (char *)(record + 1);
+    event.source = phi__events_put(&at, type);
+    event.text = phi__events_put(&at, json);
+    record->event = event;
+    record->answer = answer;
+    answer->refs++;
+    phi__events_queue(agent, record);
+    return true;
+}
+
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
     if (phi__events_emit(agent, event, NULL, 0)) return true;

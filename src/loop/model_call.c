@@ -267,7 +267,9 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
 
 PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message) {
     phi__request_spec *spec = &run->attempt.spec;
-    phi__item *items = (phi__item *)phi__arena_zero(
+    phi__item *items;
+    if (phi__codec_paused(spec)) return true;
+    items = (phi__item *)phi__arena_zero(
         &run->arena, phi__mul(phi__add(spec->item_count, 1), sizeof *items));
     if (items == NULL) return false;
     if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);

@@ -24,7 +24,8 @@ PHI__FN bool phi__model_call_list_listed(const phi__run *run); /* they were call
 PHI__FN void phi__model_call_list_clear(phi__run *run);        /* they must be called anew */
 
 /* At PHI__POINT_REQUEST: puts a copy of a message behind the others, for this request alone. No
-   cache mark is put on it. False: no memory. */
+   cache mark is put on it. Nothing is put behind an answer that paused, which goes on as it is.
+   False: no memory. */
 PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message);
 
 /* The states REQUEST, CREDENTIAL and SIGN. */

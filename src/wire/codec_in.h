@@ -69,6 +69,10 @@ typedef struct phi__request_spec {
     phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__request_spec;
 
+/* Whether the last message is an answer that the provider paused: it is sent back as it is, and
+   nothing may follow it. */
+PHI__FN bool phi__codec_paused(const phi__request_spec *spec);
+
 /* Which cache marks are wanted. */
 typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;
 static inline bool phi__codec_marks(const phi__request_spec *spec, phi__mark mark) {

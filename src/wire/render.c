@@ -131,6 +131,16 @@ PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, phi__str_trim(c->replay));
 }
 
+PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
+    size_t i;
+    for (i = item + 1; i < e->spec->item_count; i++) {
+        phi_role role = e->spec->items[i].message->role;
+        if (role == PHI_ROLE_USER) return true;
+        if (role == PHI_ROLE_ASSISTANT) return false;
+    }
+    return false;
+}
+
 PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
                                   bool (*is_call)(phi_str name)) {
     const phi_message *m = e->spec->items[item].message;
@@ -139,12 +149,7 @@ PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
            !(phi__render_is_opaque(e->codec, &m->content[i]) && is_call(m->content[i].name)))
         i++;
     if (i == m->content_count) return false;
-    for (i = item + 1; i < e->spec->item_count; i++) {
-        phi_role role = e->spec->items[i].message->role;
-        if (role == PHI_ROLE_USER) return true;
-        if (role == PHI_ROLE_ASSISTANT) return false;
-    }
-    return false;
+    return phi__render_user_follows(e, item);
 }
 
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,

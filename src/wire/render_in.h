@@ -41,6 +41,8 @@ PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
 /* The block's JSON as it is, with a comma before it where one is needed. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
+/* Whether the next message behind an answer and its results is the user's. */
+PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 /* Whether an answer's server-side calls without a result can get none any more: the user has spoken
    since. Providers refuse such a call. `is_call`: whether an opaque block's name is a call's. */
 PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
