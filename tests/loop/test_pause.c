@@ -1,6 +1,7 @@
 /* test_pause.c - answers that the provider pauses, and the blocks and stop words that phi does not
    know, in a run. */
 #include "agent/agent.h"
+#include "agent/snapshot.h"
 #include "features/facts.h"
 #include "support/rig.h"
 
@@ -170,6 +171,65 @@ TEST(an_unknown_stop_word_ends_the_turn_with_a_warning) {
     rig_free(r);
 }
 
+TEST(blocks_of_another_protocol_are_named_by_explain) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of("claude-opus-5-5");
+    phi_agent agent = rig_agent(r, &desc);
+    phi_allocator allocator = test_allocator();
+    phi_model other = phi_model_openai("gpt-5-mini", "key");
+    phi_memory memory;
+    phi_arena arena;
+    phi_str words;
+    search(r);
+    CHECK_EQ_INT(phi_prompt(agent, "Weather?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
+    CHECK(strstr(words.at, "opaque") == NULL);
+    CHECK_EQ_INT(phi_agent_set_model(agent, &other), PHI_OK);
+    CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
+    CHECK(strstr(words.at, ", 1 opaque block (server_tool_use of " PHI_PROTOCOL_ANTHROPIC
+                           "): left out: another protocol\n") != NULL);
+    CHECK(strstr(words.at, ", 1 opaque block (web_search_tool_result of " PHI_PROTOCOL_ANTHROPIC
+                           "): left out: another protocol\n") != NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
+TEST(blocks_live_through_a_snapshot_and_through_json) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of("claude-opus-5-5");
+    phi_agent agent = rig_agent(r, &desc), twin;
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str state;
+    search(r);
+    CHECK_EQ_INT(phi_prompt(agent, "Weather?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &state), PHI_OK);
+    twin = phi_agent_restore(rig_runtime(r), &desc, state, PHI_RESTORE_RESUME);
+    CHECK(twin.rt != NULL);
+    rig_says(r, "Fine.");
+    CHECK_EQ_INT(phi_prompt(twin, "Thanks"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    check_messages(r, 2,
+                   "[" ASKED ",{\"role\":\"assistant\",\"content\":[" PAUSED "," RESUMED
+                   "]},{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
+                   "\"Thanks\"}]}]}");
+    CHECK_EQ_INT(phi_save_messages(agent, &arena, &state), PHI_OK);
+    CHECK_EQ_INT(phi_restore_messages(twin, state, NULL), PHI_OK);
+    rig_says(r, "Fine.");
+    CHECK_EQ_INT(phi_prompt(twin, "Thanks"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_STR(rig_request(r, 3), rig_request(r, 2));
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST(a_run_with_blocks_survives_every_failed_allocation) {
     int n = 0;
     bool tripped;
@@ -197,4 +257,6 @@ TEST_MAIN(TEST_ENTRY(a_pause_goes_on_with_its_blocks_as_the_last_message),
           TEST_ENTRY(pauses_that_bring_nothing_end_the_run),
           TEST_ENTRY(words_that_come_in_a_pause_let_go_of_the_call_that_waits),
           TEST_ENTRY(an_unknown_stop_word_ends_the_turn_with_a_warning),
+          TEST_ENTRY(blocks_of_another_protocol_are_named_by_explain),
+          TEST_ENTRY(blocks_live_through_a_snapshot_and_through_json),
           TEST_ENTRY(a_run_with_blocks_survives_every_failed_allocation))
