@@ -21,7 +21,8 @@ enum {
     PHI__ANTHROPIC_IMAGES = 4,     /* the images of an error result */
     PHI__ANTHROPIC_PROTOCOL = 8,   /* made over this protocol: citations go back, and calls whole */
     PHI__ANTHROPIC_ABANDONED = 16, /* without the server's calls that have no result */
-    PHI__ANTHROPIC_PAUSED = 32     /* the provider goes on with it: it is not changed at all */
+    PHI__ANTHROPIC_PAUSED = 32,    /* the provider goes on with it: it is not changed at all */
+    PHI__ANTHROPIC_ORPHANS = 64    /* without the results whose call is not in this message */
 };
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -106,11 +107,32 @@ static bool phi__anthropic_is_server_call(phi_str name) {
     return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
 }
 
+/* "web_search_tool_result", "mcp_tool_result". */
+static bool phi__anthropic_is_server_result(phi_str name) {
+    return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
+}
+
+/* Whether the call of a result is an earlier block of the message. */
+static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
+    phi_json_found result, call;
+    size_t i;
+    if (phi_json_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK) return true;
+    for (i = 0; i < block; i++)
+        if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
+            phi_json_find(m->content[i].replay, "id", &call) == PHI_OK &&
+            phi_str_equal(call.raw, result.raw))
+            return true;
+    return false;
+}
+
 static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, size_t block,
                                  uint32_t form) {
     static const char *const refs[] = {"tool_use_id", NULL};
     const phi_content *c = &m->content[block];
     if (!phi__render_is_opaque(e->codec, c)) return false;
+    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_is_server_result(c->name) &&
+        !phi__anthropic_has_call(m, block))
+        return false;
     return (form & PHI__ANTHROPIC_ABANDONED) == 0 || !phi__anthropic_is_server_call(c->name) ||
            phi__render_is_answered(m, block, "id", refs);
 }
@@ -219,6 +241,22 @@ static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message 
     return false;
 }
 
+/* Whether an answer with results of the server's tools follows no answer: the one with their calls,
+   which paused, may have left the view. */
+static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    size_t i = 0;
+    while (i < m->content_count && !(m->content[i].kind == PHI_CONTENT_OPAQUE &&
+                                     phi__anthropic_is_server_result(m->content[i].name)))
+        i++;
+    if (i == m->content_count) return false;
+    for (i = at; i > 0; i--) {
+        phi_role role = e->spec->items[i - 1].message->role;
+        if (role != PHI_ROLE_EXTENSION) return role == PHI_ROLE_USER;
+    }
+    return true;
+}
+
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
@@ -229,6 +267,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
         if (phi__render_abandons(e, at, phi__anthropic_is_server_call))
             form |= PHI__ANTHROPIC_ABANDONED;
+        if (phi__anthropic_begins(e, at)) form |= PHI__ANTHROPIC_ORPHANS;
         if (m->stop_reason == PHI_STOP_REASON_PAUSED && (form & PHI__ANTHROPIC_PROTOCOL) != 0 &&
             !phi__render_user_follows(e, at))
             form |= PHI__ANTHROPIC_PAUSED;

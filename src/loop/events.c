@@ -286,6 +286,10 @@ static size_t phi__events_part_bytes(const phi_event *event, const phi_message *
         bytes = phi__add(bytes, phi__add(c->text.len, 1));
         bytes = phi__add(bytes, phi__add(c->data.len, 1));
         bytes = phi__add(bytes, phi__add(c->mime_type.len, 1));
+        bytes = phi__add(bytes, phi__add(c->url.len, 1));
+        bytes = phi__add(bytes, phi__add(c->name.len, 1));
+        bytes = phi__add(bytes, phi__add(c->replay.len, 1));
+        bytes = phi__add(bytes, phi__add(c->protocol.len, 1));
     }
     return bytes;
 }
@@ -338,6 +342,10 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
         content[i].text = phi__events_put(&at, part->content[i].text);
         content[i].data = phi__events_put(&at, part->content[i].data);
         content[i].mime_type = phi__events_put(&at, part->content[i].mime_type);
+        content[i].url = phi__events_put(&at, part->content[i].url);
+        content[i].name = phi__events_put(&at, part->content[i].name);
+        content[i].replay = phi__events_put(&at, part->content[i].replay);
+        content[i].protocol = phi__events_put(&at, part->content[i].protocol);
     }
     record->event = *event;
     record->event.text = phi__events_put(&at, event->text);

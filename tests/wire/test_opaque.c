@@ -122,6 +122,13 @@ static void whole_comes_back(const char *protocol, const char *block) {
     stream_free(&s);
 }
 
+static phi_content *talk_opaque(conversation *t, const char *protocol, const char *json) {
+    phi_content *c = talk_block(t, PHI_CONTENT_OPAQUE);
+    c->protocol = phi_str_of(protocol);
+    c->replay = phi_str_of(json);
+    return c;
+}
+
 /* ---- Messages ---- */
 
 /* Blocks that come whole with their start, as the documents have them. */
@@ -161,16 +168,31 @@ static const char *const whole_blocks[] = {
     "{ \"type\" : \"block_of_2027\" ,\"n\":1.50e+3, \"t\":\"\\u00e9\\ud83d\\ude00 \\/ \xc3\xa9\" "
     "}"};
 
+/* The call that a result names; empty: it names none. */
+static const char *call_of(const char *block) {
+    static char out[200];
+    const char *id = strstr(block, "\"tool_use_id\":\"");
+    out[0] = '\0';
+    if (id == NULL) return out;
+    id += strlen("\"tool_use_id\":\"");
+    snprintf(out, sizeof out, "{\"type\":\"server_tool_use\",\"id\":\"%.*s\",\"input\":{}}",
+             (int)(strchr(id, '"') - id), id);
+    return out;
+}
+
 TEST(each_documented_block_of_messages_that_comes_whole_goes_back_byte_for_byte) {
     size_t i;
     for (i = 0; i < PHI__COUNT(whole_blocks); i++) {
-        char text[4096];
+        char text[4096], want[2048];
+        const char *call = call_of(whole_blocks[i]);
+        snprintf(want, sizeof want, "%s%s%s", call, call[0] != '\0' ? "," : "", whole_blocks[i]);
         snprintf(text, sizeof text,
                  START "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":%s}"
-                       "\n\n" STOP("0") DONE("end_turn"),
-                 whole_blocks[i]);
-        stream_comes_back(MESSAGES, text, whole_blocks[i]);
-        whole_comes_back(MESSAGES, whole_blocks[i]);
+                       "\n\n" STOP("0") "data: {\"type\":\"content_block_start\",\"index\":1,"
+                                        "\"content_block\":%s}\n\n" STOP("1") DONE("end_turn"),
+                 call[0] != '\0' ? call : "{}", whole_blocks[i]);
+        stream_comes_back(MESSAGES, text, want);
+        whole_comes_back(MESSAGES, want);
     }
 }
 
@@ -306,6 +328,30 @@ TEST(a_hosted_call_without_a_result_is_left_out_once_the_user_has_spoken) {
     CHECK(strstr(t.body, "srvtoolu_1") == NULL);
     talk_free(&t);
     stream_free(&s);
+}
+
+TEST(a_result_whose_call_is_gone_is_left_out) {
+    static const char result[] =
+        "{\"type\":\"web_search_tool_result\",\"tool_use_id\":\"srvtoolu_1\",\"content\":[]}";
+    conversation t;
+    talk_begin(&t, phi_model_anthropic("claude-opus-5-5", "K"));
+    t.spec.cache.mode = PHI_CACHE_DISABLED;
+    talk_user(&t, "Go");
+    talk_assistant(&t)->stop_reason = PHI_STOP_REASON_PAUSED;
+    talk_opaque(&t, MESSAGES, SEARCH_CALL)->name = phi_str_of("server_tool_use");
+    talk_assistant(&t);
+    talk_opaque(&t, MESSAGES, result)->name = phi_str_of("web_search_tool_result");
+    talk_text(&t, "Sunny");
+    talk_user(&t, "Thanks");
+    talk_render_ok(&t);
+    CHECK(strstr(t.body, SEARCH_CALL) != NULL);
+    CHECK(strstr(t.body, result) != NULL);
+    t.spec.items = t.items + 2;
+    t.spec.item_count = 2;
+    talk_render_ok(&t);
+    CHECK(strstr(t.body, "srvtoolu_1") == NULL);
+    CHECK(strstr(t.body, "Sunny") != NULL);
+    talk_free(&t);
 }
 
 TEST(space_in_front_of_an_opaque_block_stays) {
@@ -454,13 +500,6 @@ TEST(another_model_of_the_protocol_gets_the_blocks_and_another_protocol_does_not
                  "[{\"role\":\"user\",\"content\":[{\"text\":\"Go\"},{\"text\":\"And?\"}]}]");
     talk_free(&t);
     stream_free(&s);
-}
-
-static phi_content *talk_opaque(conversation *t, const char *protocol, const char *json) {
-    phi_content *c = talk_block(t, PHI_CONTENT_OPAQUE);
-    c->protocol = phi_str_of(protocol);
-    c->replay = phi_str_of(json);
-    return c;
 }
 
 TEST(a_host_may_give_blocks_in_messages_and_results_and_they_take_no_cache_mark) {
@@ -677,6 +716,7 @@ TEST_MAIN(
     TEST_ENTRY(members_of_a_call_that_phi_does_not_know_go_back_with_it),
     TEST_ENTRY(a_paused_answer_goes_back_as_it_is),
     TEST_ENTRY(a_hosted_call_without_a_result_is_left_out_once_the_user_has_spoken),
+    TEST_ENTRY(a_result_whose_call_is_gone_is_left_out),
     TEST_ENTRY(space_in_front_of_an_opaque_block_stays),
     TEST_ENTRY(a_hosted_call_that_was_cut_is_kept_and_not_sent),
     TEST_ENTRY(each_documented_block_of_converse_goes_back_byte_for_byte),
