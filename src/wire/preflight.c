@@ -248,7 +248,10 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
     if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
     if ((rules->bits & PHI__RULE_USER_FIRST) != 0 && first->role != PHI_ROLE_USER)
         return phi__preflight_no(&p, "messages: the first must be the user's");
-    if (last->role != PHI_ROLE_ASSISTANT || phi__codec_paused(spec)) return PHI_OK;
+    if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
+    if (phi__codec_paused(spec) &&
+        (last->protocol.len == 0 || phi__codec_is(codec->names, last->protocol)))
+        return PHI_OK;
     if ((rules->bits & PHI__RULE_USER_LAST) != 0)
         return phi__preflight_no(&p, "messages: the last may not be the assistant's");
     if (rules->user_last != NULL && rules->user_last(spec->model))
