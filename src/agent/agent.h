@@ -219,7 +219,8 @@ PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
 /* phi_agent_explain: which messages of the view the policy would send now, and why not the rest, as
-   phi_explain, and which opaque blocks the agent's protocol does not take, in the arena; during a run of phi_ask_with with a policy of its own, by that policy.
+   phi_explain, and which opaque blocks the agent's protocol does not take, in the arena; during a
+   run of phi_ask_with with a policy of its own, by that policy.
    phi_agent_projection: the figures of the last model call, before the hooks; zero where that had
    no policy, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);

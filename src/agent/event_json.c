@@ -255,13 +255,6 @@ static void phi__event_json_delta(phi__event_writer *w) {
     phi__buf_text(&w->out, "}}");
 }
 
-/* Its JSON is a string, so that it stays byte for byte. */
-static void phi__event_json_opaque(phi__event_writer *w) {
-    phi__records_u64(&w->out, "block_index", w->event->block_index);
-    phi__records_str(&w->out, "name", w->event->source);
-    phi__records_str(&w->out, "json", w->event->text);
-}
-
 /* ---- tools ---- */
 
 static bool phi__event_json_of_tool(const phi__event_writer *w) {
@@ -557,7 +550,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
     case PHI_EV_TOOLS_CHANGED: phi__records_str(&w->out, "text", w->event->text); break;
     case PHI_EV_FAILOVER: phi__event_json_failover(w); break;
-    case PHI_EV_OPAQUE: phi__event_json_opaque(w); break;
+    case PHI_EV_OPAQUE: phi__event_fields_put(&w->out, PHI__EVENT_OPAQUE, w->event); break;
     }
 }
 

@@ -269,8 +269,8 @@ PHI__FN bool phi__model_call_append(phi__run *run, const phi_message *message) {
     phi__request_spec *spec = &run->attempt.spec;
     phi__item *items;
     if (phi__codec_paused(spec)) return true;
-    items = (phi__item *)phi__arena_zero(
-        &run->arena, phi__mul(phi__add(spec->item_count, 1), sizeof *items));
+    items = (phi__item *)phi__arena_zero(&run->arena,
+                                         phi__mul(phi__add(spec->item_count, 1), sizeof *items));
     if (items == NULL) return false;
     if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
     items[spec->item_count].message = phi_message_copy(message, &run->arena);

@@ -60,8 +60,8 @@ PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
 /* Text, images and opaque blocks of a message, text and images by the codec's own function; blank
-   text is left out, and so are images and opaque blocks where `images` is false. Where the model takes no images, one line of text replaces
-   each row of them. */
+   text is left out, and so are images and opaque blocks where `images` is false. Where the model
+   takes no images, one line of text replaces each row of them. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));
