@@ -140,8 +140,14 @@ static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
 
 PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__json_cursor c;
     phi_json *root = NULL;
-    phi_status status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
+    phi_status status;
+    if (text.len > PHI__ASSEMBLY_PROOF_MOST) {
+        phi__json_cursor_init(&c, text);
+        return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
+    }
+    status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     phi_arena_reset(&a->scratch, mark);
     return status == PHI_OK;
@@ -384,6 +390,10 @@ PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str ou
                                       phi_str value) {
     phi__buf *json = &a->drafts[block].replay, inner;
     phi_str inside;
+    if (++a->drafts[block].edits > PHI__ASSEMBLY_EDITS_MOST) {
+        a->drafts[block].incomplete = true;
+        return;
+    }
     if (outer.len == 0) {
         phi__assembly_put_member(a, json, key, value);
         return;

@@ -18,7 +18,12 @@
 
 /* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
    pairs. */
-enum { PHI__ASSEMBLY_BLOCKS_MOST = 1024 };
+enum {
+    PHI__ASSEMBLY_BLOCKS_MOST = 1024,
+    /* Changes of an opaque block's JSON, each of which copies it: real ones have a few. */
+    PHI__ASSEMBLY_EDITS_MOST = 256,
+    PHI__ASSEMBLY_PROOF_MOST = 1 << 20 /* bytes of JSON that are parsed as a proof that they are */
+};
 
 typedef struct phi__draft {
     phi_content_kind kind;
@@ -30,6 +35,7 @@ typedef struct phi__draft {
     bool replay_open;  /* replay is still being written: not in the view */
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
+    uint32_t edits;    /* of an opaque block's JSON */
     uint32_t rewrites; /* how often other bytes replaced received ones */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
@@ -104,14 +110,15 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
 /* Puts a member into an opaque block's JSON, or replaces its value; `outer`: the member whose
-   object holds it, or empty. All other bytes stay. */
+   object holds it, or empty. All other bytes stay. Too many changes make the block incomplete. */
 PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                       phi_str value);
 /* Closes an opaque block: the bytes added to it become a member's value; `text`: as a string, else
    they are JSON, and the block is incomplete where they are not. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
-/* Whether a text is one JSON value; without memory no_memory is set. */
+/* Whether a text is one JSON value; of a long one only its strings and brackets are looked at.
+   Without memory no_memory is set. */
 PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
 /* Appends a citation, JSON text, to a text block's array. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);

@@ -354,6 +354,51 @@ TEST(a_result_whose_call_is_gone_is_left_out) {
     talk_free(&t);
 }
 
+TEST(a_block_that_changes_without_end_is_kept_and_not_sent) {
+    static const char start[] = START BLOCK("0", "{\"type\":\"compaction\",\"content\":null}");
+    static const char delta[] = DELTA("0", "{\"type\":\"compaction_delta\",\"content\":\"again\"}");
+    stream s;
+    int i;
+    stream_begin(&s, MESSAGES);
+    stream_text(&s, start);
+    for (i = 0; i < 300; i++) stream_text(&s, delta);
+    stream_text(&s, STOP("0") DONE("end_turn"));
+    stream_end(&s);
+    CHECK_STR(s.content[0].replay, "{\"type\":\"compaction\",\"content\":\"again\"}");
+    CHECK(s.content[0].incomplete);
+    back_is(&s, MESSAGES, "Thanks", "");
+    stream_free(&s);
+}
+
+TEST(a_block_of_megabytes_comes_back) {
+    enum { MOST = 3 << 20 };
+    char *text = (char *)malloc(MOST + 1000);
+    phi_model model = model_of(MESSAGES);
+    phi_message answer;
+    conversation t;
+    size_t n;
+    stream s;
+    CHECK(text != NULL);
+    if (text == NULL) return;
+    n = (size_t)sprintf(text, "{\"type\":\"message\",\"content\":[{\"type\":\"big\",\"n\":[0");
+    while (n < MOST) {
+        memcpy(text + n, ",1", 2);
+        n += 2;
+    }
+    (void)sprintf(text + n, "]}],\"stop_reason\":\"end_turn\"}");
+    stream_begin(&s, MESSAGES);
+    stream_whole(&s, text);
+    CHECK_EQ_INT(s.message.content_count, 1);
+    CHECK(!s.content[0].incomplete);
+    CHECK(s.content[0].replay.len > MOST - 100);
+    answer = kept(&s, MESSAGES);
+    (void)sent(&t, &model, &answer, "Thanks");
+    CHECK(strstr(t.body, "{\"type\":\"big\",\"n\":[0,1") != NULL);
+    talk_free(&t);
+    stream_free(&s);
+    free(text);
+}
+
 TEST(space_in_front_of_an_opaque_block_stays) {
     stream s;
     stream_of(&s, MESSAGES,
@@ -717,6 +762,8 @@ TEST_MAIN(
     TEST_ENTRY(a_paused_answer_goes_back_as_it_is),
     TEST_ENTRY(a_hosted_call_without_a_result_is_left_out_once_the_user_has_spoken),
     TEST_ENTRY(a_result_whose_call_is_gone_is_left_out),
+    TEST_ENTRY(a_block_that_changes_without_end_is_kept_and_not_sent),
+    TEST_ENTRY(a_block_of_megabytes_comes_back),
     TEST_ENTRY(space_in_front_of_an_opaque_block_stays),
     TEST_ENTRY(a_hosted_call_that_was_cut_is_kept_and_not_sent),
     TEST_ENTRY(each_documented_block_of_converse_goes_back_byte_for_byte),
