@@ -1,5 +1,6 @@
 /* test_opaque.c - blocks that phi does not interpret, over Messages and Converse: whatever the wire
-   says comes back byte for byte, however it was cut and kept meanwhile. */
+   says comes back byte for byte, however it was cut and kept meanwhile. $PHI_OPAQUE_BLOCKS: how many
+   random blocks of each wire (default 10,000). */
 #include "wire/wire_support.h"
 
 #define MESSAGES PHI_PROTOCOL_ANTHROPIC
