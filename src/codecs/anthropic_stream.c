@@ -221,6 +221,20 @@ static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi
     phi__buf_free(&d->citations);
 }
 
+/* A hosted call needs its input when it goes back, also an empty one. */
+static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
+    phi__draft *d = &a->drafts[block];
+    phi_str name = phi__buf_str(&d->name), none = {NULL, 0}, value;
+    if (d->bytes.len == 0 && name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0 &&
+        !phi__opaque_find(phi__buf_str(&d->replay), PHI__LIT("input"), &value))
+        phi__assembly_opaque_set(a, block, none, PHI__LIT("input"), PHI__LIT("{}"));
+    if (d->id.len > 0)
+        phi__assembly_opaque_close(a, block, none, phi__buf_str(&d->id),
+                                   !phi__str_is(phi__buf_str(&d->id), "input"));
+    else
+        phi__assembly_close(a, block);
+}
+
 static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
     phi__draft *d;
     if (block == SIZE_MAX || !a->drafts[block].open) return;
@@ -228,9 +242,8 @@ static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         phi__anthropic_stream_close_call(
             a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
-    else if (d->kind == PHI_CONTENT_OPAQUE && d->id.len > 0)
-        phi__assembly_opaque_close(a, block, phi__str(NULL, 0), phi__buf_str(&d->id),
-                                   !phi__str_is(phi__buf_str(&d->id), "input"));
+    else if (d->kind == PHI_CONTENT_OPAQUE)
+        phi__anthropic_stream_close_opaque(a, block);
     else
         phi__assembly_close(a, block);
 }

@@ -218,6 +218,25 @@ TEST(the_input_of_a_hosted_call_is_joined_into_its_block) {
         "\"input\":{}},{\"type\":\"mcp_tool_result\",\"tool_use_id\":\"mcptoolu_1\"}");
 }
 
+TEST(a_hosted_call_without_any_input_gets_an_empty_one) {
+    static const char want[] =
+        "{\"type\":\"server_tool_use\",\"id\":\"srvtoolu_1\",\"name\":\"n\",\"input\":{}},"
+        "{\"type\":\"n_tool_result\",\"tool_use_id\":\"srvtoolu_1\"}";
+    stream_comes_back(
+        MESSAGES,
+        START BLOCK("0", "{\"type\":\"server_tool_use\",\"id\":\"srvtoolu_1\",\"name\":\"n\"}")
+            INPUT("0", "") STOP("0")
+                BLOCK("1", "{\"type\":\"n_tool_result\",\"tool_use_id\":\"srvtoolu_1\"}") STOP("1")
+                    DONE("end_turn"),
+        want);
+    stream_comes_back(
+        MESSAGES,
+        START BLOCK("0", "{\"type\":\"server_tool_use\",\"id\":\"srvtoolu_1\",\"name\":\"n\"}")
+            STOP("0") BLOCK("1", "{\"type\":\"n_tool_result\",\"tool_use_id\":\"srvtoolu_1\"}")
+                STOP("1") DONE("end_turn"),
+        want);
+}
+
 TEST(the_one_delta_of_a_compaction_is_its_content) {
     stream_comes_back(
         MESSAGES,
@@ -756,6 +775,7 @@ TEST(keeping_blocks_survives_every_failed_allocation) {
 TEST_MAIN(
     TEST_ENTRY(each_documented_block_of_messages_that_comes_whole_goes_back_byte_for_byte),
     TEST_ENTRY(the_input_of_a_hosted_call_is_joined_into_its_block),
+    TEST_ENTRY(a_hosted_call_without_any_input_gets_an_empty_one),
     TEST_ENTRY(the_one_delta_of_a_compaction_is_its_content),
     TEST_ENTRY(deltas_of_known_types_fill_a_block_of_an_unknown_one_and_others_leave_it_alone),
     TEST_ENTRY(citations_of_a_text_go_back_with_it),
