@@ -257,6 +257,25 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     return true;
 }
 
+/* Whether the user's message behind an answer is to hold more than results: the user's words, or
+   images of results that are errors. Then a hosted call gets no result any more. */
+static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    size_t i = 0;
+    if (phi__render_abandons(e, at, phi__anthropic_is_server_call)) return true;
+    while (i < m->content_count && !(phi__render_is_opaque(e->codec, &m->content[i]) &&
+                                     phi__anthropic_is_server_call(m->content[i].name)))
+        i++;
+    if (i == m->content_count || phi__anthropic_no_images(e)) return false;
+    for (i = at + 1; i < e->spec->item_count; i++) {
+        m = e->spec->items[i].message;
+        if (m->role == PHI_ROLE_ASSISTANT) return false;
+        if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error && phi__render_sends_image(e, m))
+            return true;
+    }
+    return false;
+}
+
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
@@ -265,8 +284,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
     if (m->role == PHI_ROLE_ASSISTANT) {
         if (phi__render_same_origin(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
         if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
-        if (phi__render_abandons(e, at, phi__anthropic_is_server_call))
-            form |= PHI__ANTHROPIC_ABANDONED;
+        if (phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
         if (phi__anthropic_begins(e, at)) form |= PHI__ANTHROPIC_ORPHANS;
         if (m->stop_reason == PHI_STOP_REASON_PAUSED && (form & PHI__ANTHROPIC_PROTOCOL) != 0 &&
             !phi__render_user_follows(e, at))

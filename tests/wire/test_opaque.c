@@ -343,6 +343,16 @@ TEST(a_hosted_call_without_a_result_is_left_out_once_the_user_has_spoken) {
     talk_render_ok(&t);
     CHECK(strstr(t.body, SEARCH_CALL ",{\"type\":\"tool_use\"") != NULL);
     CHECK(strstr(t.body, "\"tool_use_id\":\"srvtoolu_1\"") == NULL);
+    t.messages[2].is_error = true;
+    talk_image(&t, "aGk="); /* goes behind the results */
+    t.rendered[2] = NULL;
+    talk_render_ok(&t);
+    CHECK(strstr(t.body, "srvtoolu_1") == NULL);
+    t.messages[2].is_error = false;
+    t.messages[2].content_count = 1;
+    t.rendered[2] = NULL;
+    talk_render_ok(&t);
+    CHECK(strstr(t.body, "srvtoolu_1") != NULL);
     talk_user(&t, "Stop");
     talk_render_ok(&t);
     CHECK(strstr(t.body, "srvtoolu_1") == NULL);
