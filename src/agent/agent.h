@@ -225,7 +225,8 @@ PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
 /* phi_agent_explain: which messages of the view the policy would send now, and why not the rest, as
-   phi_explain, in the arena; during a run of phi_ask_with with a policy of its own, by that policy.
+   phi_explain, and which opaque blocks the agent's protocol does not take, in the arena; during a
+   run of phi_ask_with with a policy of its own, by that policy.
    phi_agent_projection: the figures of the last model call, before the hooks; zero where that had
    no policy, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
@@ -288,9 +289,9 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
    Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,
-   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat, Failover. While the event
-   is valid, on the pumping thread. PHI_STALE: its agent is gone; the store's status, when evicted
-   messages of the run cannot be recalled. */
+   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat, Failover, OpaqueBlock.
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; the store's
+   status, when evicted messages of the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
 /* Reads an event back, copying into the arena: agent, call and ticket are zero, and everything else

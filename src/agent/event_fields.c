@@ -84,6 +84,12 @@ static const phi__field phi__event_strategy_fields[] = {
     PHI__FIELD(phi_strategy_progress, most_calls, "most_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_strategy_progress, nodes, "nodes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
+/* The block's JSON is a string, so that it stays byte for byte. */
+static const phi__field phi__event_opaque_fields[] = {
+    PHI__FIELD(phi_event, block_index, "block_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_event, source, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_event, text, "json", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
 typedef struct phi__event_table {
     const phi__field *fields;
     size_t count;
@@ -104,7 +110,8 @@ static phi__event_table phi__event_fields_table_of(phi__event_part part) {
         {phi__event_forgotten_fields, PHI__COUNT(phi__event_forgotten_fields)},
         {phi__event_context_fields, PHI__COUNT(phi__event_context_fields)},
         {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)},
-        {phi__event_strategy_fields, PHI__COUNT(phi__event_strategy_fields)}};
+        {phi__event_strategy_fields, PHI__COUNT(phi__event_strategy_fields)},
+        {phi__event_opaque_fields, PHI__COUNT(phi__event_opaque_fields)}};
     return tables[part];
 }
 

@@ -33,7 +33,8 @@ typedef enum phi__event_part {
     PHI__EVENT_FORGOTTEN,        /* phi_forgotten */
     PHI__EVENT_CONTEXT,          /* phi_context */
     PHI__EVENT_NEEDED,           /* phi_context */
-    PHI__EVENT_STRATEGY          /* phi_strategy_progress */
+    PHI__EVENT_STRATEGY,         /* phi_strategy_progress */
+    PHI__EVENT_OPAQUE            /* phi_event */
 } phi__event_part;
 PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);

@@ -550,6 +550,7 @@ static void phi__event_json_body(phi__event_writer *w) {
     case PHI_EV_STRATEGY: phi__event_json_strategy(w); break;
     case PHI_EV_TOOLS_CHANGED: phi__records_str(&w->out, "text", w->event->text); break;
     case PHI_EV_FAILOVER: phi__event_json_failover(w); break;
+    case PHI_EV_OPAQUE: phi__event_fields_put(&w->out, PHI__EVENT_OPAQUE, w->event); break;
     }
 }
 

@@ -504,6 +504,7 @@ static phi_status phi__event_read_body(phi__event_reader *r) {
         r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
     case PHI_EV_SUBAGENT_END: return phi__event_read_subagent(r);
+    case PHI_EV_OPAQUE: phi__event_fields_get(r->root, PHI__EVENT_OPAQUE, r->out); return PHI_OK;
     case PHI_EV_TOOL_STATE:
         r->out->text = phi__event_read_json(r, phi__event_read_get(r, "state"));
         return PHI_OK;

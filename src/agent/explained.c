@@ -2,6 +2,8 @@
    sends, as text and in figures. */
 #include "agent/agent_in.h"
 
+#include "wire/render_in.h"
+
 #include <stdio.h>
 
 #ifndef PHI_NO_EXPLAIN
@@ -32,6 +34,43 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
                    (unsigned long long)phi__projection_view_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
+
+/* The opaque blocks of a message that the agent's protocol does not take, and one of them. */
+static size_t phi__explained_foreign(const phi__agent *agent, const phi_message *m,
+                                     const phi_content **one) {
+    size_t i, n = 0;
+    for (i = 0; m != NULL && i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind != PHI_CONTENT_OPAQUE || phi__render_is_opaque(agent->codec, c)) continue;
+        if (n++ == 0) *one = c;
+    }
+    return n;
+}
+
+/* A line for each message with opaque blocks that are not sent. A host's own model gets them all.
+   False: no memory. */
+static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi_str *out) {
+    const phi__fold *fold = &agent->thread->fold;
+    phi__buf text;
+    size_t i;
+    bool done;
+    if (agent->codec == NULL) return true;
+    phi__buf_init(&text, arena->memory);
+    for (i = 0; i < fold->count; i++) {
+        const phi_content *one = NULL;
+        size_t n = phi__explained_foreign(agent, fold->items[i].message, &one);
+        if (n == 0) continue;
+        if (text.len == 0) phi__buf_add_str(&text, *out);
+        phi__buf_printf(&text, "%llu, %llu opaque block%s (%.*s of %.*s): left out: ",
+                        (unsigned long long)fold->items[i].from, (unsigned long long)n,
+                        n == 1 ? "" : "s", (int)phi__min(one->name.len, 80), one->name.at,
+                        (int)phi__min(one->protocol.len, 80), one->protocol.at);
+        phi__buf_text(&text, one->incomplete ? "cut off\n" : "another protocol\n");
+    }
+    done = !text.failed && (text.len == 0 || phi__arena_str(arena, phi__buf_str(&text), out));
+    phi__buf_free(&text);
+    return done;
+}
 #endif
 
 /* ---- public ---- */
@@ -59,7 +98,9 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
     if (agent == NULL) return PHI_STALE;
     status = phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, out)
                                                      : phi__explained_all(agent, arena, out);
-    return status == PHI_OK ? phi__explained_thinking(agent, arena, out) : status;
+    if (status == PHI_OK) status = phi__explained_thinking(agent, arena, out);
+    if (status != PHI_OK) return status;
+    return phi__explained_opaque(agent, arena, out) ? PHI_OK : PHI_NO_MEMORY;
 #else
     (void)arena;
     (void)out;

@@ -18,8 +18,12 @@ enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_MEDIA = 4,       /* images and documents of an error result */
-    PHI__ANTHROPIC_SYSTEM = 8,      /* an update that is a system message */
+    PHI__ANTHROPIC_MEDIA = 4,      /* images and documents of an error result */
+    PHI__ANTHROPIC_SYSTEM = 8,     /* an update that is a system message */
+    PHI__ANTHROPIC_PROTOCOL = 16,  /* made over this protocol: citations go back, and calls whole */
+    PHI__ANTHROPIC_ABANDONED = 32, /* without the server's calls that have no result */
+    PHI__ANTHROPIC_PAUSED = 64,    /* the provider goes on with it: it is not changed at all */
+    PHI__ANTHROPIC_ORPHANS = 128,  /* without the results whose call is not in this message */
     PHI__ANTHROPIC_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
@@ -105,8 +109,13 @@ static void phi__anthropic_said(phi__encoder *e, const phi_content *c) {
     phi__buf_text(&e->scratch, "\"}");
 }
 
+static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
+    if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
+}
+
 static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__anthropic_said, phi__anthropic_media_block, NULL);
+    phi__render_parts(e, m, media, phi__anthropic_said, phi__anthropic_media_block,
+                      phi__anthropic_opaque);
 }
 
 static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
@@ -124,7 +133,23 @@ static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
     phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_content *c) {
+static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
+    phi__buf *out = &e->scratch;
+    if (citations.len == 0 || citations.at[0] != '[') {
+        phi__anthropic_text(e, text);
+        return;
+    }
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"type\":\"text\"");
+    phi__render_text_member(e, "text", text);
+    phi__buf_text(out, ",\"citations\":");
+    phi__buf_add_str(out, citations);
+    phi__buf_char(out, '}');
+}
+
+/* `whole`: with the members of it that phi does not know, which `replay` has. */
+static void phi__anthropic_call(phi__encoder *e, const phi_content *c, bool whole) {
+    phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
     phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
@@ -132,19 +157,77 @@ static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_conten
     phi__render_name(out, c->name, 128);
     phi__buf_text(out, ",\"input\":");
     phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    phi__buf_char(out, '}');
+    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
+        phi__buf_char(out, ',');
+        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
+    } else
+        phi__buf_char(out, '}');
 }
 
-static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool same) {
-    size_t last = phi__claude_last_sent(m), i;
+/* "server_tool_use", "mcp_tool_use". */
+static bool phi__anthropic_is_server_call(phi_str name) {
+    return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
+}
+
+/* "web_search_tool_result", "mcp_tool_result". */
+static bool phi__anthropic_is_server_result(phi_str name) {
+    return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
+}
+
+/* Whether the call of a result is an earlier block of the message. */
+static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
+    phi_json_found result, call;
+    size_t i;
+    if (phi_json_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK) return true;
+    for (i = 0; i < block; i++)
+        if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
+            phi_json_find(m->content[i].replay, "id", &call) == PHI_OK &&
+            phi_str_equal(call.raw, result.raw))
+            return true;
+    return false;
+}
+
+static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                                 uint32_t form) {
+    static const char *const refs[] = {"tool_use_id", NULL};
+    const phi_content *c = &m->content[block];
+    if (!phi__render_is_opaque(e->codec, c)) return false;
+    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_is_server_result(c->name) &&
+        !phi__anthropic_has_call(m, block))
+        return false;
+    return (form & PHI__ANTHROPIC_ABANDONED) == 0 || !phi__anthropic_is_server_call(c->name) ||
+           phi__render_is_answered(m, block, "id", refs);
+}
+
+/* The last block that is sent; SIZE_MAX: none. */
+static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
+    phi_message part = *m;
+    size_t last = phi__claude_last_sent(e->codec, &part);
+    while (last != SIZE_MAX && m->content[last].kind == PHI_CONTENT_OPAQUE &&
+           !phi__anthropic_sends(e, m, last, form)) {
+        part.content_count = last;
+        last = phi__claude_last_sent(e->codec, &part);
+    }
+    return last;
+}
+
+static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
+    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
+    size_t last =
+        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
+    size_t i;
     for (i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(e, i == last ? phi__render_trim_end(c->text) : c->text);
-        else if (c->kind == PHI_CONTENT_THINKING && same)
+            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
+                                 whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
             phi__anthropic_thinking(e, c);
         else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            phi__anthropic_call(e, &e->scratch, c);
+            phi__anthropic_call(e, c, whole);
+        else if (phi__anthropic_sends(e, m, i, form))
+            phi__render_opaque(e, c);
     }
 }
 
@@ -152,7 +235,7 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool media = !m->is_error && phi__render_sends_media(e, m);
+    bool media = !m->is_error && phi__render_sends_media(e, m), opaque;
     size_t i, texts = 0;
     const phi_content *text = NULL;
     phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
@@ -163,9 +246,10 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             text = &m->content[i];
             texts++;
         }
-    if (media || texts > 1 || phi__render_omits_any(e, m)) {
+    opaque = !m->is_error && phi__render_any_opaque(e, m);
+    if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, m, media);
+        phi__anthropic_parts(e, m, media || opaque);
         phi__buf_char(out, ']');
     } else if (texts == 1) {
         phi__buf_text(out, ",\"content\":\"");
@@ -230,13 +314,68 @@ static void phi__anthropic_update(phi__encoder *e, const phi_message *m, uint32_
     }
 }
 
+/* Whether a user's message ends with an opaque block, which takes no cache mark. */
+static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (phi__render_is_opaque(e->codec, c)) return true;
+        if (phi__render_is_image(c) || (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)))
+            return false;
+    }
+    return false;
+}
+
+/* Whether an answer with results of the server's tools follows no answer: the one with their calls,
+   which paused, may have left the view. */
+static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    size_t i = 0;
+    while (i < m->content_count && !(m->content[i].kind == PHI_CONTENT_OPAQUE &&
+                                     phi__anthropic_is_server_result(m->content[i].name)))
+        i++;
+    if (i == m->content_count) return false;
+    for (i = at; i > 0; i--) {
+        phi_role role = e->spec->items[i - 1].message->role;
+        if (role != PHI_ROLE_EXTENSION) return role == PHI_ROLE_USER;
+    }
+    return true;
+}
+
+/* Whether the user's message behind an answer is to hold more than results: the user's words, or
+   images of results that are errors. Then a hosted call gets no result any more. */
+static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    size_t i = 0;
+    if (phi__render_abandons(e, at, phi__anthropic_is_server_call)) return true;
+    while (i < m->content_count && !(phi__render_is_opaque(e->codec, &m->content[i]) &&
+                                     phi__anthropic_is_server_call(m->content[i].name)))
+        i++;
+    if (i == m->content_count || (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
+    for (i = at + 1; i < e->spec->item_count; i++) {
+        m = e->spec->items[i].message;
+        if (m->role == PHI_ROLE_ASSISTANT) return false;
+        if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error && phi__render_sends_media(e, m))
+            return true;
+    }
+    return false;
+}
+
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_sends_thinking(e, at);
     uint32_t form = PHI__ANTHROPIC_FORM;
+    size_t mark = e->mark_piece;
     phi_str blocks;
-    if (same) form |= PHI__ANTHROPIC_ORIGIN;
-    if (m->role != PHI_ROLE_ASSISTANT) form = phi__anthropic_form(e);
+    if (m->role == PHI_ROLE_ASSISTANT) {
+        if (phi__render_sends_thinking(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
+        if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
+        if (phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
+        if (phi__anthropic_begins(e, at)) form |= PHI__ANTHROPIC_ORPHANS;
+        if (m->stop_reason == PHI_STOP_REASON_PAUSED && (form & PHI__ANTHROPIC_PROTOCOL) != 0 &&
+            !phi__render_user_follows(e, at))
+            form |= PHI__ANTHROPIC_PAUSED;
+    } else
+        form = phi__anthropic_form(e);
     if (phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->is_update)
@@ -246,10 +385,11 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         else if (m->role == PHI_ROLE_TOOL_RESULT)
             phi__anthropic_result(e, m);
         else
-            phi__anthropic_assistant(e, m, same);
+            phi__anthropic_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
+    if (phi__anthropic_ends_opaque(e, m)) e->mark_piece = mark;
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {

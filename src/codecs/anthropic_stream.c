@@ -1,12 +1,14 @@
 /* anthropic_stream.c - answers of the Anthropic Messages API: events to a message.
 
    Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
-   by the index the wire gives them; blocks of kinds that are not known are read over, with all of
-   their deltas. wire.md parts 1.3, 1.9 and 2. */
+   by the index the wire gives them. Blocks of other types than text, thinking and tool use are
+   opaque: their JSON is kept as it came with their start, and deltas put members into it. wire.md
+   parts 1.3, 1.9 and 2. */
 #include "codecs/anthropic_in.h"
 
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
+#include "wire/opaque_in.h"
 
 #ifndef PHI_NO_ANTHROPIC
 
@@ -18,7 +20,8 @@ typedef struct phi__anthropic_event {
     int64_t index;
     phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
     phi__json_text stop_reason;
-    phi_str stop_details; /* raw JSON, as the next three */
+    phi_str citation, content, encrypted_content; /* of a delta; raw JSON, as the next four */
+    phi_str stop_details;
     phi_str block, message, usage;
     bool has_error;
 } phi__anthropic_event;
@@ -31,6 +34,9 @@ static const phi__json_member phi__anthropic_delta_list[] = {
     PHI__MEMBER(phi__anthropic_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, thinking, "thinking", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__anthropic_event, citation, "citation", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__anthropic_event, content, "content", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_event, encrypted_content, "encrypted_content", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
 static const phi__json_members phi__anthropic_delta_members = {
@@ -79,10 +85,11 @@ static phi_stop_reason phi__anthropic_stream_stop_of(phi_str word) {
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
     if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
         return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "pause_turn")) return PHI_STOP_REASON_PAUSED;
+    if (phi__str_is(word, "pause_turn") || phi__str_is(word, "compaction"))
+        return PHI_STOP_REASON_PAUSED;
     if (phi__str_is(word, "refusal") || phi__str_is(word, "sensitive"))
         return PHI_STOP_REASON_GUARD_RAIL;
-    return PHI_STOP_REASON_ERROR;
+    return PHI_STOP_REASON_NONE;
 }
 
 /* A refusal with the provider's own explanation, where it gives one. */
@@ -108,15 +115,16 @@ static void phi__anthropic_stream_stop(phi__anthropic_state *st, phi__assembly *
     a->stop_reason = phi__anthropic_stream_stop_of(word);
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
         phi__anthropic_stream_refused(a, word, details);
-    else if (a->stop_reason == PHI_STOP_REASON_ERROR)
-        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+    else if (a->stop_reason == PHI_STOP_REASON_NONE)
+        phi__assembly_unknown_stop(a);
 }
 
 /* ---- blocks ---- */
 
 typedef struct phi__anthropic_block {
     phi__json_text type, text, thinking, signature, data, id, name;
-    phi_str input;
+    phi_str input, citations; /* raw JSON */
+    phi_str raw;              /* all of it */
 } phi__anthropic_block;
 
 static const phi__json_member phi__anthropic_block_list[] = {
@@ -127,16 +135,36 @@ static const phi__json_member phi__anthropic_block_list[] = {
     PHI__MEMBER(phi__anthropic_block, data, "data", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_block, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__anthropic_block, input, "input", PHI__MEMBER_RAW)};
+    PHI__MEMBER(phi__anthropic_block, input, "input", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_block, citations, "citations", PHI__MEMBER_ARRAY)};
 static const phi__json_members phi__anthropic_block_members = {
     phi__anthropic_block_list, PHI__COUNT(phi__anthropic_block_list)};
 
-static void phi__anthropic_stream_read_block(phi__anthropic_block *b, phi__json_cursor *c) {
+static void phi__anthropic_stream_read_block(phi__anthropic_block *b, phi_str raw) {
     memset(b, 0, sizeof *b);
-    (void)phi__json_members_take(c, &phi__anthropic_block_members, b);
+    b->raw = raw;
+    (void)phi__json_members_read(raw, &phi__anthropic_block_members, b, NULL);
 }
 
-/* Opens a block; SIZE_MAX where it is of a kind that is not known. */
+/* A block that phi does not interpret. One without a type cannot go back and is read over. */
+static size_t phi__anthropic_stream_open_opaque(phi__assembly *a, const phi__anthropic_block *b,
+                                                int64_t index) {
+    size_t block;
+    if (b->type.len == 0) return SIZE_MAX;
+    block = phi__assembly_opaque(a, phi__str(NULL, 0), b->raw, index, true);
+    if (block != SIZE_MAX) phi__assembly_put(a, &a->drafts[block].name, b->type);
+    return block;
+}
+
+/* The members of a call that phi does not know ("caller") go back with it. */
+static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
+    const phi_str known[] = {PHI__LIT("type"), PHI__LIT("id"), PHI__LIT("name"), PHI__LIT("input")};
+    phi__opaque_rest(&d->citations, raw, known, PHI__COUNT(known));
+    if (d->citations.failed) a->no_memory = true;
+    if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+}
+
+/* SIZE_MAX: a block without a type, or no memory. */
 static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_block *b,
                                          int64_t index) {
     phi_content_kind kind;
@@ -150,14 +178,18 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
     else if (PHI__ANTHROPIC_IS(b->type, "tool_use"))
         kind = PHI_CONTENT_TOOL_CALL;
     else
-        return SIZE_MAX;
+        return phi__anthropic_stream_open_opaque(a, b, index);
     block = phi__assembly_open(a, kind, index);
     if (block == SIZE_MAX) return block;
     d = &a->drafts[block];
-    if (kind == PHI_CONTENT_TEXT) phi__assembly_add_text(a, block, b->text);
+    if (kind == PHI_CONTENT_TEXT) {
+        phi__assembly_add_text(a, block, b->text);
+        phi__assembly_set(a, &d->citations, b->citations);
+    }
     if (kind == PHI_CONTENT_TOOL_CALL) {
         phi__assembly_put(a, &d->id, b->id);
         phi__assembly_put(a, &d->name, b->name);
+        phi__anthropic_stream_keep_rest(a, d, b->raw);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
@@ -171,23 +203,47 @@ static size_t phi__anthropic_stream_open(phi__assembly *a, const phi__anthropic_
    They wait where a call keeps nothing else. */
 static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
-    phi__json_cursor c;
     size_t block;
     if (ev->block.len == 0) return;
-    phi__json_cursor_init(&c, ev->block);
-    phi__anthropic_stream_read_block(&b, &c);
+    phi__anthropic_stream_read_block(&b, ev->block);
     block = phi__anthropic_stream_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
 }
 
-static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
-    const phi__draft *d;
-    if (block == SIZE_MAX) return;
+/* `arguments`: those that count where no delta brought any. */
+static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
+    phi__draft *d;
+    phi__assembly_close_call(a, block, arguments);
     d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open)
-        phi__assembly_close_call(a, block, phi__buf_str(&d->replay));
+    phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
+    phi__buf_free(&d->citations);
+}
+
+/* A hosted call needs its input when it goes back, also an empty one. */
+static void phi__anthropic_stream_close_opaque(phi__assembly *a, size_t block) {
+    phi__draft *d = &a->drafts[block];
+    phi_str name = phi__buf_str(&d->name), none = {NULL, 0}, value;
+    if (d->bytes.len == 0 && name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0 &&
+        !phi__opaque_find(phi__buf_str(&d->replay), PHI__LIT("input"), &value))
+        phi__assembly_opaque_set(a, block, none, PHI__LIT("input"), PHI__LIT("{}"));
+    if (d->id.len > 0)
+        phi__assembly_opaque_close(a, block, none, phi__buf_str(&d->id),
+                                   !phi__str_is(phi__buf_str(&d->id), "input"));
+    else
+        phi__assembly_close(a, block);
+}
+
+static void phi__anthropic_stream_block_stop(phi__assembly *a, size_t block) {
+    phi__draft *d;
+    if (block == SIZE_MAX || !a->drafts[block].open) return;
+    d = &a->drafts[block];
+    if (d->kind == PHI_CONTENT_TOOL_CALL)
+        phi__anthropic_stream_close_call(
+            a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
+    else if (d->kind == PHI_CONTENT_OPAQUE)
+        phi__anthropic_stream_close_opaque(a, block);
     else
         phi__assembly_close(a, block);
 }
@@ -205,23 +261,89 @@ static void phi__anthropic_stream_sign(phi__assembly *a, const phi__anthropic_ev
     phi__assembly_sign(a, block, ev->signature);
 }
 
+/* The member of an opaque block whose value the bytes of deltas are; its name is in draft->id. The
+   start may hold some of a text. SIZE_MAX: earlier deltas went into another member. */
+static size_t phi__anthropic_stream_member(phi__assembly *a, size_t block, const char *member) {
+    phi__draft *d = &a->drafts[block];
+    phi_json_found found;
+    if (!d->open) return SIZE_MAX;
+    if (d->id.len > 0) return phi__str_is(phi__buf_str(&d->id), member) ? block : SIZE_MAX;
+    phi__assembly_set(a, &d->id, phi_str_of(member));
+    if (strcmp(member, "input") != 0 &&
+        phi_json_find(phi__buf_str(&d->replay), member, &found) == PHI_OK &&
+        found.type == PHI_JSON_STRING)
+        phi__assembly_add_json(a, block, found.raw, found.escaped);
+    return block;
+}
+
+static void phi__anthropic_stream_put(phi__assembly *a, size_t block, const char *member,
+                                      phi_str value) {
+    if (value.len > 0)
+        phi__assembly_opaque_set(a, block, phi__str(NULL, 0), phi_str_of(member), value);
+}
+
+/* Deltas that are a member's value, or an item of one. Those of unknown types change nothing: the
+   block stays as its start has it. */
+static void phi__anthropic_stream_opaque_delta(phi__assembly *a, size_t block,
+                                               const phi__anthropic_event *ev) {
+    phi_str array;
+    phi__buf now;
+    if (!a->drafts[block].open) return;
+    if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
+        phi__anthropic_stream_put(a, block, "content", ev->content);
+        phi__anthropic_stream_put(a, block, "encrypted_content", ev->encrypted_content);
+    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") && ev->signature.at != NULL)
+        phi__anthropic_stream_put(a, block, "signature",
+                                  phi__str(ev->signature.at - 1, ev->signature.len + 2));
+    else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
+        phi__buf_init(&now, a->memory);
+        if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
+                             &array) &&
+            array.at[0] == '[')
+            phi__buf_add_str(&now, array);
+        phi__opaque_push(&now, ev->citation);
+        if (now.failed) a->no_memory = true;
+        phi__anthropic_stream_put(a, block, "citations", phi__buf_str(&now));
+        phi__buf_free(&now);
+    }
+}
+
+/* Deltas that are no text of their block. */
+static void phi__anthropic_stream_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
+    size_t block = phi__assembly_find(a, ev->index);
+    if (block == SIZE_MAX) return;
+    if (a->drafts[block].kind == PHI_CONTENT_OPAQUE)
+        phi__anthropic_stream_opaque_delta(a, block, ev);
+    else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
+             PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
+        phi__assembly_cite(a, block, ev->citation);
+    else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
+        phi__anthropic_stream_sign(a, ev);
+}
+
 static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly *a,
                                         const phi__anthropic_event *ev, phi_str data) {
+    const char *member;
     size_t block;
     phi__json_text text;
     if (PHI__ANTHROPIC_IS(ev->delta_type, "text_delta")) {
         text = ev->text;
+        member = "text";
         block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
+        member = "input";
         block = phi__assembly_find(a, ev->index);
     } else if (PHI__ANTHROPIC_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
+        member = "thinking";
         block = phi__anthropic_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     } else {
-        if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta")) phi__anthropic_stream_sign(a, ev);
+        phi__anthropic_stream_other_delta(a, ev);
         return;
     }
+    if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE)
+        block = phi__anthropic_stream_member(a, block, member);
     phi__assembly_add_text(a, block, text);
     phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
@@ -246,15 +368,18 @@ static const phi__json_members phi__anthropic_message_members = {
 static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
     phi__anthropic_block b;
+    phi_str raw;
     phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
         size_t block;
-        phi__anthropic_stream_read_block(&b, &c);
+        if (!phi__json_cursor_take_raw(&c, &raw)) continue;
+        phi__anthropic_stream_read_block(&b, raw);
         block = phi__anthropic_stream_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__assembly_add(a, block, b.input);
-        phi__assembly_close(a, block);
+            phi__anthropic_stream_close_call(a, block, b.input);
+        else
+            phi__assembly_close(a, block);
     }
 }
 

@@ -23,6 +23,8 @@ enum {
     PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold, behind it */
     PHI__BEDROCK_ID_9 = 8,
     PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
+    PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
+    PHI__BEDROCK_ABANDONED = 64,  /* without the server's calls that have no result */
     PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
@@ -143,7 +145,10 @@ static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice c
                 phi__render_said(e, c);
             phi__buf_text(&e->scratch, "\"}");
             texts++;
-        }
+        } else if (choice == PHI__BEDROCK_INSIDE &&
+                   !(m->role == PHI_ROLE_TOOL_RESULT && m->is_error) &&
+                   phi__render_is_opaque(e->codec, c))
+            phi__render_opaque(e, c);
     }
     if (sent > 0 && texts == 0) phi__bedrock_text(e, PHI__LIT("(see the attached document)"));
 }
@@ -165,7 +170,22 @@ static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is
     phi__buf_text(out, "}}");
 }
 
-static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
+static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations) {
+    phi__buf *out = &e->scratch;
+    if (citations.len == 0 || citations.at[0] != '[') {
+        phi__bedrock_text(e, text);
+        return;
+    }
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"citationsContent\":{\"content\":[{");
+    phi__render_text_member(e, "text", text);
+    phi__buf_text(out, "}],\"citations\":");
+    phi__buf_add_str(out, citations);
+    phi__buf_text(out, "}}");
+}
+
+/* `whole`: with the members of it that phi does not know, which `replay` has. */
+static void phi__bedrock_call(phi__encoder *e, const phi_content *c, bool whole) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
@@ -174,26 +194,51 @@ static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
     phi__render_name(out, c->name, 64);
     phi__buf_text(out, ",\"input\":");
     phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    phi__buf_text(out, "}}");
+    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
+        phi__buf_char(out, ',');
+        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
+    } else
+        phi__buf_char(out, '}');
+    phi__buf_char(out, '}');
 }
 
-static bool phi__bedrock_says(const phi_content *c) {
+static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
+
+static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size_t block,
+                               uint32_t form) {
+    static const char *const refs[] = {"toolResult.toolUseId", NULL};
+    const phi_content *c = &m->content[block];
+    if (!phi__render_is_opaque(e->codec, c)) return false;
+    return (form & PHI__BEDROCK_ABANDONED) == 0 || !phi__bedrock_is_server_call(c->name) ||
+           phi__render_is_answered(m, block, "toolUse.toolUseId", refs);
+}
+
+static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_t block,
+                              uint32_t form) {
+    const phi_content *c = &m->content[block];
     return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
-           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete);
+           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
+           phi__bedrock_sends(e, m, block, form);
 }
 
 /* Up to the last block that says something: reasoning may not end a message. */
 static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
     size_t end = m->content_count, i;
-    while (end > 0 && !phi__bedrock_says(&m->content[end - 1])) end--;
+    while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
     for (i = 0; i < end; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
             phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-        else if (c->kind == PHI_CONTENT_TEXT && phi__bedrock_says(c))
-            phi__bedrock_text(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && phi__bedrock_says(c))
-            phi__bedrock_call(e, c);
+        else if (!phi__bedrock_says(e, m, i, form))
+            continue;
+        else if (c->kind == PHI_CONTENT_TEXT)
+            phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
+                               whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_TOOL_CALL)
+            phi__bedrock_call(e, c, whole);
+        else if (c->kind == PHI_CONTENT_OPAQUE)
+            phi__render_opaque(e, c);
     }
 }
 
@@ -241,17 +286,31 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     if (m->role != PHI_ROLE_ASSISTANT) {
         form |= phi__render_media(e->codec, e->spec->model) << PHI__BEDROCK_MEDIA_SHIFT;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
-    } else if (phi__render_sends_thinking(e, at)) {
+        return form;
+    }
+    if (phi__render_sends_thinking(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
     }
+    if (phi__render_same_protocol(e, at)) form |= PHI__BEDROCK_PROTOCOL;
+    if (phi__render_abandons(e, at, phi__bedrock_is_server_call)) form |= PHI__BEDROCK_ABANDONED;
     return form;
+}
+
+/* The API takes the provider's tool uses and results only beside tools, too. */
+static void phi__bedrock_note_calls(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count && !e->had_calls; i++)
+        e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
+                       (phi__str_is(m->content[i].name, "toolUse") ||
+                        phi__str_is(m->content[i].name, "toolResult"));
 }
 
 static void phi__bedrock_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = phi__bedrock_form(e, at);
     phi_str blocks;
+    phi__bedrock_note_calls(e, m);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
             phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);

@@ -2,13 +2,15 @@
    JSON, to a message.
 
    Text and reasoning blocks are not started, they begin with their first delta. The usage comes
-   behind the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and
-   8. */
+   behind the end of the message, so the end is there when both are. Blocks of other kinds than
+   text, reasoning and tool use, and the provider's own tool uses, are opaque: the union's object
+   with its one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
 #include "codecs/bedrock_in.h"
 
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 #include "wire/frames_in.h"
+#include "wire/opaque_in.h"
 
 #ifndef PHI_NO_BEDROCK
 
@@ -16,9 +18,12 @@
 typedef struct phi__bedrock_event {
     int64_t index;
     phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
-    phi__json_text id, name;                                    /* of a tool use that starts */
+    phi__json_text id, name, tool_type;                         /* of a tool use that starts */
     bool starts_tool;
-    phi_str object; /* its arguments as a whole answer has them; raw JSON, as the usage */
+    phi_str citation, result, image; /* of a delta; raw JSON, as all that follows but the reason */
+    phi_str cited;                   /* of a whole answer: its citationsContent */
+    phi_str start, data;             /* the start of a block; the event itself */
+    phi_str object;                  /* the tool use's arguments as a whole answer has them */
     phi__json_text stop_reason;
     phi_str usage;
 } phi__bedrock_event;
@@ -53,6 +58,7 @@ static void phi__bedrock_stream_take_input(phi__json_cursor *c, void *event) {
 static const phi__json_member phi__bedrock_tool_list[] = {
     PHI__MEMBER(phi__bedrock_event, id, "toolUseId", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bedrock_event, tool_type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("input", phi__bedrock_stream_take_input)};
 static const phi__json_members phi__bedrock_tool_members = {phi__bedrock_tool_list,
                                                             PHI__COUNT(phi__bedrock_tool_list)};
@@ -67,14 +73,24 @@ static void phi__bedrock_stream_take_tool(phi__json_cursor *c, void *event) {
 static const phi__json_member phi__bedrock_block_list[] = {
     PHI__MEMBER(phi__bedrock_event, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_stream_take_tool),
-    PHI__MEMBER_INSIDE("reasoningContent", &phi__bedrock_reasoning_members)};
+    PHI__MEMBER_INSIDE("reasoningContent", &phi__bedrock_reasoning_members),
+    PHI__MEMBER(phi__bedrock_event, citation, "citation", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__bedrock_event, result, "toolResult", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__bedrock_event, image, "image", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__bedrock_event, cited, "citationsContent", PHI__MEMBER_OBJECT)};
 static const phi__json_members phi__bedrock_block_members = {phi__bedrock_block_list,
                                                              PHI__COUNT(phi__bedrock_block_list)};
+
+static void phi__bedrock_stream_take_start(phi__json_cursor *c, void *event) {
+    phi__bedrock_event *ev = (phi__bedrock_event *)event;
+    if (phi__json_cursor_take_raw(c, &ev->start))
+        (void)phi__json_members_read(ev->start, &phi__bedrock_block_members, ev, NULL);
+}
 
 static const phi__json_member phi__bedrock_event_list[] = {
     PHI__MEMBER(phi__bedrock_event, index, "contentBlockIndex", PHI__MEMBER_I64),
     PHI__MEMBER_INSIDE("delta", &phi__bedrock_block_members),
-    PHI__MEMBER_INSIDE("start", &phi__bedrock_block_members),
+    PHI__MEMBER_TAKE_ALL("start", phi__bedrock_stream_take_start),
     PHI__MEMBER(phi__bedrock_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, usage, "usage", PHI__MEMBER_RAW)};
 static const phi__json_members phi__bedrock_event_members = {phi__bedrock_event_list,
@@ -82,6 +98,7 @@ static const phi__json_members phi__bedrock_event_members = {phi__bedrock_event_
 
 static bool phi__bedrock_stream_read(phi__bedrock_event *ev, phi_str data) {
     memset(ev, 0, sizeof *ev);
+    ev->data = data;
     return phi__json_members_read(data, &phi__bedrock_event_members, ev, NULL);
 }
 
@@ -105,9 +122,10 @@ static phi_stop_reason phi__bedrock_stream_stop_of(phi_str word) {
     if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
     if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
         return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered"))
+    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered") ||
+        phi__str_is(word, "refusal"))
         return PHI_STOP_REASON_GUARD_RAIL;
-    return PHI_STOP_REASON_ERROR;
+    return phi__str_starts(word, "malformed_") ? PHI_STOP_REASON_ERROR : PHI_STOP_REASON_NONE;
 }
 
 static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
@@ -115,16 +133,6 @@ static bool phi__bedrock_stream_calls_open(const phi__assembly *a) {
     for (i = 0; i < a->count; i++)
         if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
     return false;
-}
-
-/* With a call that is still open it is no end: that one was cut. */
-static void phi__bedrock_stream_stop(phi__bedrock_state *st, phi__assembly *a,
-                                     phi__json_text reason) {
-    if (reason.at == NULL) return;
-    phi__assembly_put(a, &a->raw_stop_reason, reason);
-    st->got_stop = true;
-    a->terminal = !phi__bedrock_stream_calls_open(a);
-    a->stop_reason = phi__bedrock_stream_stop_of(phi__buf_str(&a->raw_stop_reason));
 }
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
@@ -135,7 +143,7 @@ static void phi__bedrock_stream_settle(phi__bedrock_state *st, phi__assembly *a)
     if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
         phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
     else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
-        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_starts(word, "malformed_"), word);
+        phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
 }
 
 /* ---- blocks ---- */
@@ -154,31 +162,182 @@ static void phi__bedrock_stream_sign(phi__assembly *a, size_t block, phi__json_t
     phi__assembly_sign(a, block, text);
 }
 
+/* ---- opaque blocks ---- */
+
+/* The name of a union's one member; empty: it has none. */
+static phi_str phi__bedrock_stream_member(phi_str object) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi__json_cursor_init(&c, object);
+    if (!phi__json_cursor_enter_object(&c) || !phi__json_cursor_next_key(&c, &key))
+        return phi__str(NULL, 0);
+    return phi__str(key.at, key.len);
+}
+
+/* Each member of the delta becomes one of the block. */
+static void phi__bedrock_stream_put_members(phi__assembly *a, size_t block, phi_str outer,
+                                            phi_str object) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str value;
+    phi__json_cursor_init(&c, object);
+    if (!phi__json_cursor_enter_object(&c)) return;
+    while (phi__json_cursor_next_key(&c, &key))
+        if (phi__json_cursor_take_raw(&c, &value))
+            phi__assembly_opaque_set(a, block, outer, phi__str(key.at, key.len), value);
+}
+
+/* The items of a result come in lists. */
+static void phi__bedrock_stream_put_result(phi__assembly *a, size_t block, phi_str list) {
+    phi__buf *bytes = &a->drafts[block].bytes;
+    phi__json_cursor c;
+    phi_str item;
+    phi__json_cursor_init(&c, list);
+    if (!phi__json_cursor_enter_array(&c)) {
+        if (list.at[0] == '{') phi__opaque_push(bytes, list);
+        return;
+    }
+    while (phi__json_cursor_next_item(&c))
+        if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
+    if (bytes->failed) a->no_memory = true;
+}
+
+/* A delta of an opaque block. What the block has no place for leaves it as its start has it. */
+static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
+                                             const phi__bedrock_event *ev) {
+    phi__draft *d = &a->drafts[block];
+    phi_str name = phi__buf_str(&d->name);
+    if (!d->open) return;
+    if (d->id.len > 0)
+        d->incomplete = true; /* a block of deltas alone, which cannot be put together */
+    else if (phi__str_is(name, "toolUse"))
+        phi__assembly_add_text(a, block, ev->input);
+    else if (phi__str_is(name, "toolResult") && ev->result.len > 0)
+        phi__bedrock_stream_put_result(a, block, ev->result);
+    else if (phi__str_is(name, "image") && ev->image.len > 0)
+        phi__bedrock_stream_put_members(a, block, PHI__LIT("image"), ev->image);
+}
+
+static void phi__bedrock_stream_close(phi__assembly *a, size_t block) {
+    phi__draft *d;
+    phi_str name, empty = {NULL, 0}, value;
+    const char *member = NULL;
+    if (block == SIZE_MAX || !a->drafts[block].open) return;
+    d = &a->drafts[block];
+    name = phi__buf_str(&d->name);
+    if (d->kind == PHI_CONTENT_TOOL_CALL) {
+        phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
+        phi__buf_free(&d->citations);
+    }
+    if (d->kind == PHI_CONTENT_OPAQUE && phi__str_is(name, "toolUse")) {
+        member = "input";
+        empty = PHI__LIT("{}");
+    } else if (d->kind == PHI_CONTENT_OPAQUE && phi__str_is(name, "toolResult")) {
+        member = "content";
+        empty = PHI__LIT("[]");
+    }
+    if (member == NULL) {
+        phi__assembly_close(a, block);
+        return;
+    }
+    if (d->bytes.len == 0 && phi__opaque_find(phi__buf_str(&d->replay), name, &value) &&
+        !phi__opaque_find(value, phi_str_of(member), &value))
+        phi__assembly_opaque_set(a, block, name, phi_str_of(member), empty);
+    phi__assembly_opaque_close(a, block, name, phi_str_of(member), false);
+}
+
+/* Opaque blocks whose end the stream did not say. */
+static void phi__bedrock_stream_close_all(phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
+}
+
+/* A delta of a kind that is not known, of a block that had no start: a block of its own. */
+static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
+    phi_json_found delta;
+    phi_str name;
+    size_t block;
+    if (phi_json_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT) return;
+    name = phi__bedrock_stream_member(delta.raw);
+    if (name.len == 0 || phi__assembly_find(a, ev->index) != SIZE_MAX) return;
+    block = phi__assembly_opaque(a, name, delta.raw, ev->index, true);
+    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].id, PHI__LIT("delta"));
+}
+
+/* ---- starts and deltas ---- */
+
 static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block;
-    if (ev->text.at != NULL)
+    if (ev->text.at != NULL) {
         phi__assembly_add_text(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
                                ev->text);
+        return;
+    }
+    block = phi__assembly_find(a, ev->index);
+    if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
+        phi__bedrock_stream_opaque_delta(a, block, ev);
+        return;
+    }
     if (ev->input.len > 0) { /* of a call that has started */
-        block = phi__assembly_find(a, ev->index);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add_text(a, block, ev->input);
     }
-    if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
+    if (ev->citation.len > 0) {
+        phi__assembly_cite(a, phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_TEXT),
+                           ev->citation);
+        return;
+    }
+    if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) {
+        if (!ev->starts_tool) phi__bedrock_stream_unknown_delta(a, ev);
+        return;
+    }
     block = phi__bedrock_stream_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
     phi__assembly_add_text(a, block, ev->reasoning);
     phi__bedrock_stream_sign(a, block, ev->signature, false);
     phi__bedrock_stream_sign(a, block, ev->redacted, true);
 }
 
-static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
-    size_t block;
-    if (!ev->starts_tool) return SIZE_MAX;
-    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
+/* A call of the program's tools; members that phi does not know go back with it. */
+static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
+    const phi_str known[] = {PHI__LIT("toolUseId"), PHI__LIT("name"), PHI__LIT("input")};
+    phi_str inner;
+    phi__draft *d;
+    size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
     if (block == SIZE_MAX) return block;
-    phi__assembly_put(a, &a->drafts[block].id, ev->id);
-    phi__assembly_put(a, &a->drafts[block].name, ev->name);
+    d = &a->drafts[block];
+    phi__assembly_put(a, &d->id, ev->id);
+    phi__assembly_put(a, &d->name, ev->name);
+    if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
+    phi__opaque_rest(&d->citations, inner, known, PHI__COUNT(known));
+    if (d->citations.failed) a->no_memory = true;
+    if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
     return block;
+}
+
+/* A block that has a start: SIZE_MAX, where it is none, or there is no memory. */
+static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
+    phi_str name = phi__bedrock_stream_member(ev->start);
+    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use")))
+        return phi__bedrock_stream_start_call(a, ev);
+    if (name.len == 0 || phi__str_is(name, "text") || phi__str_is(name, "reasoningContent") ||
+        phi__str_is(name, "citationsContent"))
+        return SIZE_MAX;
+    return phi__assembly_opaque(a, name, ev->start, ev->index, true);
+}
+
+/* ---- the end ---- */
+
+/* With a call that is still open it is no end: that one was cut. */
+static void phi__bedrock_stream_stop(phi__bedrock_state *st, phi__assembly *a,
+                                     phi__json_text reason) {
+    if (reason.at == NULL) return;
+    phi__assembly_put(a, &a->raw_stop_reason, reason);
+    st->got_stop = true;
+    phi__bedrock_stream_close_all(a);
+    a->terminal = !phi__bedrock_stream_calls_open(a);
+    a->stop_reason = phi__bedrock_stream_stop_of(phi__buf_str(&a->raw_stop_reason));
+    if (a->stop_reason == PHI_STOP_REASON_NONE) phi__assembly_unknown_stop(a);
 }
 
 /* ---- trouble ---- */
@@ -271,7 +430,9 @@ static void phi__bedrock_stream_apply(phi__bedrock_state *st, phi__assembly *a,
     switch (kind) {
     case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_stream_delta(a, ev); break;
     case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_stream_start(a, ev); break;
-    case PHI__BEDROCK_BLOCK_STOP: phi__assembly_close(a, phi__assembly_find(a, ev->index)); break;
+    case PHI__BEDROCK_BLOCK_STOP:
+        phi__bedrock_stream_close(a, phi__assembly_find(a, ev->index));
+        break;
     case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stream_stop(st, a, ev->stop_reason); break;
     case PHI__BEDROCK_METADATA:
         phi__bedrock_stream_usage(a, ev->usage);
@@ -333,20 +494,41 @@ static void phi__bedrock_stream_line(phi__bedrock_state *st, phi__assembly *a, p
 
 /* ---- a whole answer ---- */
 
+/* Text with its citations: the parts of the text are one. */
+static void phi__bedrock_stream_cited(phi__assembly *a, const phi__bedrock_event *ev) {
+    size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, ev->index);
+    phi_json_found found;
+    phi__json_cursor c;
+    if (block == SIZE_MAX) return;
+    if (phi_json_find(ev->cited, "citations", &found) == PHI_OK && found.type == PHI_JSON_ARRAY)
+        phi__assembly_set(a, &a->drafts[block].citations, found.raw);
+    if (phi_json_find(ev->cited, "content", &found) != PHI_OK) return;
+    phi__json_cursor_init(&c, found.raw);
+    if (!phi__json_cursor_enter_array(&c)) return;
+    while (phi__json_cursor_next_item(&c)) {
+        phi__bedrock_event part;
+        memset(&part, 0, sizeof part);
+        (void)phi__json_members_take(&c, &phi__bedrock_block_members, &part);
+        phi__assembly_add_text(a, block, part.text);
+    }
+}
+
 static void phi__bedrock_stream_content(phi__assembly *a, phi__json_cursor *c) {
     phi__bedrock_event ev;
     if (!phi__json_cursor_enter_array(c)) return;
     while (phi__json_cursor_next_item(c)) {
         size_t block;
         memset(&ev, 0, sizeof ev);
-        (void)phi__json_members_take(c, &phi__bedrock_block_members, &ev);
         ev.index = (int64_t)a->count;
+        phi__bedrock_stream_take_start(c, &ev);
         block = phi__bedrock_stream_start(a, &ev);
-        if (block != SIZE_MAX)
+        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
             phi__assembly_add(a, block, ev.object);
-        else
+        else if (block == SIZE_MAX && ev.cited.len > 0)
+            phi__bedrock_stream_cited(a, &ev);
+        else if (block == SIZE_MAX)
             phi__bedrock_stream_delta(a, &ev);
-        phi__assembly_close(a, phi__assembly_find(a, ev.index));
+        phi__bedrock_stream_close(a, phi__assembly_find(a, ev.index));
     }
 }
 

@@ -101,12 +101,13 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
 
 /* ---- the settings of a request ---- */
 
-PHI__FN size_t phi__claude_last_sent(const phi_message *m) {
+PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m) {
     size_t i;
     for (i = m->content_count; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
+        if (phi__render_is_opaque(codec, c)) return i - 1;
     }
     return SIZE_MAX;
 }
@@ -151,7 +152,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
     bool thought = false, calls = false;
     while (at > 0 && last == SIZE_MAX) {
         m = e->spec->items[--at].message;
-        if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(m);
+        if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(e->codec, m);
     }
     /* Backwards: the first block that is sent decides. */
     for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
@@ -159,7 +160,9 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
         if (c->kind == PHI_CONTENT_THINKING)
             thought = thought || (c->signature.len > 0 && phi__render_sends_thinking(e, at));
-        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
+        else if (c->kind == PHI_CONTENT_OPAQUE
+                     ? phi__render_is_opaque(e->codec, c)
+                     : c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
             thought = false;
     }
     return calls && !thought;

@@ -54,7 +54,7 @@ PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
 /* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
-PHI__FN size_t phi__claude_last_sent(const phi_message *m);
+PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
 /* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is
    the user's from 4.6 on. */

@@ -61,7 +61,8 @@ static const phi_message *phi__project_talk(phi__projecting *p, const phi_messag
     bool says = false;
     for (i = 0; i < m->content_count; i++)
         says = says || (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) ||
-               m->content[i].kind == PHI_CONTENT_IMAGE;
+               m->content[i].kind == PHI_CONTENT_IMAGE ||
+               (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete);
     copy = says ? phi__project_copy(p, m, &content) : NULL;
     if (copy == NULL) return NULL;
     for (i = 0; i < m->content_count; i++)

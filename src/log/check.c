@@ -2,6 +2,7 @@
 #include "log/log_in.h"
 
 #include "base/utf8_in.h"
+#include "text/json_cursor_in.h"
 
 /* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
    UTF-8 would be one there. */
@@ -20,6 +21,14 @@ static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     return false;
 }
 
+/* What is sent back as it is must be whole: else the request is broken. */
+static bool phi__check_is_object(phi_str json) {
+    phi__json_cursor c;
+    phi__json_cursor_init(&c, json);
+    return phi__json_cursor_peek(&c) == PHI_JSON_OBJECT && phi__json_cursor_skip(&c) &&
+           phi__json_cursor_done(&c);
+}
+
 PHI__FN const char *phi__check_media(const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
         return "an image needs data and mime_type";
@@ -32,14 +41,17 @@ PHI__FN const char *phi__check_media(const phi_content *c) {
         return "a document needs one of text, data and url";
     if (c->kind == PHI_CONTENT_OPAQUE && (c->replay.len == 0 || c->protocol.len == 0))
         return "an opaque block needs replay and protocol";
+    if (c->kind == PHI_CONTENT_OPAQUE && !c->incomplete && !phi__check_is_object(c->replay))
+        return "an opaque block's replay is no JSON object";
     return NULL;
 }
 
 static const char *phi__check_content(phi_role role, const phi_content *c) {
     const char *fault = phi__check_media(c);
     if (!phi__check_kind_fits(role, c->kind))
-        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking, a tool call or an opaque block"
-                                          : "expected text, an image, a document or audio";
+        return role == PHI_ROLE_ASSISTANT
+                   ? "expected text, thinking, a tool call or an opaque block"
+                   : "expected text, an image, a document or audio";
     if (fault != NULL) return fault;
     if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
     if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__check_id_fits(c->id))

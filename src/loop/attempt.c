@@ -261,6 +261,17 @@ static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
     }
 }
 
+/* A block that phi does not interpret has come to its end. */
+static void phi__attempt_opaque(phi__run *run, size_t block) {
+    const phi__draft *draft = &run->attempt.answer->assembly.drafts[block];
+    if (run->attempt.lost || draft->kind != PHI_CONTENT_OPAQUE || draft->incomplete) return;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (!phi__attempt_emit_start(run) ||
+        !phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
+                                 phi__buf_str(&draft->replay), run->attempt.answer))
+        run->attempt.lost = true;
+}
+
 static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                               size_t from) {
     phi__run *run = (phi__run *)ctx;
@@ -276,7 +287,11 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
         !phi__events_answer_room(run->attempt.answer))
         run->attempt.lost = true;
     /* until then, no event shows any of it */
-    if (part != PHI__PART_DELTA || run->attempt.lost) return;
+    if (part != PHI__PART_DELTA) {
+        if (part == PHI__PART_BLOCK_END) phi__attempt_opaque(run, block);
+        return;
+    }
+    if (run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
     if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;

@@ -149,12 +149,26 @@ static bool phi__attempt_end_emit_repairs(phi__run *run, const phi_message *kept
     return emitted;
 }
 
+/* The answer ended with a word that the codec does not know. */
+static bool phi__attempt_end_warn(phi__run *run, phi_str word) {
+    char words[160];
+    int n = (int)phi__utf8_cut(word, 80);
+    phi_event event = PHI_ZERO;
+    (void)snprintf(words, sizeof words,
+                   "the model stopped with the reason \"%.*s\", which is not known: its answer is "
+                   "taken as it is",
+                   n, n > 0 ? word.at : "");
+    event.kind = PHI_EV_WARNING;
+    event.text = phi_str_of(words);
+    return phi__events_emit(run->agent, &event, NULL, 0);
+}
+
 /* Puts the answer into the log; false: no memory. */
 static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
-    bool emitted;
+    bool emitted, unknown = failure == NULL && run->attempt.answer->assembly.unknown_stop;
     if (!phi__attempt_emit_start(run)) return false;
     kept = phi__attempt_end_keep_answer(run, failure);
     if (kept == NULL) return false;
@@ -171,7 +185,8 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    return emitted && phi__events_emit(run->agent, &event, NULL, 0);
+    return emitted && phi__events_emit(run->agent, &event, NULL, 0) &&
+           (!unknown || phi__attempt_end_warn(run, kept->raw_stop_reason));
 }
 
 /* ---- once more ---- */

@@ -286,6 +286,10 @@ static size_t phi__events_part_bytes(const phi_event *event, const phi_message *
         bytes = phi__add(bytes, phi__add(c->text.len, 1));
         bytes = phi__add(bytes, phi__add(c->data.len, 1));
         bytes = phi__add(bytes, phi__add(c->mime_type.len, 1));
+        bytes = phi__add(bytes, phi__add(c->url.len, 1));
+        bytes = phi__add(bytes, phi__add(c->name.len, 1));
+        bytes = phi__add(bytes, phi__add(c->replay.len, 1));
+        bytes = phi__add(bytes, phi__add(c->protocol.len, 1));
     }
     return bytes;
 }
@@ -338,6 +342,10 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
         content[i].text = phi__events_put(&at, part->content[i].text);
         content[i].data = phi__events_put(&at, part->content[i].data);
         content[i].mime_type = phi__events_put(&at, part->content[i].mime_type);
+        content[i].url = phi__events_put(&at, part->content[i].url);
+        content[i].name = phi__events_put(&at, part->content[i].name);
+        content[i].replay = phi__events_put(&at, part->content[i].replay);
+        content[i].protocol = phi__events_put(&at, part->content[i].protocol);
     }
     record->event = *event;
     record->event.text = phi__events_put(&at, event->text);
@@ -393,6 +401,28 @@ PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint
     record->event.kind = kind;
     record->event.block_index = block_index;
     record->event.text = phi__str((const char *)(record + 1), text.len);
+    phi__events_queue(agent, record);
+    return true;
+}
+
+PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
+                                     phi_str json, phi__answer *answer) {
+    phi__record *record;
+    phi_event event = PHI_ZERO;
+    char *at;
+    event.kind = PHI_EV_OPAQUE;
+    event.block_index = block_index;
+    event.source = type;
+    event.text = json;
+    if (agent->slot == NULL || phi__events_unwanted(agent, &event)) return true;
+    record = phi__events_room(agent, phi__add(phi__add(type.len, json.len), 2));
+    if (record == NULL) return false;
+    at = (char *)(record + 1);
+    event.source = phi__events_put(&at, type);
+    event.text = phi__events_put(&at, json);
+    record->event = event;
+    record->answer = answer;
+    answer->refs++;
     phi__events_queue(agent, record);
     return true;
 }

@@ -95,6 +95,9 @@ PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);
+/* PHI_EV_OPAQUE, with copies of the block's type and JSON. */
+PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
+                                     phi_str json, phi__answer *answer);
 /* The reserve of an agent that is to run: taken before, and given back when there is no run and it
    is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);

@@ -293,12 +293,12 @@ PHI__FN bool phi__model_call_update(phi__run *run, const phi_message *message) {
     phi_thread *thread = run->agent->thread;
     bool of_view = run->attempt.spec.items == thread->fold.items;
     phi_message update = *message, *kept;
+    if (phi__codec_paused(&run->attempt.spec)) return true;
     update.role = PHI_ROLE_USER;
     update.is_update = true;
     phi__events_stamp(run, &update);
     kept = phi__append_keep(thread, &update);
-    return kept != NULL && phi__events_log(run, kept) &&
-           phi__model_call_update_item(run, of_view);
+    return kept != NULL && phi__events_log(run, kept) && phi__model_call_update_item(run, of_view);
 }
 
 /* Before anything was sent. */

@@ -341,6 +341,43 @@ static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
     return next;
 }
 
+/* ---- pauses ---- */
+
+/* Whether an answer is a pause that nothing of which is sent back. */
+static bool phi__states_paused_empty(const phi_message *m) {
+    size_t i;
+    if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT ? phi__str_trim(c->text).len > 0
+                                        : c->kind != PHI_CONTENT_THINKING && !c->incomplete)
+            return false;
+    }
+    return true;
+}
+
+/* A pause goes on with the same history and the answer so far; a second one without any block would
+   make the same request again and again. */
+static phi__state phi__states_answered(phi__run *run) {
+    static const phi_failure failure = {
+        PHI_FAILURE_SERVER,
+        0,
+        false,
+        false,
+        0,
+        {"", 0},
+        {"the model paused its turn twice without a word or a block", 57},
+        {"", 0}};
+    const phi_thread *thread = run->agent->thread;
+    size_t count = thread->messages.count;
+    const phi__entry *before = NULL;
+    if (count > 1 && phi__states_paused_empty(run->reply))
+        before = phi__lane_message(thread, count - 2);
+    if (before != NULL && before->message != NULL && phi__states_paused_empty(before->message))
+        return phi__run_fail(run, &failure, phi__failure_status(&failure));
+    return phi__tools_make_calls(run);
+}
+
 /* ---- another one? ---- */
 
 static phi__state phi__states_repeated(phi__run *run) {
@@ -503,7 +540,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
 static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
     if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
-    if (outcome == PHI__RUN_ANSWERED) outcome = phi__tools_make_calls(run);
+    if (outcome == PHI__RUN_ANSWERED) outcome = phi__states_answered(run);
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }
 

@@ -45,6 +45,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_STRATEGY: return "StrategyProgress";
     case PHI_EV_TOOLS_CHANGED: return "ToolsChanged";
     case PHI_EV_FAILOVER: return "Failover";
+    case PHI_EV_OPAQUE: return "OpaqueBlock";
     }
     return "";
 }

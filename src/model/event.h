@@ -94,7 +94,10 @@ typedef enum phi_event_kind {
     PHI_EV_TOOLS_CHANGED,
     /* the turn continues with another model (features/failover.h): text: its "provider/id"; source:
        that of the model that failed; failure, status; attempt of attempts: the run's switches */
-    PHI_EV_FAILOVER
+    PHI_EV_FAILOVER,
+    /* a block of the answer that phi does not interpret is whole (PHI_CONTENT_OPAQUE): block_index;
+       source: its type on the wire; text: its JSON */
+    PHI_EV_OPAQUE
 } phi_event_kind;
 
 /* Why a turn began. */
@@ -241,7 +244,7 @@ typedef struct phi_event {
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
-       phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks */
+       phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks; OPAQUE: the type */
     phi_str source;
     phi_str rejection; /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
     /* TOOL_END, TOOL_UPDATE, SUBAGENT_END: the run of a sub-agent that made the result */

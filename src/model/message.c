@@ -189,6 +189,7 @@ static void phi__message_put_content(phi__buf *out, const phi_content *c, phi_ar
         phi__message_put_member(out, "name", c->name);
         phi__message_put_member(out, "protocol", c->protocol);
         phi__message_put_member(out, "json", c->replay);
+        if (c->incomplete) phi__buf_text(out, ",\"incomplete\":true");
         break;
     case PHI_CONTENT_DOCUMENT:
         phi__buf_text(out, "{\"type\":\"document\"");

@@ -35,8 +35,9 @@ typedef enum phi_content_kind {
 /* One block. A field that a kind does not use is empty. */
 typedef struct phi_content {
     phi_content_kind kind;
-    bool redacted;     /* thinking: hidden by the provider, `signature` holds its data */
-    bool incomplete;   /* tool call: the stream broke off inside it; it is never run */
+    bool redacted; /* thinking: hidden by the provider, `signature` holds its data */
+    /* tool call: the stream broke off inside it; it is never run. Opaque: the same; never sent */
+    bool incomplete;
     phi_str text;      /* text, thinking; document: plain text, in place of data */
     phi_str data;      /* image, document, audio: base64 */
     phi_str mime_type; /* of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
@@ -47,7 +48,7 @@ typedef struct phi_content {
     phi_str name;
     phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
-    phi_str replay;    /* JSON text that the minting provider wants back verbatim; opaque: the block */
+    phi_str replay; /* JSON text that the minting provider wants back verbatim; opaque: the block */
     phi_str protocol;  /* opaque: PHI_PROTOCOL_..., whose block it is */
     phi_str citations; /* text: JSON array of the provider's citations; phi_citations reads it */
 } phi_content;

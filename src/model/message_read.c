@@ -131,6 +131,7 @@ static bool phi__message_read_get_content(phi__message_reader *r, const phi_json
         out->name = phi__message_read_str(in[PHI__MESSAGE_BLOCK_NAME]);
         out->protocol = phi__message_read_str(in[PHI__MESSAGE_BLOCK_PROTOCOL]);
         out->replay = phi__message_read_str(in[PHI__MESSAGE_BLOCK_JSON]);
+        out->incomplete = phi_json_bool(in[PHI__MESSAGE_BLOCK_INCOMPLETE], false);
         return true;
     } else if (phi__str_is(type, "document")) {
         out->kind = PHI_CONTENT_DOCUMENT;

@@ -64,7 +64,7 @@ static void phi__entry_json_exact(phi__buf *out, const phi_message *message, phi
         const phi_content *c = &message->content[i];
         bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
                          phi__entry_json_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
-        bool replay = c->kind != PHI_CONTENT_IMAGE &&
+        bool replay = c->kind != PHI_CONTENT_IMAGE && c->kind != PHI_CONTENT_OPAQUE &&
                       phi__entry_json_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
         if (!arguments && !replay) continue;
         if (!any) {

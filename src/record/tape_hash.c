@@ -42,6 +42,10 @@ static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
     phi__tape_hash_str(sha, c->arguments);
     phi__tape_hash_str(sha, c->signature);
     phi__tape_hash_str(sha, c->replay);
+    if (c->url.len == 0 && c->protocol.len == 0 && c->citations.len == 0) return; /* as before */
+    phi__tape_hash_str(sha, c->url);
+    phi__tape_hash_str(sha, c->protocol);
+    phi__tape_hash_str(sha, c->citations);
 }
 
 static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {

@@ -5,6 +5,7 @@
 #include "base/words_in.h"
 #include "model/model.h"
 #include "wire/hash_in.h"
+#include "wire/opaque_in.h"
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
     ((reason) == PHI_STOP_REASON_STOP || (reason) == PHI_STOP_REASON_TOOL_USE)
@@ -129,7 +130,8 @@ static void phi__assembly_hold_high(phi__draft *d, phi_str *raw) {
 static void phi__assembly_added(phi__assembly *a, size_t block, size_t from) {
     phi__draft *d = &a->drafts[block];
     if (d->bytes.failed) a->no_memory = true;
-    if (d->bytes.len > from) phi__assembly_tell(a, PHI__PART_DELTA, block, from);
+    if (d->bytes.len > from && d->kind != PHI_CONTENT_OPAQUE)
+        phi__assembly_tell(a, PHI__PART_DELTA, block, from);
 }
 
 /* ---- the end ---- */
@@ -148,10 +150,16 @@ static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     return true;
 }
 
-static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__json_cursor c;
     phi_json *root = NULL;
-    phi_status status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
+    phi_status status;
+    if (text.len > PHI__ASSEMBLY_PROOF_MOST) {
+        phi__json_cursor_init(&c, text);
+        return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
+    }
+    status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     phi_arena_reset(&a->scratch, mark);
     return status == PHI_OK;
@@ -204,6 +212,12 @@ static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__d
     c.kind = d->kind;
     c.redacted = d->redacted;
     c.incomplete = d->incomplete;
+    if (d->kind == PHI_CONTENT_OPAQUE) {
+        c.name = phi__buf_str(&d->name);
+        c.replay = phi__buf_str(&d->replay);
+        c.protocol = a->protocol;
+        return c;
+    }
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         c.arguments = phi__buf_str(&d->bytes);
     else if (d->kind != PHI_CONTENT_OPAQUE)
@@ -212,8 +226,7 @@ static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__d
     c.name = phi__buf_str(&d->name);
     c.signature = phi__buf_str(&d->signature);
     if (!d->replay_open) c.replay = phi__buf_str(&d->replay);
-    c.citations = phi__buf_str(&d->citations);
-    if (d->kind == PHI_CONTENT_OPAQUE) c.protocol = a->protocol;
+    if (d->kind == PHI_CONTENT_TEXT) c.citations = phi__buf_str(&d->citations);
     return c;
 }
 
@@ -361,6 +374,8 @@ PHI__FN void phi__assembly_close(phi__assembly *a, size_t block) {
     phi__assembly_flush(d);
     phi__assembly_added(a, block, from);
     a->drafts[block].open = false;
+    if (d->kind == PHI_CONTENT_OPAQUE && !phi__assembly_is_json(a, phi__buf_str(&d->replay)))
+        d->incomplete = true; /* the provider would refuse it */
     phi__assembly_tell(a, PHI__PART_BLOCK_END, block, 0);
 }
 
@@ -390,6 +405,66 @@ PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json
     phi__assembly_set(a, &a->drafts[block].replay, json);
     if (!open) phi__assembly_close(a, block);
     return block;
+}
+
+/* The buffer's text with another value of a member. */
+static void phi__assembly_put_member(phi__assembly *a, phi__buf *json, phi_str key, phi_str value) {
+    phi__buf now;
+    phi__buf_init(&now, a->memory);
+    if (phi__opaque_set(&now, phi__buf_str(json), key, value))
+        phi__assembly_set(a, json, phi__buf_str(&now));
+    if (now.failed) a->no_memory = true;
+    phi__buf_free(&now);
+}
+
+PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
+                                      phi_str value) {
+    phi__buf *json = &a->drafts[block].replay, inner;
+    phi_str inside;
+    if (++a->drafts[block].edits > PHI__ASSEMBLY_EDITS_MOST) {
+        a->drafts[block].incomplete = true;
+        return;
+    }
+    if (outer.len == 0) {
+        phi__assembly_put_member(a, json, key, value);
+        return;
+    }
+    if (!phi__opaque_find(phi__buf_str(json), outer, &inside)) return;
+    phi__buf_init(&inner, a->memory);
+    if (phi__opaque_set(&inner, inside, key, value) && !inner.failed)
+        phi__assembly_put_member(a, json, outer, phi__buf_str(&inner));
+    if (inner.failed) a->no_memory = true;
+    phi__buf_free(&inner);
+}
+
+PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
+                                        bool text) {
+    phi__draft *d = &a->drafts[block];
+    phi__buf value;
+    if (!d->open) return;
+    phi__assembly_flush(d);
+    if (text) {
+        phi__buf_init(&value, a->memory);
+        phi__json_write_str(&value, phi__buf_str(&d->bytes));
+        if (value.failed) a->no_memory = true;
+        phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&value));
+        phi__buf_free(&value);
+    } else if (d->bytes.len > 0) {
+        if (!phi__assembly_is_json(a, phi__buf_str(&d->bytes)))
+            d->incomplete = true; /* it was cut; the start's JSON stays */
+        else
+            phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&d->bytes));
+    }
+    phi__buf_free(&d->bytes);
+    phi__assembly_close(a, block);
+}
+
+PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation) {
+    phi__buf *citations;
+    if (block == SIZE_MAX || citation.len == 0 || !phi__assembly_is_json(a, citation)) return;
+    citations = &a->drafts[block].citations;
+    phi__opaque_push(citations, citation);
+    if (citations->failed) a->no_memory = true;
 }
 
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments) {
@@ -468,6 +543,11 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
     phi__assembly_fail_with(a, &failure);
 }
 
+PHI__FN void phi__assembly_unknown_stop(phi__assembly *a) {
+    a->stop_reason = PHI_STOP_REASON_STOP;
+    a->unknown_stop = true;
+}
+
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block) {
     return phi__assembly_is_answer(a, block) ? PHI_CONTENT_TEXT : a->drafts[block].kind;
 }
@@ -479,6 +559,7 @@ PHI__FN void phi__assembly_finish(phi__assembly *a) {
     for (i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         phi__assembly_flush(d);
+        if (d->kind == PHI_CONTENT_OPAQUE && d->open) d->incomplete = true;
         if (d->kind == PHI_CONTENT_TOOL_CALL) {
             phi__assembly_finish_call(a, i);
             if (phi__assembly_is_answer(a, i))

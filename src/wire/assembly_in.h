@@ -18,22 +18,33 @@
 
 /* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
    pairs. */
-enum { PHI__ASSEMBLY_BLOCKS_MOST = 1024 };
+enum {
+    PHI__ASSEMBLY_BLOCKS_MOST = 1024,
+    /* Changes of an opaque block's JSON, each of which copies it: real ones have a few. */
+    PHI__ASSEMBLY_EDITS_MOST = 256,
+    PHI__ASSEMBLY_PROOF_MOST = 1 << 20 /* bytes of JSON that are parsed as a proof that they are */
+};
 
 typedef struct phi__draft {
     phi_content_kind kind;
     bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
-    bool incomplete;   /* tool call: broke off; set by phi__assembly_finish */
+    /* tool call: broke off; set by phi__assembly_finish. Opaque block: the same, or its JSON is
+       broken: it is not sent back. */
+    bool incomplete;
     bool replay_open;  /* replay is still being written: not in the view */
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
+    uint32_t edits;    /* of an opaque block's JSON */
     uint32_t rewrites; /* how often other bytes replaced received ones */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
     uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
-    phi__buf bytes;    /* text, thinking, or arguments; of an opaque block, JSON that waits */
-    phi__buf signature, replay, citations;
+    /* text, thinking, or arguments; of an open opaque block JSON that waits, which the sink does not
+       hear of */
+    phi__buf bytes;
+    phi__buf signature, replay;
+    phi__buf citations; /* text: JSON array; an open call: what `replay` will hold */
     phi__buf id, name;
     phi__buf note; /* tool call: how it was repaired, for people; "": it was not */
     size_t hidden; /* bytes of the id in which no secret stands any more */
@@ -113,6 +124,19 @@ PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind
    phi__assembly_close. Its place, or SIZE_MAX: no memory. */
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open);
+/* Puts a member into an opaque block's JSON, or replaces its value; `outer`: the member whose
+   object holds it, or empty. All other bytes stay. Too many changes make the block incomplete. */
+PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
+                                      phi_str value);
+/* Closes an opaque block: the bytes added to it become a member's value; `text`: as a string, else
+   they are JSON, and the block is incomplete where they are not. */
+PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
+                                        bool text);
+/* Whether a text is one JSON value; of a long one only its strings and brackets are looked at.
+   Without memory no_memory is set. */
+PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
+/* Appends a citation, JSON text, to a text block's array. */
+PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
 /* Arguments that come whole with a call's start, where deltas may take their place: they wait where
    a call keeps nothing else, in `replay`. Appends to the bytes that wait. */
@@ -133,6 +157,10 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
                                 phi_str code, phi_str message);
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
+
+/* A stop word that the codec does not know: the answer ends with what came, and a warning names the
+   word. */
+PHI__FN void phi__assembly_unknown_stop(phi__assembly *a);
 
 /* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
    Decoders use draft->kind, which stays a call's. */

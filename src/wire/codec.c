@@ -24,6 +24,16 @@ PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str prot
 }
 
 /* Names of protocols are the same in whatever case. */
+PHI__FN bool phi__codec_paused(const phi__request_spec *spec) {
+    size_t i;
+    for (i = spec->item_count; i > 0; i--) {
+        const phi_message *m = spec->items[i - 1].message;
+        if (m->role == PHI_ROLE_EXTENSION) continue;
+        return m->role == PHI_ROLE_ASSISTANT && m->stop_reason == PHI_STOP_REASON_PAUSED;
+    }
+    return false;
+}
+
 PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol) {
     char name[PHI__CODEC_NAME_MOST];
     uint64_t hash;

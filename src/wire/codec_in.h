@@ -68,6 +68,9 @@ typedef struct phi__request_spec {
 } phi__request_spec;
 
 struct phi__prefix;
+/* Whether the last message is an answer that the provider paused: it is sent back as it is, and
+   nothing may follow it. */
+PHI__FN bool phi__codec_paused(const phi__request_spec *spec);
 
 /* Which cache marks are wanted. */
 typedef enum phi__mark { PHI__MARK_SYSTEM, PHI__MARK_TOOLS, PHI__MARK_MESSAGES } phi__mark;

@@ -3,7 +3,7 @@
    faults in the request, so a complaint here is for the transcript's maker. */
 #include "wire/codec_in.h"
 
-#include "text/json_in.h"
+#include "text/json_cursor_in.h"
 #include "wire/render_in.h"
 
 #include <stdarg.h>
@@ -116,6 +116,17 @@ static phi_status phi__preflight_media(phi__preflight_check *p, size_t at, size_
                              c->url.len > 0 && c->mime_type.len > 0 ? " by its address" : "");
 }
 
+/* What goes back byte for byte must be an object: else the whole body is broken. */
+static phi_status phi__preflight_opaque(phi__preflight_check *p, size_t at, const phi_content *c) {
+    phi__json_cursor cursor;
+    if (!phi__render_is_opaque(p->codec, c)) return PHI_OK;
+    phi__json_cursor_init(&cursor, c->replay);
+    if (phi__json_cursor_peek(&cursor) == PHI_JSON_OBJECT && phi__json_cursor_skip(&cursor) &&
+        phi__json_cursor_done(&cursor))
+        return PHI_OK;
+    return phi__preflight_no(p, "messages[%zu]: the JSON of an opaque block is no object", at);
+}
+
 static bool phi__preflight_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
@@ -198,14 +209,14 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
                              at, phi__preflight_len(id), id.at);
 }
 
-static bool phi__preflight_says(const phi_message *m) {
+static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
         if (c->kind == PHI_CONTENT_DOCUMENT || c->kind == PHI_CONTENT_AUDIO) return true;
-        if (phi__render_is_image(c) || phi__preflight_is_call(c) || c->kind == PHI_CONTENT_OPAQUE)
-            return true;
+        if (phi__render_is_image(c) || phi__preflight_is_call(c)) return true;
+        if (phi__render_is_opaque(codec, c)) return true;
     }
     return false;
 }
@@ -215,6 +226,8 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
     phi_status status;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
+        status = phi__preflight_opaque(p, at, &m->content[i]);
+        if (status != PHI_OK) return status;
         if (m->content[i].kind != PHI_CONTENT_IMAGE && m->content[i].kind != PHI_CONTENT_DOCUMENT &&
             m->content[i].kind != PHI_CONTENT_AUDIO)
             continue;
@@ -222,7 +235,7 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
         if (status != PHI_OK) return status;
     }
     if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);
-    if (m->role == PHI_ROLE_USER && !phi__preflight_says(m))
+    if (m->role == PHI_ROLE_USER && !phi__preflight_says(p->codec, m))
         return phi__preflight_no(p, "messages[%zu]: a user message with nothing in it", at);
     return m->role == PHI_ROLE_ASSISTANT ? phi__preflight_calls(p, at) : PHI_OK;
 }
@@ -254,6 +267,9 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
     if ((rules->bits & PHI__RULE_USER_FIRST) != 0 && first->role != PHI_ROLE_USER)
         return phi__preflight_no(&p, "messages: the first must be the user's");
     if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
+    if (phi__codec_paused(spec) &&
+        (last->protocol.len == 0 || phi__codec_is(codec->names, last->protocol)))
+        return PHI_OK;
     if ((rules->bits & PHI__RULE_USER_LAST) != 0)
         return phi__preflight_no(&p, "messages: the last may not be the assistant's");
     if (rules->user_last != NULL && rules->user_last(spec->model))

@@ -106,6 +106,70 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
            (message->protocol.len == 0 || phi__codec_is(e->codec->names, message->protocol));
 }
 
+PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item) {
+    phi_str protocol = e->spec->items[item].message->protocol;
+    return protocol.len > 0 ? phi__codec_is(e->codec->names, protocol)
+                            : phi__render_same_origin(e, item);
+}
+
+/* ---- opaque blocks ---- */
+
+PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c) {
+    return c->kind == PHI_CONTENT_OPAQUE && !c->incomplete && c->replay.len > 0 &&
+           phi__codec_is(codec->names, c->protocol);
+}
+
+PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__render_is_opaque(e->codec, &message->content[i])) return true;
+    return false;
+}
+
+PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_add_str(&e->scratch, phi__str_trim(c->replay));
+}
+
+PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
+    size_t i;
+    for (i = item + 1; i < e->spec->item_count; i++) {
+        phi_role role = e->spec->items[i].message->role;
+        if (role == PHI_ROLE_USER) return true;
+        if (role == PHI_ROLE_ASSISTANT) return false;
+    }
+    return false;
+}
+
+PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
+                                  bool (*is_call)(phi_str name)) {
+    const phi_message *m = e->spec->items[item].message;
+    size_t i = 0;
+    while (i < m->content_count &&
+           !(phi__render_is_opaque(e->codec, &m->content[i]) && is_call(m->content[i].name)))
+        i++;
+    if (i == m->content_count) return false;
+    return phi__render_user_follows(e, item);
+}
+
+PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
+                                     const char *const *refs) {
+    phi_json_found call, result;
+    size_t i, r;
+    if (phi_json_find(message->content[block].replay, id, &call) != PHI_OK) return false;
+    for (i = block + 1; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        if (c->kind != PHI_CONTENT_OPAQUE || c->incomplete) continue;
+        for (r = 0; refs[r] != NULL; r++)
+            if (phi_json_find(c->replay, refs[r], &result) == PHI_OK &&
+                phi_str_equal(call.raw, result.raw))
+                return true;
+    }
+    return false;
+}
+
+/* ---- images ---- */
+
 PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
@@ -307,7 +371,7 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
             said(e, c);
         else if (way == PHI__RENDER_BLOCK && media)
             block(e, c);
-        else if (c->kind == PHI_CONTENT_OPAQUE && opaque != NULL)
+        else if (c->kind == PHI_CONTENT_OPAQUE && media && opaque != NULL)
             opaque(e, c);
     }
 }

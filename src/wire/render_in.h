@@ -37,6 +37,25 @@ PHI__FN bool phi__render_sends_thinking(const phi__encoder *e, size_t item);
 
 /* ---- images, documents, audio ---- */
 
+/* Whether this target's protocol made the message, by whatever model of it. */
+PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
+
+/* Whether an opaque block goes back: it is of this protocol, and whole. */
+PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c);
+PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
+/* The block's JSON as it is, with a comma before it where one is needed. */
+PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
+/* Whether the next message behind an answer and its results is the user's. */
+PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
+/* Whether an answer's server-side calls without a result can get none any more: the user has spoken
+   since. Providers refuse such a call. `is_call`: whether an opaque block's name is a call's. */
+PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
+                                  bool (*is_call)(phi_str name));
+/* Whether a later opaque block of the message names this call's id: `id` and `ref` are the paths of
+   the ids in a call and in a result. */
+PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
+                                     const char *const *refs);
+
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* Whether a target takes images of a type, "image/png". */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
@@ -74,8 +93,8 @@ PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *m
 PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
 
 /* Text, media and opaque blocks of a message, each by the codec's own function; blank text is left
-   out, and so are images, documents and audio where `media` is false. `said` writes
-   phi__render_said; `opaque` NULL: such blocks are left out. */
+   out, and so are all others where `media` is false. `said` writes phi__render_said; `opaque` NULL:
+   such blocks are left out. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),

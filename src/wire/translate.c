@@ -106,6 +106,29 @@ static bool phi__translate_answers(phi__translation *t, const phi_message *resul
 
 /* ---- messages ---- */
 
+static bool phi__translate_is_protocol(const phi__translation *t, phi_str protocol) {
+    return t->codec != NULL ? phi__codec_is(t->codec->names, protocol)
+                            : phi__str_is_nocase(protocol, t->target->protocol);
+}
+
+/* Without the opaque blocks of other protocols. */
+static const phi_message *phi__translate_opaque(phi__translation *t, const phi_message *m) {
+    phi_content *content;
+    phi_message *copy;
+    size_t i = 0, n = 0;
+    while (i < m->content_count && (m->content[i].kind != PHI_CONTENT_OPAQUE ||
+                                    phi__translate_is_protocol(t, m->content[i].protocol)))
+        i++;
+    if (i == m->content_count) return m;
+    copy = phi__translate_copy(t, m, &content);
+    for (i = 0; copy != NULL && i < m->content_count; i++)
+        if (m->content[i].kind != PHI_CONTENT_OPAQUE ||
+            phi__translate_is_protocol(t, m->content[i].protocol))
+            content[n++] = m->content[i];
+    if (copy != NULL) copy->content_count = n;
+    return copy;
+}
+
 /* Images where the target takes none, documents and audio that it does not take. */
 static bool phi__translate_omits(const phi__translation *t, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE)
@@ -140,7 +163,8 @@ static void phi__translate_result(phi__translation *t, const phi_message *m) {
     phi_content *content;
     phi_message *copy;
     if (!phi__translate_answers(t, m)) return;
-    m = phi__translate_media(t, m);
+    m = phi__translate_opaque(t, m);
+    if (m != NULL) m = phi__translate_media(t, m);
     if (m == NULL || !phi__translate_id(t, &id)) {
         t->failed = true;
         return;
@@ -163,32 +187,37 @@ static bool phi__translate_is_own(const phi__translation *t, const phi_message *
            phi__str_is(m->protocol, t->target->protocol);
 }
 
-/* A block as the target may see it; false: not at all. */
-static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own,
+/* A block as the target may see it; false: not at all. `akin`: made over the same protocol. */
+static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own, bool akin,
                                  phi_content *to) {
     *to = *from;
+    if (from->kind == PHI_CONTENT_OPAQUE)
+        return !from->incomplete && phi__translate_is_protocol(t, from->protocol);
     if (from->kind == PHI_CONTENT_THINKING) return own;
     if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
         return own && from->signature.len > 0;
     if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
-    if (!own) to->signature = to->replay = phi__str(NULL, 0);
+    if (!own) to->signature = phi__str(NULL, 0);
+    if (!own && (!akin || from->kind != PHI_CONTENT_TOOL_CALL)) to->replay = phi__str(NULL, 0);
+    if (!akin) to->citations = phi__str(NULL, 0);
     if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
     return true;
 }
 
 static bool phi__translate_same_block(const phi_content *a, const phi_content *b) {
     return a->id.at == b->id.at && a->signature.at == b->signature.at &&
-           a->replay.at == b->replay.at;
+           a->replay.at == b->replay.at && a->citations.at == b->citations.at;
 }
 
 static void phi__translate_answer(phi__translation *t, const phi_message *m) {
     bool own = phi__translate_is_own(t, m), same = true;
+    bool akin = m->protocol.len > 0 ? phi__translate_is_protocol(t, m->protocol) : own;
     phi_arena_mark mark = phi_arena_save(t->arena);
     phi_content *content;
     phi_message *copy = phi__translate_copy(t, m, &content);
     size_t i, n = 0;
     for (i = 0; copy != NULL && i < m->content_count; i++) {
-        if (!phi__translate_block(t, &m->content[i], own, &content[n])) continue;
+        if (!phi__translate_block(t, &m->content[i], own, akin, &content[n])) continue;
         same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
         n++;
     }
@@ -209,8 +238,10 @@ static void phi__translate_message(phi__translation *t, const phi_message *m) {
     phi__translate_close_calls(t);
     if (m->role == PHI_ROLE_ASSISTANT)
         phi__translate_answer(t, m);
-    else
-        phi__translate_put(t, phi__translate_media(t, m));
+    else {
+        m = phi__translate_opaque(t, m);
+        phi__translate_put(t, m != NULL ? phi__translate_media(t, m) : NULL);
+    }
 }
 
 /* Messages at most: each, and one for each call of an answer. */

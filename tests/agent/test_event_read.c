@@ -111,6 +111,8 @@ static const char *const texts[] = {
     "{\"type\":\"Rewrite\"," LOOP
     ",\"op_id\":\"mine\",\"status\":-7,\"reason\":\"a newer rewrite took its "
     "place\"}",
+    "{\"type\":\"OpaqueBlock\"," LOOP
+    ",\"block_index\":2,\"name\":\"server_tool_use\",\"json\":\"{ \\\"n\\\": 1.0}\"}",
     "{\"type\":\"PrunApplied\"," LOOP
     ",\"tokens_removed\":120,\"messages_removed\":2,\"memo\":null,"
     "\"pruned_timestamps\":[1763700000001,-2]," TIME "}",
@@ -184,7 +186,7 @@ TEST(every_kind_is_among_them) {
     }
     for (kind = PHI_EV_AGENT_START; kind <= PHI_EV_REWRITE; kind++)
         if (!CHECK(seen[kind])) printf("%s\n", phi_event_name((phi_event_kind)kind));
-    CHECK(seen[PHI_EV_PRUNED] && seen[PHI_EV_REVERTED]);
+    CHECK(seen[PHI_EV_PRUNED] && seen[PHI_EV_REVERTED] && seen[PHI_EV_OPAQUE]);
     CHECK(seen[PHI_EV_TURN_REQUEST] && seen[PHI_EV_PARALLEL_START] && seen[PHI_EV_PARALLEL_END]);
     end();
 }
@@ -434,6 +436,20 @@ TEST(a_heartbeat_is_read_as_it_was_written) {
                      "\"tool_name\":\"dig\",\"elapsed_ms\":90000}",
                      "{\"type\":\"ToolHeartbeat\",\"loop_id\":\"s.c.1\",\"tool_call_id\":\"c1\","
                      "\"tool_name\":\"dig\",\"elapsed_ms\":90000}");
+    end();
+}
+
+TEST(an_opaque_block_is_read_byte_for_byte) {
+    phi_event event;
+    begin();
+    if (read_event("{\"type\":\"OpaqueBlock\",\"loop_id\":\"l\",\"block_index\":3,\"name\":\"x\","
+                   "\"json\":\"{ \\\"n\\\": 1.0}\"}",
+                   &event)) {
+        CHECK_EQ_INT(event.kind, PHI_EV_OPAQUE);
+        CHECK_EQ_INT(event.block_index, 3);
+        CHECK_STR(event.source, "x");
+        CHECK_STR(event.text, "{ \"n\": 1.0}");
+    }
     end();
 }
 
@@ -881,6 +897,7 @@ TEST_MAIN(
     TEST_ENTRY(a_tool_result_is_read_as_a_message), TEST_ENTRY(a_failure_is_read_whole),
     TEST_ENTRY(compactions_decisions_and_drops_are_read_whole), TEST_ENTRY(every_hook_has_its_word),
     TEST_ENTRY(older_and_other_forms_are_read), TEST_ENTRY(a_heartbeat_is_read_as_it_was_written),
+    TEST_ENTRY(an_opaque_block_is_read_byte_for_byte),
     TEST_ENTRY(both_spellings_of_a_protocol_are_read),
     TEST_ENTRY(a_revert_s_node_ids_are_numbers_in_json_as_in_the_original_and_names_in_the_event),
     TEST_ENTRY(a_protocol_that_the_original_does_not_have_is_left_out_of_the_snapshot),

@@ -70,8 +70,17 @@ TEST(what_is_no_message_is_refused_with_words) {
     refused(r, agent, &message, "content[0]: expected text, an image, a document or audio");
     odd.kind = PHI_CONTENT_IMAGE;
     refused(r, agent, &message, "content[0]: an image needs data and mime_type");
+    odd.kind = PHI_CONTENT_OPAQUE;
+    refused(r, agent, &message, "content[0]: an opaque block needs replay and protocol");
+    odd.replay = phi_str_of("{\"type\":\"x\"");
+    odd.protocol = phi_str_of(PHI_PROTOCOL_ANTHROPIC);
+    refused(r, agent, &message, "content[0]: an opaque block's replay is no JSON object");
+    odd.replay = phi_str_of("[1]");
+    refused(r, agent, &message, "content[0]: an opaque block's replay is no JSON object");
+    odd.kind = PHI_CONTENT_IMAGE;
     message = message_of(PHI_ROLE_ASSISTANT, &odd);
-    refused(r, agent, &message, "content[0]: expected text, thinking, a tool call or an opaque block");
+    refused(r, agent, &message,
+            "content[0]: expected text, thinking, a tool call or an opaque block");
     odd = call_block("", "echo", "{}");
     refused(r, agent, &message, "content[0]: a tool call needs an id");
     message = result_of("", &text);

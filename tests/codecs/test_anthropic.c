@@ -406,7 +406,7 @@ TEST(arguments_that_come_whole_with_the_block_are_taken_unless_deltas_follow) {
     stream_free(&s);
 }
 
-TEST(blocks_of_unknown_kinds_are_read_over_with_their_deltas) {
+TEST(blocks_of_unknown_types_are_kept_and_unknown_events_are_read_over) {
     stream s;
     stream_of(
         &s, P,
@@ -414,8 +414,13 @@ TEST(blocks_of_unknown_kinds_are_read_over_with_their_deltas) {
             "0", "{\"type\":\"input_json_delta\",\"partial_json\":\"{}\"}")
             STOP("0") "event: news\ndata: {\"type\":\"news\",\"delta\":{\"text\":\"x\"}}\n\n" TEXT(
                 "1", "unstarted") STOP("1") DONE("end_turn") END);
-    CHECK_EQ_INT(s.message.content_count, 1);
-    CHECK_STR(s.content[0].text, "unstarted");
+    CHECK_EQ_INT(s.message.content_count, 2);
+    CHECK_EQ_INT(s.content[0].kind, PHI_CONTENT_OPAQUE);
+    CHECK_STR(s.content[0].name, "server_tool_use");
+    CHECK_STR(s.content[0].protocol, PHI_PROTOCOL_ANTHROPIC);
+    CHECK_STR(s.content[0].replay,
+              "{\"type\":\"server_tool_use\",\"id\":\"s\",\"name\":\"web\",\"input\":{}}");
+    CHECK_STR(s.content[1].text, "unstarted");
     CHECK_EQ_INT(s.assembly.failure.kind, PHI_FAILURE_NONE);
     stream_free(&s);
 }
@@ -452,7 +457,18 @@ TEST(stop_reasons_are_mapped) {
     check_stop("pause_turn", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE);
     check_stop("refusal", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER);
     check_stop("sensitive", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER);
-    check_stop("telepathy", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER);
+    check_stop("compaction", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE);
+}
+
+TEST(an_unknown_stop_reason_ends_the_answer_with_what_came) {
+    stream s;
+    check_stop("telepathy", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE);
+    stream_of(&s, P,
+              START BLOCK("0", "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"n\"}") STOP("0")
+                  DONE("telepathy") END);
+    CHECK_EQ_INT(s.message.stop_reason, PHI_STOP_REASON_TOOL_USE);
+    CHECK(s.assembly.unknown_stop);
+    stream_free(&s);
 }
 
 TEST(an_event_that_is_no_json_breaks_the_answer_unless_it_is_the_last) {
@@ -575,9 +591,10 @@ TEST_MAIN(TEST_ENTRY(models_before_4_6_think_by_budget_and_keep_room_for_the_ans
               a_missing_end_marker_is_fine_once_the_stop_reason_is_there_and_all_blocks_are_closed),
           TEST_ENTRY(null_counts_leave_what_was_said_before),
           TEST_ENTRY(arguments_that_come_whole_with_the_block_are_taken_unless_deltas_follow),
-          TEST_ENTRY(blocks_of_unknown_kinds_are_read_over_with_their_deltas),
+          TEST_ENTRY(blocks_of_unknown_types_are_kept_and_unknown_events_are_read_over),
           TEST_ENTRY(a_call_whose_arguments_were_cut_by_the_limit_is_incomplete),
           TEST_ENTRY(stop_reasons_are_mapped),
+          TEST_ENTRY(an_unknown_stop_reason_ends_the_answer_with_what_came),
           TEST_ENTRY(an_event_that_is_no_json_breaks_the_answer_unless_it_is_the_last),
           TEST_ENTRY(an_error_event_is_classified_like_an_http_error),
           TEST_ENTRY(a_whole_answer_is_read), TEST_ENTRY(a_body_that_is_no_answer_says_what_it_is),

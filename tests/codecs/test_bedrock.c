@@ -354,17 +354,50 @@ TEST(redacted_reasoning_is_kept_as_its_data) {
     stream_free(&s);
 }
 
-TEST_MAIN(TEST_ENTRY(the_url_holds_the_id_percent_encoded),
-          TEST_ENTRY(a_key_pair_signs_each_attempt_anew),
-          TEST_ENTRY(the_region_comes_from_the_host_or_the_arn),
-          TEST_ENTRY(a_key_of_bedrock_is_not_signed_with),
-          TEST_ENTRY(models_that_are_not_claude_get_no_marks_and_no_signatures),
-          TEST_ENTRY(foreign_reasoning_stays_behind_and_own_goes_back),
-          TEST_ENTRY(results_share_one_message_and_lost_ones_are_made_good),
-          TEST_ENTRY(an_adaptive_claude_gets_effort_and_a_forced_call_gives_way_to_thinking),
-          TEST_ENTRY(exceptions_are_classified_by_their_type),
-          TEST_ENTRY(an_error_frame_is_a_failure_with_its_words),
-          TEST_ENTRY(what_an_event_of_an_unknown_name_holds_is_not_looked_at),
-          TEST_ENTRY(lines_of_json_are_a_stream_too), TEST_ENTRY(a_whole_answer_is_read),
-          TEST_ENTRY(an_event_that_is_no_json_is_a_failure),
-          TEST_ENTRY(redacted_reasoning_is_kept_as_its_data))
+static void check_stop(const char *word, phi_stop_reason want, phi_failure_kind kind,
+                       bool unknown) {
+    char payload[100];
+    frame_bytes f;
+    stream s;
+    f.len = 0;
+    snprintf(payload, sizeof payload, "{\"stopReason\":\"%s\"}", word);
+    frame_add(&f, "event", "contentBlockDelta",
+              "{\"contentBlockIndex\":0,\"delta\":{\"text\":\"So\"}}");
+    frame_add(&f, "event", "contentBlockStop", "{\"contentBlockIndex\":0}");
+    frame_add(&f, "event", "messageStop", payload);
+    stream_begin(&s, PHI_PROTOCOL_BEDROCK);
+    stream_feed(&s, f.at, f.len);
+    stream_end(&s);
+    CHECK_EQ_INT(s.message.stop_reason, want);
+    CHECK_EQ_INT(s.assembly.failure.kind, kind);
+    CHECK_EQ_INT(s.assembly.unknown_stop, unknown);
+    CHECK_STR(s.message.raw_stop_reason, word);
+    CHECK_STR(s.content[0].text, "So");
+    stream_free(&s);
+}
+
+TEST(stop_words_of_failures_are_errors_and_unknown_ones_end_the_answer_with_what_came) {
+    check_stop("end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false);
+    check_stop("telepathy", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, true);
+    check_stop("malformed_model_output", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false);
+    check_stop("guardrail_intervened", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER,
+               false);
+    check_stop("refusal", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(the_url_holds_the_id_percent_encoded),
+    TEST_ENTRY(stop_words_of_failures_are_errors_and_unknown_ones_end_the_answer_with_what_came),
+    TEST_ENTRY(a_key_pair_signs_each_attempt_anew),
+    TEST_ENTRY(the_region_comes_from_the_host_or_the_arn),
+    TEST_ENTRY(a_key_of_bedrock_is_not_signed_with),
+    TEST_ENTRY(models_that_are_not_claude_get_no_marks_and_no_signatures),
+    TEST_ENTRY(foreign_reasoning_stays_behind_and_own_goes_back),
+    TEST_ENTRY(results_share_one_message_and_lost_ones_are_made_good),
+    TEST_ENTRY(an_adaptive_claude_gets_effort_and_a_forced_call_gives_way_to_thinking),
+    TEST_ENTRY(exceptions_are_classified_by_their_type),
+    TEST_ENTRY(an_error_frame_is_a_failure_with_its_words),
+    TEST_ENTRY(what_an_event_of_an_unknown_name_holds_is_not_looked_at),
+    TEST_ENTRY(lines_of_json_are_a_stream_too), TEST_ENTRY(a_whole_answer_is_read),
+    TEST_ENTRY(an_event_that_is_no_json_is_a_failure),
+    TEST_ENTRY(redacted_reasoning_is_kept_as_its_data))

@@ -291,6 +291,20 @@ claude(
          put("output_config", {"format": {"type": "json_schema", "schema": {"type": "object"}}})))
 claude("effort", "output_config.effort", put("output_config", {"effort": "extreme"}))
 
+SEARCHED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+FOUND = {
+    "type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
+    "content": [{"type": "web_search_result", "url": "https://e.x", "encrypted_content": "E"}]
+}
+claude("hosted call without its result", "was found without a corresponding `web_search_tool_result`",
+       add(M, 1, "content", SEARCHED))
+claude("hosted result without its call", "unexpected `tool_use_id` found in `web_search_tool_result`",
+       lambda b, h: b[M][1]["content"].insert(0, dict(FOUND, content=[])))
+claude("hosted result that was changed", "Invalid `encrypted_content`",
+       lambda b, h: b[M][1]["content"].__setitem__(slice(0, 0), [SEARCHED, FOUND]))
+claude("hosted input that is none", "server_tool_use.input: Input should be a valid dictionary",
+       add(M, 1, "content", dict(SEARCHED, input=None)))
+
 chat("no key", "You didn't provide an API key", header("authorization"), 401)
 chat("bad key", "Incorrect API key provided", header("authorization", "Bearer bad-key"), 401)
 chat("content type", "Invalid Content-Type", header("content-type", "text/plain"), 415)

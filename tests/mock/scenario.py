@@ -150,6 +150,19 @@ def bigargs_turn(n):
     return turn(call("write_file", {"path": "big.txt", "content": body}), chunk=100)
 
 
+def hosted(name, arguments, **more):
+    """A call of the provider's own tool."""
+    return dict({"type": "server_tool_use", "name": name, "input": arguments}, **more)
+
+
+def found(call_id, url, title):
+    """The result of a hosted search; the wire seals its content."""
+    return {
+        "type": "web_search_tool_result", "tool_use_id": call_id,
+        "content": [{"type": "web_search_result", "title": title, "url": url, "page_age": None}]
+    }
+
+
 LIST = call("list_files", {"path": "."})
 A_TEXT_FILE = r"${last_tool_result/^(?:\.\/)?(\S+\.(?:md|txt|toml|c|h|py))\s*$/}"
 PACE = {"chunk": 10, "delay_ms": 15}
@@ -195,6 +208,14 @@ BUILTIN = {
     "empty": [turn()],
     "unicode": [turn(text("Grüße, 世界 \U0001f600 👩\u200d👩\u200d👧 \u2028 "
                           "\"quoted\" \\ back\tslash\n✓"), chunk=3)],
+    "search": run(
+        turn(text("Let me check."), hosted("web_search", {"query": "weather"}, id="srvtoolu_1"),
+             stop="pause"),
+        turn(found("srvtoolu_1", "https://weather.example/", "Weather"),
+             text("It is sunny.", citations=[{
+                 "type": "web_search_result_location", "cited_text": "Sunny", "title": "Weather",
+                 "url": "https://weather.example/", "encrypted_index": "I"
+             }]))),
     "tools": [turn(text("Tools: ${tools}. System: ${system:200}"))],
 }
 

@@ -232,6 +232,7 @@ static void seen_event(seen *s, const phi_event *e) {
     case PHI_EV_SUBAGENT_END:
     case PHI_EV_TOOLS_CHANGED:
     case PHI_EV_FAILOVER:
+    case PHI_EV_OPAQUE:
     case PHI_EV_TOOL_STATE:
     case PHI_EV_EFFECT:
     case PHI_EV_SUMMARY_NEEDED:

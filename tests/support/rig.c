@@ -247,6 +247,10 @@ static void rig_tell(rig *r, const phi_event *e) {
         rig_tell_str(r, " to ", e->text);
         rig_add(r, " %u/%u", (unsigned)e->attempt, (unsigned)e->attempts);
         break;
+    case PHI_EV_OPAQUE:
+        rig_tell_str(r, " ", e->source);
+        rig_tell_str(r, " ", e->text);
+        break;
     case PHI_EV_TOOLS_CHANGED:
     case PHI_EV_TOOL_STATE: rig_tell_str(r, " ", e->text); break;
     case PHI_EV_EFFECT:

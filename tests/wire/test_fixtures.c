@@ -67,7 +67,12 @@ static void check_block(stream *s, const phi_content *c, const phi_json *want) {
             CHECK_EQ_INT(c->citations.len, 0);
     } else if (phi__str_is(type, "opaque")) {
         CHECK_EQ_INT(c->kind, PHI_CONTENT_OPAQUE);
+        CHECK(!c->incomplete);
         check_text(c->name, phi_json_get(want, "name"));
+        if (phi_json_get(want, "json") != NULL) {
+            CHECK(phi_json_equal(read_json(s, c->replay), phi_json_get(want, "json")));
+            return;
+        }
     } else if (phi__str_is(type, "thinking")) {
         CHECK_EQ_INT(c->kind, PHI_CONTENT_THINKING);
         check_text(c->text, phi_json_get(want, "thinking"));
@@ -184,9 +189,17 @@ static void check_fixtures(const char *folder, const char *protocol, const char 
 }
 
 TEST(anthropic_streams_cut_at_every_byte_give_the_expected_answers) {
-    static const char *const names[] = {
-        "error_midstream", "parallel_tools", "redacted_omitted", "refusal", "text",
-        "tool_split",      "truncated",      "unicode_escapes",  NULL};
+    static const char *const names[] = {"error_midstream",
+                                        "parallel_tools",
+                                        "redacted_omitted",
+                                        "refusal",
+                                        "search_paused",
+                                        "search_resumed",
+                                        "text",
+                                        "tool_split",
+                                        "truncated",
+                                        "unicode_escapes",
+                                        NULL};
     check_fixtures("anthropic", PHI_PROTOCOL_ANTHROPIC, names);
 }
 

@@ -111,6 +111,25 @@ TEST(messages_must_say_something_and_begin_and_end_as_the_target_wants) {
     talk_free(&t);
 }
 
+TEST(a_paused_answer_may_be_the_last_for_its_own_protocol) {
+    conversation t;
+    phi_message *m;
+    phi_content *c;
+    talk_begin(&t, claude());
+    talk_user(&t, "go");
+    m = talk_assistant(&t);
+    m->stop_reason = PHI_STOP_REASON_PAUSED;
+    c = talk_block(&t, PHI_CONTENT_OPAQUE);
+    c->protocol = phi_str_of(PHI_PROTOCOL_ANTHROPIC);
+    c->replay = phi_str_of("{\"type\":\"server_tool_use\"}");
+    check(&t, "");
+    m->protocol = phi_str_of(PHI_PROTOCOL_ANTHROPIC);
+    check(&t, "");
+    m->protocol = phi_str_of(PHI_PROTOCOL_BEDROCK);
+    check(&t, "messages: the last may not be the assistant's for claude-sonnet-4-6");
+    talk_free(&t);
+}
+
 TEST(images_must_be_of_a_known_type_and_in_their_place) {
     conversation t;
     talk_begin(&t, claude());
@@ -222,6 +241,7 @@ TEST_MAIN(TEST_ENTRY(a_good_transcript_passes), TEST_ENTRY(calls_and_results_mus
           TEST_ENTRY(a_call_that_was_cut_may_have_its_result),
           TEST_ENTRY(ids_must_be_there_and_unique),
           TEST_ENTRY(messages_must_say_something_and_begin_and_end_as_the_target_wants),
+          TEST_ENTRY(a_paused_answer_may_be_the_last_for_its_own_protocol),
           TEST_ENTRY(images_must_be_of_a_known_type_and_in_their_place),
           TEST_ENTRY(tools_must_have_unique_names_and_an_object_schema),
           TEST_ENTRY(documents_and_audio_that_a_model_does_not_take_are_named),

@@ -40,13 +40,20 @@ static const char *const ids[] = {
     "fc_1",      "c_",
     "abcdefghi", "a-very-long-identifier-that-no-provider-would-take-unchanged-0123456789"};
 
+static void talk_opaque(conversation *t, const char *protocol, const char *json) {
+    phi_content *c = talk_block(t, PHI_CONTENT_OPAQUE);
+    c->protocol = phi_str_of(protocol);
+    c->replay = phi_str_of(json);
+    c->name = phi_str_of("x");
+}
+
 static void random_answer(conversation *t, uint32_t *seed, size_t *calls) {
     phi_model model = model_of(roll(seed, MODELS));
     size_t n = roll(seed, 4), i;
     (void)talk_message(t, PHI_ROLE_ASSISTANT);
     minted(t, &model);
     *calls = 0;
-    for (i = 0; i < n; i++) switch (roll(seed, 5)) {
+    for (i = 0; i < n; i++) switch (roll(seed, 7)) {
         case 0: talk_thinking(t, "Hm", "c2ln"); break;
         case 1: talk_text(t, "  "); break;
         case 2: talk_text(t, "I say"); break;
@@ -54,7 +61,22 @@ static void random_answer(conversation *t, uint32_t *seed, size_t *calls) {
             talk_call(t, ids[roll(seed, 6)], "look", "{\"a\":1}");
             t->blocks[t->count - 1][t->messages[t->count - 1].content_count - 1].incomplete = true;
             break;
-        default: talk_call(t, ids[*calls], "look", "{\"a\":1}"); (*calls)++;
+        case 4: {
+            phi_model other = model_of(roll(seed, MODELS));
+            talk_opaque(t, other.protocol, "{\"type\":\"x\",\"id\": 1}");
+            break;
+        }
+        case 5:
+            talk_text(t, "Cited ");
+            t->blocks[t->count - 1][t->messages[t->count - 1].content_count - 1].citations =
+                phi_str_of("[{\"url\":\"u\"}]");
+            break;
+        default:
+            talk_call(t, ids[*calls], "look", "{\"a\":1}");
+            if (roll(seed, 3) == 0)
+                t->blocks[t->count - 1][t->messages[t->count - 1].content_count - 1].replay =
+                    phi_str_of("{\"caller\":{}}");
+            (*calls)++;
         }
 }
 
@@ -69,7 +91,11 @@ static void random_history(conversation *t, uint32_t seed) {
                 if (roll(&seed, 4) == 0) talk_image(t, "aGVsbG8=");
             }
         if (roll(&seed, 5) == 0) talk_result(t, "nobody", "look", "an orphan");
-        if (roll(&seed, 3) == 0) talk_user(t, "And?");
+        if (roll(&seed, 3) == 0) {
+            phi_model other = model_of(roll(&seed, MODELS));
+            talk_user(t, "And?");
+            if (roll(&seed, 2) == 0) talk_opaque(t, other.protocol, "{\"type\":\"y\"}");
+        }
         if (roll(&seed, 6) == 0) {
             phi_message *m = talk_message(t, PHI_ROLE_EXTENSION);
             m->extension_kind = phi_str_of("note");

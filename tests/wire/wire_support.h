@@ -33,6 +33,7 @@ static inline void stream_begin(stream *s, const char *protocol) {
     phi__assembly_init(&s->assembly, &s->memory);
     phi__reader_init(&s->reader, s->codec, s->state, &s->assembly, 0);
     s->assembly.id_salt = 7;
+    s->assembly.protocol = phi_str_of(s->codec->names[0]);
 }
 
 static inline void stream_feed(stream *s, const char *bytes, size_t len) {

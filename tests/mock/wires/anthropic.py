@@ -5,7 +5,7 @@ import json
 import binding
 from scenario import arguments
 from . import anthropic_system
-from .anthropic_rules import Checker, merge, refuse, sign, texts, version_of
+from .anthropic_rules import Checker, is_hosted, merge, refuse, seal, sign, texts, version_of
 from .base import Conversation, Message, Refusal, Wire, deltas, parse_json, slices
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -192,8 +192,11 @@ class Anthropic(Wire):
             if "times" in block:
                 part = {"type": "text_delta", "text": block["text"]}
                 return {"type": "text", "text": ""}, (part for _ in range(block["times"]))
-            return ({"type": "text", "text": ""}, [{"type": "text_delta", "text": t}
-                                                   for t in deltas(block["text"], turn.chunk)])
+            parts = [{"type": "citations_delta", "citation": c}
+                     for c in block.get("citations", [])]
+            return ({"type": "text", "text": ""},
+                    parts + [{"type": "text_delta", "text": t}
+                             for t in deltas(block["text"], turn.chunk)])
         if kind == "thinking":
             parts = [{"type": "thinking_delta", "thinking": t}
                      for t in deltas(block["thinking"], turn.chunk)]
@@ -202,11 +205,13 @@ class Anthropic(Wire):
                     parts + [{"type": "signature_delta", "signature": signature}])
         if kind == "redacted_thinking":
             return {"type": kind, "data": block["data"]}, []
+        if is_hosted(kind) and "input" not in block:
+            return seal(block), []
         text = arguments(block)
         parts = [{"type": "input_json_delta", "partial_json": t}
                  for t in [""] + (slices(text, max(turn.chunk, 1)) if text != "{}" else [])]
         return {
-            "type": "tool_use", "id": block.get("id") or conversation.new_id("toolu_", i),
+            "type": kind, "id": block.get("id") or conversation.new_id("toolu_", i),
             "name": block["name"], "input": {}
         }, parts
 
@@ -214,8 +219,9 @@ class Anthropic(Wire):
         out = self.shell(turn, conversation)
         for i, block in enumerate(self.blocks(turn, conversation)):
             if block["type"] == "text":
+                more = {k: block[k] for k in ("citations", ) if k in block}
                 out["content"].append(
-                    {"type": "text", "text": block["text"] * block.get("times", 1)})
+                    dict(more, type="text", text=block["text"] * block.get("times", 1)))
             elif block["type"] == "tool_use":
                 out["content"].append({
                     "type": "tool_use", "id": block.get("id") or conversation.new_id("toolu_", i),
@@ -224,7 +230,7 @@ class Anthropic(Wire):
             else:
                 signature = block.get("signature") or sign(block.get("thinking", ""))
                 out["content"].append(
-                    dict(block, **({"signature": signature} if "thinking" in block else {})))
+                    dict(seal(block), **({"signature": signature} if "thinking" in block else {})))
         out["stop_reason"] = STOPS.get(turn.stop, turn.stop)
         out["usage"]["output_tokens"] = turn.output_tokens()
         return out

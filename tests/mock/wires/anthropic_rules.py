@@ -33,6 +33,25 @@ ID = re.compile(r"^[a-zA-Z0-9_-]+$")
 TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
 
 
+def is_hosted(kind):
+    """Blocks of the provider's own tools."""
+    return isinstance(kind, str) and (kind in ("server_tool_use", "mcp_tool_use", "compaction",
+                                               "container_upload", "fallback", "mcp_tool_listing")
+                                      or kind.endswith("_tool_result"))
+
+
+def seal_of(url):
+    return "E" + hashlib.sha256(url.encode()).hexdigest()[:24] + "=="
+
+
+def seal(block):
+    """The block with the contents of a search as only the server reads them."""
+    if not isinstance(block.get("content"), list) or not is_hosted(block["type"]):
+        return block
+    return dict(block, content=[dict(c, encrypted_content=seal_of(c["url"])) if "url" in c else c
+                                for c in block["content"]])
+
+
 def refuse(message, *args):
     raise Refusal(400, "invalid_request_error", message % args if args else message)
 
@@ -430,8 +449,11 @@ class Checker:
         if messages[0]["role"] != "user":
             refuse("messages: first message must use the \"user\" role")
         self.pairing(messages)
+        self.hosted_pairs(merge(messages))
         last = messages[-1]
-        if last["role"] == "assistant":
+        paused = isinstance(last["content"], list) and any(
+            is_hosted(b["type"]) for b in last["content"])
+        if last["role"] == "assistant" and not paused:
             version = version_of(self.body["model"])
             if not version or version >= (4, 6):
                 refuse(
@@ -468,6 +490,9 @@ class Checker:
             return
         for j, block in enumerate(content):
             kind = block.get("type") if isinstance(block, dict) else None
+            if role == "assistant" and is_hosted(kind):
+                self.hosted(block, "%s.content.%d" % (where, j))
+                continue
             if kind not in BLOCK_FIELDS:
                 refuse(
                     "%s.content.%d: Input tag %r found using 'type' does not match any of the "
@@ -480,6 +505,37 @@ class Checker:
         if role == "assistant" and content[-1:] and content[-1]["type"] in ("thinking",
                                                                             "redacted_thinking"):
             refuse("%s: The final block in an assistant message cannot be `thinking`.", where)
+
+    def hosted(self, block, where):
+        """What the server's own tools said comes back as it was."""
+        if block["type"] == "server_tool_use" and not isinstance(block.get("input"), dict):
+            refuse("%s.server_tool_use.input: Input should be a valid dictionary", where)
+        content = block.get("content")
+        for item in content if isinstance(content, list) else []:
+            if "url" in item and item.get("encrypted_content") != seal_of(item["url"]):
+                refuse("%s: Invalid `encrypted_content` in `%s` block", where, item.get("type"))
+
+    def hosted_pairs(self, merged):
+        """A hosted call has its result before the user speaks, and a result its call."""
+        open_calls = {}
+        for i, (role, blocks, index) in enumerate(merged):
+            if role != "assistant":
+                if any(b["type"] != "tool_result" for b in blocks):
+                    for call_id, name in open_calls.items():
+                        refuse(
+                            "messages.%d: `%s` tool use with id `%s` was found without a "
+                            "corresponding `%s_tool_result` block", merged[i - 1][2], name, call_id,
+                            name)
+                continue
+            for block in blocks:
+                kind = block["type"]
+                if kind in ("server_tool_use", "mcp_tool_use"):
+                    open_calls[block["id"]] = block["name"]
+                elif kind.endswith("_tool_result") and open_calls.pop(
+                        block.get("tool_use_id"), None) is None:
+                    refuse(
+                        "messages.%d: unexpected `tool_use_id` found in `%s` block: %s", index,
+                        kind, block.get("tool_use_id"))
 
     def pairing(self, messages):
         """Each call has its result in the next message, results come first, no id comes twice."""

@@ -1,0 +1,20 @@
+/* opaque_in.h - the JSON text of blocks that phi does not interpret: parts are put into it, and
+   every other byte stays as the wire gave it. Pure functions over text. */
+#ifndef PHI_WIRE_OPAQUE_IN_H
+#define PHI_WIRE_OPAQUE_IN_H
+
+#include "text/json_cursor_in.h"
+
+/* The value of a member of an object, as it stands there; of equal names the last one. False: none,
+   or no whole object. */
+PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
+/* Appends the object with `value` in the place of the member's value, or with the member at its
+   end. `key` needs no escapes. False: it is no object, and nothing was appended. */
+PHI__FN bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str value);
+/* Appends an item to the array that the buffer holds; an empty buffer becomes an array. */
+PHI__FN void phi__opaque_push(phi__buf *array, phi_str item);
+/* Appends the members of an object that are not among `known` and not null, as an object; nothing,
+   if there are none. */
+PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const phi_str *known, size_t count);
+
+#endif
