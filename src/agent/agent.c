@@ -6,6 +6,7 @@
 #include "features/failover_in.h"
 #include "loop/speaker_in.h"
 #include "text/json_in.h"
+#include "wire/render_in.h"
 
 /* ---- beginning a run ---- */
 
@@ -442,6 +443,20 @@ PHI_API phi_str phi_agent_session_id(phi_agent handle) {
 PHI_API phi_str phi_agent_model_id(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? phi_str_of(agent->desc.model.id) : phi__str("", 0);
+}
+
+PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mime_type) {
+    const phi__agent *agent = phi__find_agent(handle);
+    phi_content probe = PHI_ZERO;
+    if (agent == NULL) return false;
+    probe.kind = kind;
+    probe.mime_type = mime_type;
+    if (kind == PHI_CONTENT_TEXT || (kind == PHI_CONTENT_DOCUMENT && mime_type.len == 0))
+        return true;
+    if (kind != PHI_CONTENT_IMAGE && (agent->codec == NULL || agent->provider != NULL))
+        return false;
+    probe.data = PHI__LIT("AA==");
+    return phi__render_way_of(agent->codec, &agent->desc.model, &probe) == PHI__RENDER_BLOCK;
 }
 
 PHI_API phi_str phi_agent_last_loop_id(phi_agent handle) {

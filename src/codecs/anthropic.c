@@ -18,8 +18,9 @@ enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4, /* the images of an error result */
-    PHI__ANTHROPIC_SYSTEM = 8  /* an update that is a system message */
+    PHI__ANTHROPIC_MEDIA = 4,       /* images and documents of an error result */
+    PHI__ANTHROPIC_SYSTEM = 8,      /* an update that is a system message */
+    PHI__ANTHROPIC_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
@@ -40,8 +41,12 @@ static phi_str phi__anthropic_version(const phi_model *model) {
     return version.len > 0 ? version : PHI__LIT("2023-06-01");
 }
 
-static bool phi__anthropic_no_images(const phi__encoder *e) {
-    return (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
+/* The form of a user's message or a result. */
+static uint32_t phi__anthropic_form(const phi__encoder *e) {
+    uint32_t form = PHI__ANTHROPIC_FORM | phi__render_media(e->codec, e->spec->model)
+                                              << PHI__ANTHROPIC_MEDIA_SHIFT;
+    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
+    return form;
 }
 
 /* ---- blocks ---- */
@@ -64,8 +69,44 @@ static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}");
 }
 
-static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool images) {
-    phi__render_parts(e, m, images, phi__anthropic_text, phi__anthropic_image);
+static void phi__anthropic_document(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"type\":\"document\",\"source\":{\"type\":");
+    if (c->url.len > 0) {
+        phi__buf_text(out, "\"url\"");
+        phi__render_member(out, "url", c->url);
+    } else if (c->data.len > 0) {
+        phi__buf_text(out, "\"base64\"");
+        phi__render_member(out, "media_type", c->mime_type);
+        phi__buf_text(out, ",\"data\":\"");
+        phi__render_base64(e, c->data);
+        phi__buf_char(out, '"');
+    } else {
+        phi__buf_text(out, "\"text\",\"media_type\":\"text/plain\"");
+        phi__render_text_member(e, "data", c->text);
+    }
+    phi__buf_char(out, '}');
+    if (c->name.len > 0) phi__render_member(out, "title", c->name);
+    phi__buf_char(out, '}');
+}
+
+static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
+    if (c->kind == PHI_CONTENT_IMAGE)
+        phi__anthropic_image(e, c);
+    else
+        phi__anthropic_document(e, c);
+}
+
+static void phi__anthropic_said(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
+}
+
+static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
+    phi__render_parts(e, m, media, phi__anthropic_said, phi__anthropic_media_block, NULL);
 }
 
 static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
@@ -111,24 +152,26 @@ static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool images = !m->is_error && phi__render_sends_image(e, m);
+    bool media = !m->is_error && phi__render_sends_media(e, m);
     size_t i, texts = 0;
     const phi_content *text = NULL;
     phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
     phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
     if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
     for (i = 0; i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TEXT && !phi__render_blank(m->content[i].text)) {
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_WORDS) {
             text = &m->content[i];
             texts++;
         }
-    if (images || texts > 1 || phi__render_omits_any(e, m)) {
+    if (media || texts > 1 || phi__render_omits_any(e, m)) {
         phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, m, images);
+        phi__anthropic_parts(e, m, media);
         phi__buf_char(out, ']');
-    } else if (texts == 1)
-        phi__render_text_member(e, "content", text->text);
-    else if (m->is_error)
+    } else if (texts == 1) {
+        phi__buf_text(out, ",\"content\":\"");
+        phi__render_said(e, text);
+        phi__buf_char(out, '"');
+    } else if (m->is_error)
         phi__buf_text(out, ",\"content\":\"(no output)\"");
     phi__buf_char(out, '}');
 }
@@ -193,9 +236,8 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
     uint32_t form = PHI__ANTHROPIC_FORM;
     phi_str blocks;
     if (same) form |= PHI__ANTHROPIC_ORIGIN;
+    if (m->role != PHI_ROLE_ASSISTANT) form = phi__anthropic_form(e);
     if (phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
-    if (m->role != PHI_ROLE_ASSISTANT && phi__anthropic_no_images(e))
-        form |= PHI__ANTHROPIC_NO_IMAGES;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->is_update)
             phi__anthropic_update(e, m, form);
@@ -224,21 +266,20 @@ static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf_clear(&e->scratch);
 }
 
-/* Images of results that are errors: the API takes them only behind all results. */
+/* Images and documents of results that are errors: the API takes them only behind all results. */
 static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to) {
     size_t i;
-    if (phi__anthropic_no_images(e)) return;
     for (i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form = PHI__ANTHROPIC_FORM | PHI__ANTHROPIC_IMAGES;
+        uint32_t form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
         phi_str blocks;
         size_t j;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_media(e, m))
             continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
-                    phi__anthropic_image(e, &m->content[j]);
+                if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
+                    phi__anthropic_media_block(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);
@@ -389,6 +430,12 @@ static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool,
 
 /* ---- the codec ---- */
 
+/* MiniMax, which speaks this protocol too, documents texts and images only. */
+static uint32_t phi__anthropic_media(const phi_model *model) {
+    if (phi__str_is(phi_str_of(model->provider), "minimax")) return 0;
+    return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT;
+}
+
 static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       phi__claude_strict_form,
                                                       NULL,
@@ -398,6 +445,7 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       phi__claude_unforced,
                                                       phi__claude_user_last,
                                                       PHI__RULE_USER_FIRST,
+                                                      phi__anthropic_media,
                                                       phi__claude_binding,
                                                       phi__claude_takes_updates,
                                                       phi__anthropic_takes_tools,

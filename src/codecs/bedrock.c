@@ -20,9 +20,10 @@ enum {
     PHI__BEDROCK_FORM = 3 << 28,
     PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
     PHI__BEDROCK_NO_IMAGES = 2,
-    PHI__BEDROCK_IMAGES = 4, /* the images of an error result */
+    PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold, behind it */
     PHI__BEDROCK_ID_9 = 8,
-    PHI__BEDROCK_SIGNED = 16 /* reasoning with its signature */
+    PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
+    PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
@@ -93,8 +94,58 @@ static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}}");
 }
 
-static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
-    phi__render_parts(e, m, images, phi__bedrock_text, phi__bedrock_image);
+static void phi__bedrock_audio(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"audio\":{");
+    phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
+    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}}");
+}
+
+/* A result holds no audio, and one that is an error text only: the rest follows all results. */
+static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
+    return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
+}
+
+typedef enum phi__bedrock_choice {
+    PHI__BEDROCK_INSIDE, /* of the message: text, and the blocks that it may hold */
+    PHI__BEDROCK_BEHIND  /* of a result: the blocks that it may not hold */
+} phi__bedrock_choice;
+
+/* Documents want a text in their message: where there is none, one is added. */
+static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
+    const phi_message *m = e->spec->items[at].message;
+    size_t documents = 0, sent = 0, texts = 0, i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi__render_way way = phi__render_way_to(e, c);
+        phi_str line = phi__render_stand_in(e, m, i);
+        if (way == PHI__RENDER_BLOCK) {
+            size_t ordinal = documents;
+            if (c->kind == PHI_CONTENT_DOCUMENT) documents++;
+            if (phi__bedrock_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
+            if (c->kind == PHI_CONTENT_IMAGE)
+                phi__bedrock_image(e, c);
+            else if (c->kind == PHI_CONTENT_AUDIO)
+                phi__bedrock_audio(e, c);
+            else {
+                phi__bedrock_document_put(e, c, at, ordinal);
+                sent++;
+            }
+        } else if (choice == PHI__BEDROCK_INSIDE && (way == PHI__RENDER_WORDS || line.len > 0)) {
+            phi__json_write_comma(&e->scratch);
+            phi__buf_text(&e->scratch, "{\"text\":\"");
+            if (line.len > 0)
+                phi__render_text(e, line);
+            else
+                phi__render_said(e, c);
+            phi__buf_text(&e->scratch, "\"}");
+            texts++;
+        }
+    }
+    if (sent > 0 && texts == 0) phi__bedrock_text(e, PHI__LIT("(see the attached document)"));
 }
 
 /* Claude wants its signature, others refuse one. */
@@ -155,11 +206,12 @@ static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error)
 }
 
 /* A result that is an error holds text only; none is empty. */
-static void phi__bedrock_result(phi__encoder *e, const phi_message *m) {
+static void phi__bedrock_result(phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
     size_t empty;
     phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
     empty = e->scratch.len;
-    phi__bedrock_parts(e, m, !m->is_error);
+    phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
     if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
     phi__buf_text(&e->scratch, "]}}");
 }
@@ -187,6 +239,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     uint32_t form = PHI__BEDROCK_FORM;
     if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
+        form |= phi__render_media(e->codec, e->spec->model) << PHI__BEDROCK_MEDIA_SHIFT;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
     } else if (phi__render_sends_thinking(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
@@ -201,9 +254,9 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
     phi_str blocks;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
-            phi__bedrock_parts(e, m, true);
+            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__bedrock_result(e, m);
+            phi__bedrock_result(e, at);
         else
             phi__bedrock_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
@@ -228,19 +281,23 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf_clear(&e->scratch);
 }
 
-/* Images of results that are errors, behind all results. */
+static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+            !phi__bedrock_fits(m, &m->content[i]))
+            return true;
+    return false;
+}
+
 static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i, j;
+    size_t i;
     for (i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = PHI__BEDROCK_FORM | PHI__BEDROCK_IMAGES;
+        uint32_t form = phi__bedrock_form(e, i) | PHI__BEDROCK_MEDIA;
         phi_str blocks;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
-            continue;
+        if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
-                    phi__bedrock_image(e, &m->content[j]);
+            phi__bedrock_parts(e, i, PHI__BEDROCK_BEHIND);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__bedrock_append(e, PHI_ROLE_USER, blocks);
@@ -510,6 +567,20 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
+/* Documents go to all models but Nova Micro ("Supported models and model features" of the Converse
+   API, read November 2026) and gpt-oss, which takes text; audio to Voxtral and Nova's Omni. */
+static uint32_t phi__bedrock_media(const phi_model *model) {
+    phi_str id = phi_str_of(model->id);
+    uint32_t media = PHI__MEDIA_PDF | PHI__MEDIA_TEXT | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;
+    if (phi__str_find_nocase(id, 0, "gpt-oss") != SIZE_MAX ||
+        phi__str_find_nocase(id, 0, "nova-micro") != SIZE_MAX)
+        return 0;
+    if (phi__str_find_nocase(id, 0, "voxtral") != SIZE_MAX ||
+        phi__str_find_nocase(id, 0, "omni") != SIZE_MAX)
+        media |= PHI__MEDIA_SOUND | PHI__MEDIA_MORE_SOUND;
+    return media;
+}
+
 static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
                                                     phi__claude_strict_form,
                                                     NULL,
@@ -519,6 +590,7 @@ static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
                                                     phi__claude_unforced,
                                                     phi__claude_user_last,
                                                     PHI__RULE_USER_FIRST,
+                                                    phi__bedrock_media,
                                                     phi__claude_binding,
                                                     phi__claude_takes_updates,
                                                     NULL,

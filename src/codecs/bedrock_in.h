@@ -6,6 +6,11 @@
 
 #ifndef PHI_NO_BEDROCK
 
+/* A document as a block, into the scratch buffer. at: its item; ordinal: its place among the
+   documents of its message that are sent. */
+PHI__FN void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, size_t at,
+                                       size_t ordinal);
+
 PHI__FN const phi__codec *phi__bedrock_codec(void);
 
 /* The stream half; the state is zeroed memory. */

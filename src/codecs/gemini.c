@@ -18,10 +18,12 @@ enum {
     PHI__GEMINI_FORM = 2 << 28,
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
     PHI__GEMINI_NO_IMAGES = 2,
-    PHI__GEMINI_IMAGES = 4, /* the images of a result, behind it */
-    PHI__GEMINI_THREE = 8,  /* ids, and images inside of results */
-    PHI__GEMINI_OWN = 16,   /* minted by a model of this name, at Google or Vertex */
-    PHI__GEMINI_VERTEX = 32 /* hosted tools that only the Gemini API has are left out */
+    PHI__GEMINI_MEDIA = 4,       /* blocks of a result, behind it */
+    PHI__GEMINI_THREE = 8,       /* ids, and images and documents inside of results */
+    PHI__GEMINI_OWN = 16,        /* minted by a model of this name, at Google or Vertex */
+    PHI__GEMINI_VERTEX = 32,     /* hosted tools that only the Gemini API has are left out */
+    PHI__GEMINI_TITLES = 64,     /* names of documents: Vertex AI alone takes them */
+    PHI__GEMINI_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
@@ -64,21 +66,33 @@ static void phi__gemini_text(phi__encoder *e, phi_str text, bool thought, phi_st
     phi__buf_char(&e->scratch, '}');
 }
 
-static void phi__gemini_image(phi__encoder *e, const phi_content *c) {
+static bool phi__gemini_titles(const phi__encoder *e) {
+    return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
+}
+
+/* An image, a document or audio. */
+static void phi__gemini_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
+    phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__json_write_comma(out);
-    phi__buf_text(out, "{\"inlineData\":{");
-    phi__render_member(out, "mimeType", c->mime_type);
+    phi__buf_text(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
+    phi__render_member(out, "mimeType", type);
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_titles(e))
+        phi__render_member(out, "displayName", c->name);
+    if (c->url.len > 0) {
+        phi__render_member(out, "fileUri", c->url);
+        phi__buf_text(out, "}}");
+        return;
+    }
     phi__buf_text(out, ",\"data\":\"");
     phi__render_base64(e, c->data);
     phi__buf_text(out, "\"}}");
 }
 
-static void phi__gemini_images(phi__encoder *e, const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++)
-        if (phi__render_is_image(&m->content[i]) && !phi__render_omits(e, &m->content[i]))
-            phi__gemini_image(e, &m->content[i]);
+/* Models from 3 on take images and documents inside of a result; audio, and all media of older
+   ones, follows all results. */
+static bool phi__gemini_inside(const phi__encoder *e, const phi_content *c) {
+    return phi__gemini_three(e) && c->kind != PHI_CONTENT_AUDIO;
 }
 
 /* A part of a kind that phi does not read, byte for byte: Google's API and Vertex AI are two
@@ -108,24 +122,32 @@ static void phi__gemini_opaque(phi__encoder *e, const phi_content *c, bool own) 
     phi__buf_char(out, '}');
 }
 
-/* Where the model takes no images, one line of text stands for those in a row. */
-static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
-    bool omitted = false;
-    size_t i;
+static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
+    phi__gemini_opaque(e, c, true);
+}
+
+/* The blocks of a result that go inside of it, or those behind it; `write` false: only counts. */
+static size_t phi__gemini_blocks(phi__encoder *e, const phi_message *m, bool inside, bool write) {
+    size_t i, n = 0;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__render_omits(e, c)) {
-            if (!omitted)
-                phi__gemini_text(e, PHI__LIT(PHI__RENDER_NO_IMAGE), false, phi__str(NULL, 0));
-        } else if (is_image)
-            phi__gemini_image(e, c);
-        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__gemini_text(e, c->text, false, phi__str(NULL, 0));
-        else
-            phi__gemini_opaque(e, c, true);
-        omitted = is_image;
+        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK || phi__gemini_inside(e, c) != inside)
+            continue;
+        if (write) phi__gemini_block(e, c);
+        n++;
     }
+    return n;
+}
+
+static void phi__gemini_said(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
+}
+
+static void phi__gemini_user(phi__encoder *e, const phi_message *m) {
+    phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_block, phi__gemini_opaque_user);
 }
 
 static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str signature) {
@@ -179,9 +201,9 @@ static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
     phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
     phi__gemini_result_text(e, m);
     phi__buf_text(&e->scratch, "\"}");
-    if (phi__gemini_three(e) && phi__render_sends_image(e, m)) {
+    if (phi__gemini_blocks(e, m, true, false) > 0) {
         phi__buf_text(&e->scratch, ",\"parts\":[");
-        phi__gemini_images(e, m);
+        (void)phi__gemini_blocks(e, m, true, true);
         phi__buf_char(&e->scratch, ']');
     }
     phi__buf_text(&e->scratch, "}}");
@@ -205,6 +227,16 @@ static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
     phi__encode_piece(e, parts);
 }
 
+/* The form of a user's message or a result. */
+static uint32_t phi__gemini_form(const phi__encoder *e, phi_role role) {
+    uint32_t form = PHI__GEMINI_FORM | phi__render_media(e->codec, e->spec->model)
+                                           << PHI__GEMINI_MEDIA_SHIFT;
+    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
+    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
+    if (phi__gemini_titles(e)) form |= PHI__GEMINI_TITLES;
+    return form;
+}
+
 static void phi__gemini_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
@@ -215,9 +247,9 @@ static void phi__gemini_item(phi__encoder *e, size_t at) {
     if (own) form |= PHI__GEMINI_OWN;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX))) form |= PHI__GEMINI_VERTEX;
     if (same) form |= PHI__GEMINI_ORIGIN;
-    if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
-    if (m->role != PHI_ROLE_ASSISTANT && (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
-        form |= PHI__GEMINI_NO_IMAGES;
+    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role != PHI_ROLE_ASSISTANT)
+        form = phi__gemini_form(e, m->role) | (form & (uint32_t)PHI__GEMINI_VERTEX);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
         if (m->role == PHI_ROLE_USER)
             phi__gemini_user(e, m);
@@ -243,17 +275,16 @@ static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf_clear(&e->scratch);
 }
 
-/* Images of results: models before 3 take them only behind all results. */
 static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
     size_t i;
-    if (phi__gemini_three(e)) return;
     for (i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form = PHI__GEMINI_FORM | PHI__GEMINI_IMAGES;
+        uint32_t form = phi__gemini_form(e, m->role) | PHI__GEMINI_MEDIA;
         phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_blocks(e, m, false, false) == 0)
+            continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            phi__gemini_images(e, m);
+            (void)phi__gemini_blocks(e, m, false, true);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         phi__gemini_append(e, PHI_ROLE_USER, parts);
@@ -439,6 +470,13 @@ static phi__format_way phi__gemini_format_way(const phi__request_spec *spec) {
                                                                          : PHI__FORMAT_NATIVE;
 }
 
+/* Other families (Gemma) take text and images only. */
+static uint32_t phi__gemini_media(const phi_model *model) {
+    if (phi__gemini_version(model) == 0) return 0;
+    return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_SOUND |
+           PHI__MEDIA_MORE_SOUND;
+}
+
 /* Images as its guide to them says, November 2026. */
 static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    phi__gemini_strict_form,
@@ -450,6 +488,7 @@ static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    NULL,
                                                    PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
                                                        PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
+                                                   phi__gemini_media,
                                                    NULL,
                                                    NULL,
                                                    NULL,

@@ -43,21 +43,26 @@ PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message
 }
 
 PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
-    bool any = false, omitted = false;
+    bool any = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        bool omits = phi__render_omits(e, c);
-        if (omits ? !omitted : c->kind == PHI_CONTENT_TEXT && c->text.len > 0) {
-            if (any) phi__buf_text(&e->scratch, "\\n");
-            phi__render_text(e, omits ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
-            any = true;
-        }
-        omitted = omits;
+        phi_str line = phi__render_stand_in(e, m, i);
+        bool words = phi__render_way_to(e, c) == PHI__RENDER_WORDS ||
+                     (c->kind == PHI_CONTENT_TEXT && c->text.len > 0);
+        if (!words && line.len == 0) continue;
+        if (any) phi__buf_text(&e->scratch, "\\n");
+        if (line.len > 0)
+            phi__render_text(e, line);
+        else
+            phi__render_said(e, c);
+        any = true;
     }
-    if (!any && phi__render_sends_image(e, m))
-        phi__buf_text(&e->scratch, "(see the attached image)");
-    else if (!any && m->is_error)
+    if (!any && phi__render_sends_media(e, m)) {
+        phi__buf_text(&e->scratch, "(see the attached ");
+        phi__buf_text(&e->scratch, phi__render_media_word(e, m));
+        phi__buf_char(&e->scratch, ')');
+    } else if (!any && m->is_error)
         phi__buf_text(&e->scratch, "(no output)");
 }
 

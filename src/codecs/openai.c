@@ -14,21 +14,36 @@ PHI__FN bool phi__openai_is_text(const phi_content *c) {
     return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
 }
 
-/* Images that the model does not take are a line as well. */
+/* What the model does not take is a line as well. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m) {
-    bool any = false, omitted = false;
+    bool any = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool stand_in = phi__render_omits(e, c);
-        if (phi__openai_is_text(c) || (stand_in && !omitted)) {
-            if (any) phi__buf_text(&e->scratch, "\\n");
-            phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
-            any = true;
-        }
-        omitted = stand_in;
+        phi_str line = phi__render_stand_in(e, m, i);
+        if (phi__render_way_to(e, &m->content[i]) != PHI__RENDER_WORDS && line.len == 0) continue;
+        if (any) phi__buf_text(&e->scratch, "\\n");
+        if (line.len > 0)
+            phi__render_text(e, line);
+        else
+            phi__render_said(e, &m->content[i]);
+        any = true;
     }
     return any;
+}
+
+PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP) return true;
+    return false;
+}
+
+PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c) {
+    phi__buf_text(&e->scratch, "\"data:");
+    phi__json_write_part(&e->scratch, c->mime_type);
+    phi__buf_text(&e->scratch, ";base64,");
+    phi__render_base64(e, c->data);
+    phi__buf_char(&e->scratch, '"');
 }
 
 /* ---- thinking ---- */

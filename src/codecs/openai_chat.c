@@ -15,12 +15,13 @@
 
 #ifndef PHI_NO_OPENAI_CHAT
 
-/* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. */
+/* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. The
+   PHI__MEDIA_ bits are its lowest, which no quirk of the form has. */
 enum {
     PHI__OPENAI_CHAT_FORM = 1 << 30,
     PHI__OPENAI_CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
     PHI__OPENAI_CHAT_THINKING = 1 << 28, /* this request thinks */
-    PHI__OPENAI_CHAT_IMAGES = 1 << 27,   /* the images of a tool result */
+    PHI__OPENAI_CHAT_MEDIA = 1 << 27,    /* images, documents and audio of a tool result */
     PHI__OPENAI_CHAT_NO_GIF = 1 << 26    /* words in place of GIFs (Ollama) */
 };
 
@@ -104,26 +105,44 @@ static void phi__openai_chat_text_part(phi__encoder *e, phi_str text) {
     phi__buf_char(out, '}');
 }
 
-static void phi__openai_chat_image_part(phi__encoder *e, const phi_content *c) {
+/* An image, a document or audio. */
+static void phi__openai_chat_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:");
-    phi__json_write_part(out, c->mime_type);
-    phi__buf_text(out, ";base64,");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}");
+    switch (c->kind) {
+    case PHI_CONTENT_DOCUMENT:
+        phi__buf_text(out, "{\"type\":\"file\",\"file\":{\"filename\":");
+        phi__render_file_name(out, c);
+        phi__buf_text(out, ",\"file_data\":");
+        if (c->url.len > 0)
+            phi__json_write_str(out, c->url);
+        else
+            phi__openai_data_url(e, c);
+        break;
+    case PHI_CONTENT_AUDIO:
+        phi__buf_text(out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
+        phi__render_base64(e, c->data);
+        phi__buf_char(out, '"');
+        phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
+        break;
+    default:
+        phi__buf_text(out, "{\"type\":\"image_url\",\"image_url\":{\"url\":");
+        phi__openai_data_url(e, c);
+        break;
+    }
+    phi__buf_text(out, "}}");
 }
 
 /* A user's opaque block, which a host wrote: a message of its own if it has a role (the result of a
    custom tool's call), else a part of the content. Uses and resets e->arena. */
-typedef enum phi__openai_chat_block {
+typedef enum phi__openai_chat_place {
     PHI__OPENAI_CHAT_NONE,
     PHI__OPENAI_CHAT_MESSAGE,
     PHI__OPENAI_CHAT_PART
-} phi__openai_chat_block;
+} phi__openai_chat_place;
 
-static phi__openai_chat_block phi__openai_chat_user_block(phi__encoder *e, const phi_content *c) {
-    phi__openai_chat_block out = PHI__OPENAI_CHAT_NONE;
+static phi__openai_chat_place phi__openai_chat_user_block(phi__encoder *e, const phi_content *c) {
+    phi__openai_chat_place out = PHI__OPENAI_CHAT_NONE;
     phi_arena_mark mark = phi_arena_save(e->arena);
     const phi_json *root;
     if (!phi__kept_is_of(c, e->codec->names, NULL)) return out;
@@ -137,54 +156,46 @@ static phi__openai_chat_block phi__openai_chat_user_block(phi__encoder *e, const
 }
 
 static bool phi__openai_chat_has_block(phi__encoder *e, const phi_message *m,
-                                       phi__openai_chat_block kind) {
+                                       phi__openai_chat_place kind) {
     size_t i;
     for (i = 0; i < m->content_count; i++)
         if (phi__openai_chat_user_block(e, &m->content[i]) == kind) return true;
     return false;
 }
 
-static void phi__openai_chat_parts(phi__encoder *e, const phi_message *m) {
-    bool omitted = false;
-    size_t i;
-    phi__buf_char(&e->scratch, '[');
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__openai_is_text(c))
-            phi__openai_chat_text_part(e, c->text);
-        else if (is_image && !phi__render_omits(e, c))
-            phi__openai_chat_image_part(e, c);
-        else if (is_image && !omitted)
-            phi__openai_chat_text_part(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
-        else if (phi__openai_chat_user_block(e, c) == PHI__OPENAI_CHAT_PART) {
-            phi__json_write_comma(&e->scratch);
-            phi__buf_add_str(&e->scratch, c->replay);
-        }
-        omitted = is_image;
-    }
-    phi__buf_char(&e->scratch, ']');
+static void phi__openai_chat_opaque_part(phi__encoder *e, const phi_content *c) {
+    if (phi__openai_chat_user_block(e, c) != PHI__OPENAI_CHAT_PART) return;
+    phi__json_write_comma(&e->scratch);
+    phi__buf_add_str(&e->scratch, c->replay);
+}
+
+static void phi__openai_chat_said(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
 }
 
 /* Nothing at all where nothing of it may be sent. */
 static void phi__openai_chat_user(phi__encoder *e, const phi_message *m) {
     bool parts =
-        phi__render_sends_image(e, m) || phi__openai_chat_has_block(e, m, PHI__OPENAI_CHAT_PART);
-    bool text = parts || phi__render_omits_any(e, m);
+        phi__render_sends_media(e, m) || phi__openai_chat_has_block(e, m, PHI__OPENAI_CHAT_PART);
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        text = text || phi__openai_is_text(c);
         if (phi__openai_chat_user_block(e, c) != PHI__OPENAI_CHAT_MESSAGE) continue;
         phi__json_write_comma(&e->scratch);
         phi__buf_add_str(&e->scratch, c->replay);
     }
-    if (!text) return;
+    if (!parts && !phi__openai_says(e, m)) return;
     phi__json_write_comma(&e->scratch);
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts)
-        phi__openai_chat_parts(e, m);
-    else {
+    if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
+        phi__buf_char(&e->scratch, '[');
+        phi__render_parts(e, m, true, phi__openai_chat_said, phi__openai_chat_block,
+                          phi__openai_chat_opaque_part);
+        phi__buf_char(&e->scratch, ']');
+    } else {
         phi__buf_char(&e->scratch, '"');
         (void)phi__openai_join_text(e, m);
         phi__buf_char(&e->scratch, '"');
@@ -343,20 +354,31 @@ static void phi__openai_chat_result(phi__encoder *e, const phi_message *m) {
     }
     phi__buf_text(out, ",\"content\":\"");
     if (m->is_error) phi__buf_text(out, "Error: ");
-    if (!phi__openai_join_text(e, m))
-        phi__buf_text(out, phi__render_sends_image(e, m) ? "(see the image below)" : "(no output)");
+    if (phi__openai_join_text(e, m)) {
+        /* written */
+    } else if (phi__render_sends_media(e, m)) {
+        phi__buf_text(out, "(see the ");
+        phi__buf_text(out, phi__render_media_word(e, m));
+        phi__buf_text(out, " below)");
+    } else
+        phi__buf_text(out, "(no output)");
     phi__buf_text(out, "\"}");
 }
 
-static void phi__openai_chat_result_images(phi__encoder *e, const phi_message *m) {
+/* "Image returned by tool x:", and what it returned. */
+static void phi__openai_chat_result_media(phi__encoder *e, const phi_message *m) {
+    const char *word = phi__render_media_word(e, m);
     phi__buf *out = &e->scratch;
     size_t i;
-    phi__buf_text(out, "{\"type\":\"text\",\"text\":\"Image returned by tool ");
+    phi__buf_text(out, "{\"type\":\"text\",\"text\":\"");
+    phi__buf_char(out, (char)(word[0] - 'a' + 'A'));
+    phi__buf_text(out, word + 1);
+    phi__buf_text(out, " returned by tool ");
     phi__json_write_part(out, m->tool_name);
     phi__buf_text(out, ":\"}");
     for (i = 0; i < m->content_count; i++)
-        if (phi__render_is_image(&m->content[i]) && !phi__render_omits(e, &m->content[i]))
-            phi__openai_chat_image_part(e, &m->content[i]);
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
+            phi__openai_chat_block(e, &m->content[i]);
 }
 
 /* ---- messages ---- */
@@ -372,20 +394,20 @@ static void phi__openai_chat_before(phi__encoder *e, phi_role role) {
 
 static uint32_t phi__openai_chat_form(const phi__encoder *e) {
     bool gif = phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif"));
-    return gif ? (uint32_t)PHI__OPENAI_CHAT_FORM
-               : (uint32_t)(PHI__OPENAI_CHAT_FORM | PHI__OPENAI_CHAT_NO_GIF);
+    uint32_t form = PHI__OPENAI_CHAT_FORM | phi__render_media(e->codec, e->spec->model);
+    return gif ? form : form | (uint32_t)PHI__OPENAI_CHAT_NO_GIF;
 }
 
-/* The images of a result follow all results, and rendering cannot be delayed there: they are
+/* The media of a result follow all results, and rendering cannot be delayed there: they are
    rendered with their result. False: not yet. */
-static bool phi__openai_chat_images_ready(phi__encoder *e, size_t at) {
+static bool phi__openai_chat_media_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_IMAGES;
+    uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_MEDIA;
     phi_str parts;
     if (m->role != PHI_ROLE_TOOL_RESULT || e->spec->items[at].rendered == NULL ||
-        !phi__render_sends_image(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
+        !phi__render_sends_media(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
         return true;
-    phi__openai_chat_result_images(e, m);
+    phi__openai_chat_result_media(e, m);
     return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
 }
 
@@ -398,7 +420,7 @@ static void phi__openai_chat_item(phi__encoder *e, size_t at) {
     if (same) form |= PHI__OPENAI_CHAT_ORIGIN;
     if (m->role == PHI_ROLE_ASSISTANT && phi__openai_chat_thinking_on(e))
         form |= PHI__OPENAI_CHAT_THINKING;
-    if (!phi__openai_chat_images_ready(e, at)) return;
+    if (!phi__openai_chat_media_ready(e, at)) return;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
             phi__openai_chat_user(e, m);
@@ -432,18 +454,18 @@ static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block)
     phi__encode_scratch(e);
 }
 
-/* Tool messages hold no images: those of all results follow in one user message. */
+/* Tool messages hold text alone: images, documents and audio of all results follow in one user
+   message. */
 static void phi__openai_chat_after_results(phi__encoder *e, size_t from, size_t to) {
     bool open = false;
     size_t i;
-    if (phi__openai_chat_quirk(e, PHI_QUIRK_NO_IMAGES)) return;
     for (i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_IMAGES;
+        uint32_t form = phi__openai_chat_form(e) | PHI__OPENAI_CHAT_MEDIA;
         phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_image(e, m)) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            phi__openai_chat_result_images(e, m);
+            phi__openai_chat_result_media(e, m);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
         }
         if (open)
@@ -628,6 +650,24 @@ static phi_status phi__openai_chat_format_fit(phi__request_spec *spec, phi_arena
 
 /* ---- the codec ---- */
 
+/* By provider and by the model's name: other servers refuse a part that they do not know. PDFs go
+   to OpenAI, and to the two that pass them on, by their address to OpenRouter alone (its
+   announcement "Audio Inputs and PDF URLs for Apps"); audio to models that are named for it, but
+   Mistral's, whose part has another form. */
+static uint32_t phi__openai_chat_media(const phi_model *model) {
+    static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
+    phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);
+    bool passes = phi__str_is(provider, "openrouter") || phi__str_is(provider, "litellm");
+    bool sound = passes && phi__str_find_nocase(id, 0, "gemini") != SIZE_MAX;
+    uint32_t media = passes || phi__str_is(provider, "openai") ? PHI__MEDIA_PDF : 0;
+    size_t i;
+    if (phi__str_is(provider, "openrouter")) media |= PHI__MEDIA_URL;
+    for (i = 0; i < PHI__COUNT(hears); i++)
+        if (phi__str_find_nocase(id, 0, hears[i]) != SIZE_MAX) sound = true;
+    if (sound && !phi__str_is(provider, "mistral")) media |= PHI__MEDIA_SOUND;
+    return media;
+}
+
 static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule,
                                                         phi__openai_chat_strict_form,
                                                         NULL,
@@ -637,6 +677,7 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule
                                                         phi__openai_chat_unforced,
                                                         NULL,
                                                         0,
+                                                        phi__openai_chat_media,
                                                         NULL,
                                                         NULL,
                                                         NULL,

@@ -22,6 +22,7 @@
 #define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words stand for images */
 #define PHI__OPENAI_RESPONSES_KIN 4u       /* minted on this wire: members and parts go back */
 #define PHI__OPENAI_RESPONSES_AT_AZURE 8u  /* other items have content that it cannot read */
+#define PHI__OPENAI_RESPONSES_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
 
 #define PHI__OPENAI_RESPONSES_OBJECT                                                               \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
@@ -99,23 +100,34 @@ static void phi__openai_responses_put_opaque(phi__encoder *e, const phi_content 
 
 /* ---- content of users and tools ---- */
 
-static void phi__openai_responses_text_part(phi__encoder *e, const char *before, phi_str text) {
+/* `before` goes first. */
+static void phi__openai_responses_text_part(phi__encoder *e, const char *before,
+                                            const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"input_text\",\"text\":\"");
     phi__buf_text(out, before);
-    phi__render_text(e, text);
+    phi__render_said(e, c);
     phi__buf_text(out, "\"}");
 }
 
-static void phi__openai_responses_image_part(phi__encoder *e, const phi_content *c) {
+/* An image or a document. */
+static void phi__openai_responses_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":\"data:");
-    phi__json_write_part(out, c->mime_type);
-    phi__buf_text(out, ";base64,");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}");
+    if (c->kind == PHI_CONTENT_IMAGE) {
+        phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":");
+        phi__openai_data_url(e, c);
+    } else if (c->url.len > 0) {
+        phi__buf_text(out, "{\"type\":\"input_file\"");
+        phi__render_member(out, "file_url", c->url);
+    } else {
+        phi__buf_text(out, "{\"type\":\"input_file\",\"filename\":");
+        phi__render_file_name(out, c);
+        phi__buf_text(out, ",\"file_data\":");
+        phi__openai_data_url(e, c);
+    }
+    phi__buf_char(out, '}');
 }
 
 static bool phi__openai_responses_is_part(phi__encoder *e, const phi_content *c) {
@@ -123,27 +135,26 @@ static bool phi__openai_responses_is_part(phi__encoder *e, const phi_content *c)
     return look.goes && look.part;
 }
 
-/* The blocks in [from, to). `before` stands at the start of the first text, or alone where there is
-   none. */
+/* The blocks in [from, to). `before` is put before the first text, or alone if there is none. */
 static void phi__openai_responses_parts(phi__encoder *e, const phi_message *m, size_t from,
                                         size_t to, const char *before) {
-    bool omitted = false;
+    phi_content line = PHI_ZERO;
     size_t i;
     phi__buf_char(&e->scratch, '[');
     for (i = from; i < to; i++) {
         const phi_content *c = &m->content[i];
-        bool stand_in = phi__render_omits(e, c);
-        if (phi__openai_is_text(c) || (stand_in && !omitted)) {
-            phi__openai_responses_text_part(e, before,
-                                            stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+        phi__render_way way = phi__render_way_to(e, c);
+        line.text = phi__render_stand_in(e, m, i);
+        if (way == PHI__RENDER_WORDS || line.text.len > 0) {
+            phi__openai_responses_text_part(e, before, line.text.len > 0 ? &line : c);
             before = "";
-        } else if (phi__render_is_image(c) && !stand_in)
-            phi__openai_responses_image_part(e, c);
+        } else if (way == PHI__RENDER_BLOCK)
+            phi__openai_responses_block(e, c);
         else if (phi__openai_responses_is_part(e, c))
             phi__openai_responses_put_opaque(e, c, false);
-        omitted = stand_in;
     }
-    if (before[0] != '\0') phi__openai_responses_text_part(e, before, PHI__LIT("(no output)"));
+    line.text = PHI__LIT("(no output)");
+    if (before[0] != '\0') phi__openai_responses_text_part(e, before, &line);
     phi__buf_char(&e->scratch, ']');
 }
 
@@ -153,7 +164,7 @@ static void phi__openai_responses_say(phi__encoder *e, const phi_message *m, siz
     bool says = false;
     size_t i;
     for (i = from; i < to && !says; i++)
-        says = phi__openai_is_text(&m->content[i]) || phi__render_is_image(&m->content[i]) ||
+        says = phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP ||
                phi__openai_responses_is_part(e, &m->content[i]);
     if (!says) return;
     phi__json_write_comma(&e->scratch);
@@ -180,7 +191,7 @@ static void phi__openai_responses_user(phi__encoder *e, const phi_message *m) {
 static void phi__openai_responses_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     const char *before = m->is_error ? "Error: " : "";
-    bool parts = phi__render_sends_image(e, m);
+    bool parts = phi__render_sends_media(e, m);
     size_t i;
     for (i = 0; i < m->content_count && !parts; i++)
         parts = phi__openai_responses_is_part(e, &m->content[i]);
@@ -444,6 +455,8 @@ static void phi__openai_responses_item(phi__encoder *e, size_t at) {
         form |= PHI__OPENAI_RESPONSES_AT_AZURE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
         form |= PHI__OPENAI_RESPONSES_NO_IMAGES;
+    if (m->role != PHI_ROLE_ASSISTANT)
+        form |= phi__render_media(e->codec, e->spec->model) << PHI__OPENAI_RESPONSES_MEDIA_SHIFT;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
             phi__openai_responses_user(e, m);
@@ -468,7 +481,7 @@ static void phi__openai_responses_missing(phi__encoder *e, size_t item, size_t b
     phi__encode_scratch(e);
 }
 
-/* Results hold their images themselves. */
+/* Results hold their images and documents themselves. */
 static void phi__openai_responses_after_results(phi__encoder *e, size_t from, size_t to) {
     (void)e;
     (void)from;
@@ -583,6 +596,16 @@ static phi__id_rule phi__openai_responses_id_rule(const phi_model *model) {
     return PHI__ID_RESPONSES;
 }
 
+/* Other servers of this protocol know text and images. Messages hold no audio. */
+static uint32_t phi__openai_responses_media(const phi_model *model) {
+    phi_str provider = phi_str_of(model->provider);
+    if (!phi__str_is(provider, "azure_openai") && !phi__str_is(provider, "openai") &&
+        !phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES) &&
+        !phi__str_is(provider, "openrouter"))
+        return 0;
+    return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;
+}
+
 static const phi__codec_rules phi__openai_responses_rules = {phi__openai_responses_id_rule,
                                                              phi__openai_strict_form,
                                                              NULL,
@@ -592,6 +615,7 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              NULL,
                                                              NULL,
                                                              0,
+                                                             phi__openai_responses_media,
                                                              NULL,
                                                              NULL,
                                                              NULL,

@@ -104,7 +104,7 @@ static const phi__config_field phi__config_tables_agent_base_fields[] = {
                       "Bytes of the texts of one tool result; longer ones are cut."),
     PHI__CONFIG_RANGE(phi__config_agent, max_result_image_bytes, "max_result_image_bytes",
                       PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 64, 4294967295, "20971520",
-                      "Bytes of one image of a tool result."),
+                      "Bytes of one image, document or sound of a tool result."),
     PHI__CONFIG_PLAIN(phi__config_agent, result_directory, "result_directory", PHI__CONFIG_TEXT,
                       PHI__CONFIG_PATH, NULL, "null",
                       "Where results that are cut are kept whole; an absolute path."),

@@ -102,8 +102,8 @@ typedef struct phi_agent_desc {
     /* Of the texts of one tool result. Of a longer one head and tail stay, with a line between them
        that says how much is missing; details are not cut (default 2 MiB; PHI_UNLIMITED) */
     uint32_t max_result_bytes;
-    /* of one image of a result; a text takes the place of a larger one (default 20 MiB;
-       PHI_UNLIMITED) */
+    /* of one image, document or sound of a result; a text takes the place of a larger one
+       (default 20 MiB; PHI_UNLIMITED) */
     uint32_t max_result_image_bytes;
     /* A directory, made when needed: a result that is cut is kept there whole, in a file of its
        own (0600), and the line names it. phi never removes one. Absolute, and one that the model's

@@ -285,8 +285,9 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
 static bool phi__call_fits(const phi_agent_desc *desc, const phi_tool_result *result) {
     size_t texts = 0, i;
     for (i = 0; i < result->content_count; i++) {
-        texts += result->content[i].text.len;
-        if (result->content[i].data.len / 4 * 3 > desc->max_result_image_bytes) return false;
+        const phi_content *c = &result->content[i];
+        if (c->kind == PHI_CONTENT_TEXT) texts += c->text.len;
+        if (phi__cap_too_large(c, desc->max_result_image_bytes)) return false;
     }
     return texts <= desc->max_result_bytes;
 }
@@ -520,14 +521,13 @@ static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
 
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result) {
-    size_t i;
     if (handle.rt == NULL || result == NULL) return PHI_BAD_ARG;
     if (result->content == NULL && result->content_count > 0)
         return phi__error(handle.rt, PHI_BAD_ARG, "%s: content is missing, content_count is %u",
                           function, (unsigned)result->content_count);
     if (result->content_count > 0) {
-        phi_status status = phi__enqueue_check(handle.rt, function, result->content,
-                                               result->content_count);
+        phi_status status =
+            phi__enqueue_check(handle.rt, function, result->content, result->content_count);
         if (status != PHI_OK) return status;
     }
     return result->effects != NULL ? phi__call_check_effects(handle.rt, function, result->effects)

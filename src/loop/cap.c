@@ -1,5 +1,6 @@
 /* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
-   stay, with a line between them that counts the missing bytes; and images that are too large. */
+   stay, with a line between them that counts the missing bytes; a line replaces an image, a
+   document or audio that is too large. */
 #include "loop/cap_in.h"
 
 #include "base/sha256_in.h"
@@ -108,22 +109,31 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
     return true;
 }
 
-static uint64_t phi__cap_image_bytes(const phi_content *image) {
-    return (uint64_t)(image->data.len / 4) * 3;
+/* Of an image, a document or audio; else 0. */
+static uint64_t phi__cap_media_bytes(const phi_content *c) {
+    uint64_t data = (uint64_t)(c->data.len / 4) * 3;
+    if (c->kind == PHI_CONTENT_DOCUMENT) return data + c->text.len;
+    return c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ? data : 0;
 }
 
-static bool phi__cap_images(phi_arena *arena, phi_content *content, size_t count, uint32_t most) {
+PHI__FN bool phi__cap_too_large(const phi_content *c, uint32_t most) {
+    return most != PHI_UNLIMITED && phi__cap_media_bytes(c) > most;
+}
+
+static bool phi__cap_media(phi_arena *arena, phi_content *content, size_t count, uint32_t most) {
     char words[120];
     size_t i;
     for (i = 0; i < count; i++) {
-        uint64_t bytes = phi__cap_image_bytes(&content[i]);
-        if (content[i].kind != PHI_CONTENT_IMAGE || most == PHI_UNLIMITED || bytes <= most)
-            continue;
+        unsigned long long bytes = phi__cap_media_bytes(&content[i]);
+        const char *kind = content[i].kind == PHI_CONTENT_IMAGE      ? "An image"
+                           : content[i].kind == PHI_CONTENT_DOCUMENT ? "A document"
+                                                                     : "A sound";
+        if (!phi__cap_too_large(&content[i], most)) continue;
         memset(&content[i], 0, sizeof content[i]);
         content[i].kind = PHI_CONTENT_TEXT;
         (void)snprintf(words, sizeof words,
-                       "[An image of %llu bytes was left out: at most %u bytes are shown]",
-                       (unsigned long long)bytes, (unsigned)most);
+                       "[%s of %llu bytes was left out: at most %u bytes are shown]", kind, bytes,
+                       (unsigned)most);
         if (!phi__arena_str(arena, phi_str_of(words), &content[i].text)) return false;
     }
     return true;
@@ -150,7 +160,7 @@ static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_r
         good = good && phi__cap_line(&line, place.tail - place.head, path);
     }
     good = good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
-           phi__cap_images(arena, content, count, desc->max_result_image_bytes);
+           phi__cap_media(arena, content, count, desc->max_result_image_bytes);
     phi__buf_free(&line);
     *out = *result;
     out->content = content;

@@ -95,7 +95,7 @@ typedef struct phi_tool {
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
 typedef struct phi_tool_result {
-    const phi_content *content; /* text and images; copied */
+    const phi_content *content; /* text, images, documents, audio; copied */
     size_t content_count;
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
@@ -106,9 +106,9 @@ typedef struct phi_tool_result {
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
-   changes. PHI_BAD_ARG: a block that is neither text nor image, or no effects; phi_last_error names
-   the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by itself
-   with that message. */
+   changes. PHI_BAD_ARG: a block of another kind or without its data, or no effects; phi_last_error
+   names the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by
+   itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Finishes a call with one text.
@@ -125,9 +125,9 @@ PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, 
    waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
    events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
-/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's
+/* The same with blocks, details for the host and the run of a sub-agent. The event's
    message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
-   PHI_BAD_ARG: a block that is neither text nor image; phi_last_error names it. */
+   PHI_BAD_ARG: a block as of phi_call_result; phi_last_error names it. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 

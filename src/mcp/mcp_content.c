@@ -29,13 +29,38 @@ static uint64_t phi__mcp_content_size(phi_str data) {
     return bytes;
 }
 
-/* The types that every provider takes; empty: another one. */
-static phi_str phi__mcp_content_image_type(phi_str mime) {
-    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+/* The types that some provider takes, by the names that providers use. */
+static const struct phi__mcp_content_type {
+    const char *mime, *as;
+    phi_content_kind kind;
+} phi__mcp_content_types[] = {
+    {"image/png", "image/png", PHI_CONTENT_IMAGE},
+    {"image/jpeg", "image/jpeg", PHI_CONTENT_IMAGE},
+    {"image/jpg", "image/jpeg", PHI_CONTENT_IMAGE},
+    {"image/gif", "image/gif", PHI_CONTENT_IMAGE},
+    {"image/webp", "image/webp", PHI_CONTENT_IMAGE},
+    {"audio/wav", "audio/wav", PHI_CONTENT_AUDIO},
+    {"audio/x-wav", "audio/wav", PHI_CONTENT_AUDIO},
+    {"audio/wave", "audio/wav", PHI_CONTENT_AUDIO},
+    {"audio/mpeg", "audio/mpeg", PHI_CONTENT_AUDIO},
+    {"audio/mp3", "audio/mpeg", PHI_CONTENT_AUDIO},
+    {"audio/aac", "audio/aac", PHI_CONTENT_AUDIO},
+    {"audio/flac", "audio/flac", PHI_CONTENT_AUDIO},
+    {"audio/ogg", "audio/ogg", PHI_CONTENT_AUDIO},
+    {"application/pdf", "application/pdf", PHI_CONTENT_DOCUMENT},
+};
+
+/* NULL: another type. kind 0: any. */
+static const struct phi__mcp_content_type *phi__mcp_content_type_of(phi_str mime,
+                                                                    phi_content_kind kind) {
     size_t i;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is_nocase(mime, types[i])) return phi_str_of(types[i]);
-    return phi__str_is_nocase(mime, "image/jpg") ? phi_str_of(types[1]) : phi__str(NULL, 0);
+    for (i = 0; i < PHI__COUNT(phi__mcp_content_types); i++) {
+        const struct phi__mcp_content_type *type = &phi__mcp_content_types[i];
+        if ((kind == (phi_content_kind)0 || kind == type->kind) &&
+            phi__str_is_nocase(mime, type->mime))
+            return type;
+    }
+    return NULL;
 }
 
 static phi_str phi__mcp_content_member(const phi_json *node, const char *key) {
@@ -79,15 +104,24 @@ static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str ur
     return fine;
 }
 
-static bool phi__mcp_content_image(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
-                                   phi_str data, phi_content *out) {
-    phi_str type = phi__mcp_content_image_type(mime);
-    if (type.len == 0) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
+/* The last segment of a path: the title of a document. */
+static phi_str phi__mcp_content_title(phi_str uri) {
+    size_t from = uri.len;
+    while (from > 0 && uri.at[from - 1] != '/') from--;
+    return phi__str(uri.at + from, uri.len - from);
+}
+
+/* A block of data; kind 0: of any type that is known. */
+static bool phi__mcp_content_data(phi_arena *arena, const char *what, phi_content_kind kind,
+                                  phi_str uri, phi_str mime, phi_str data, phi_content *out) {
+    const struct phi__mcp_content_type *type = phi__mcp_content_type_of(mime, kind);
+    if (type == NULL) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
     if (!phi__mcp_content_is_base64(data))
         return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
-    out->kind = PHI_CONTENT_IMAGE;
+    out->kind = type->kind;
     out->data = data;
-    out->mime_type = type;
+    out->mime_type = phi_str_of(type->as);
+    if (type->kind == PHI_CONTENT_DOCUMENT && uri.len > 0) out->name = phi__mcp_content_title(uri);
     return true;
 }
 
@@ -132,9 +166,10 @@ static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena
         out->text = phi__json_text_of(text);
         return true;
     }
-    return phi__mcp_content_image(arena, "resource", phi__mcp_content_member(resource, "uri"),
-                                  phi__mcp_content_member(resource, "mimeType"),
-                                  phi__mcp_content_member(resource, "blob"), out);
+    return phi__mcp_content_data(arena, "resource", (phi_content_kind)0,
+                                 phi__mcp_content_member(resource, "uri"),
+                                 phi__mcp_content_member(resource, "mimeType"),
+                                 phi__mcp_content_member(resource, "blob"), out);
 }
 
 static bool phi__mcp_content_json(const phi_json *block, phi_arena *arena, phi_content *out) {
@@ -153,9 +188,11 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
         return true;
     }
     if (phi__str_is(type, "image") && data.len > 0)
-        return phi__mcp_content_image(arena, "image", phi__str(NULL, 0), mime, data, out);
+        return phi__mcp_content_data(arena, "image", PHI_CONTENT_IMAGE, phi__str(NULL, 0), mime,
+                                     data, out);
     if (phi__str_is(type, "audio") && data.len > 0)
-        return phi__mcp_content_note(arena, "audio", phi__str(NULL, 0), mime, data, "", out);
+        return phi__mcp_content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime,
+                                     data, out);
     if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
         return phi__mcp_content_link(block, arena, out);
     if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
@@ -192,6 +229,20 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
     *out = made;
     *count = i;
     return true;
+}
+
+PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        phi_content_kind kind = content[i].kind;
+        if (kind != PHI_CONTENT_IMAGE && kind != PHI_CONTENT_DOCUMENT && kind != PHI_CONTENT_AUDIO)
+            continue;
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = PHI_CONTENT_TEXT;
+        content[i].text = kind == PHI_CONTENT_IMAGE      ? PHI__LIT("[image]")
+                          : kind == PHI_CONTENT_DOCUMENT ? PHI__LIT("[document]")
+                                                         : PHI__LIT("[audio]");
+    }
 }
 
 #endif

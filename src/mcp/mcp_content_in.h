@@ -1,7 +1,8 @@
 /* mcp_content_in.h - content blocks of MCP as content of messages.
 
-   A text is a text, an image an image; audio, links and binary resources become a text in brackets
-   with type and size; a resource of text is its text; an unknown block is its JSON text. */
+   A text is a text, an image an image, audio audio, a binary resource what its type says: an image,
+   audio or, if it is a PDF, a document. Other types and links become a text in brackets with type
+   and size; a resource of text is its text; an unknown block is its JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
 
@@ -17,6 +18,8 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
+/* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
+PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
 #endif
 #endif

@@ -67,17 +67,6 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
 
 /* ---- one prompt ---- */
 
-/* Models take no images of an assistant. */
-static void phi__mcp_prompts_assistant(phi_content *content, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (content[i].kind != PHI_CONTENT_IMAGE) continue;
-        memset(&content[i], 0, sizeof content[i]);
-        content[i].kind = PHI_CONTENT_TEXT;
-        content[i].text = PHI__LIT("[image]");
-    }
-}
-
 static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
                                       phi_mcp_prompted *out) {
     size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
@@ -99,7 +88,7 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
         if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
         to->role = PHI_ROLE_ASSISTANT;
         to->stop_reason = PHI_STOP_REASON_STOP;
-        phi__mcp_prompts_assistant(content, to->content_count);
+        phi__mcp_content_of_assistant(content, to->content_count);
     }
     return true;
 }

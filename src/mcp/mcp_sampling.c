@@ -96,7 +96,10 @@ static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_js
     if (m == NULL) return false;
     m->content = out;
     m->content_count = n;
-    if (assistant) m->stop_reason = PHI_STOP_REASON_STOP;
+    if (assistant) {
+        phi__mcp_content_of_assistant(out, n);
+        m->stop_reason = PHI_STOP_REASON_STOP;
+    }
     return true;
 }
 

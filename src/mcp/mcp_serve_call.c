@@ -70,7 +70,7 @@ static void phi__mcp_serve_call_content(const phi__mcp_serving *serving, const p
                 result->content[i].text.len == 0;
     for (i = 0; i < result->content_count && !alone; i++) {
         phi__json_write_comma(out);
-        phi__mcp_serve_send_block(out, &result->content[i]);
+        phi__mcp_serve_send_block(out, &result->content[i], serving->origin.era);
     }
     if (more) {
         phi__json_write_comma(out);
@@ -118,7 +118,7 @@ static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_mess
         memset(&block, 0, sizeof block);
         block.text = phi_str_of(error.message);
         phi__records_raw(&out, "content", "[");
-        phi__mcp_serve_send_block(&out, &block);
+        phi__mcp_serve_send_block(&out, &block, origin->era);
         phi__buf_char(&out, ']');
     } else
         phi__mcp_serve_call_content(serving, result, &out);

@@ -231,15 +231,16 @@ static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin
     for (i = 0; i < count; i++)
         for (j = 0; j < messages[i].content_count; j++) {
             const phi_content *block = &messages[i].content[j];
-            bool image = block->kind == PHI_CONTENT_IMAGE;
-            if (!image && block->kind != PHI_CONTENT_TEXT) continue;
+            if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_IMAGE &&
+                block->kind != PHI_CONTENT_DOCUMENT && block->kind != PHI_CONTENT_AUDIO)
+                continue;
             phi__json_write_comma(&out);
             phi__buf_char(&out, '{');
             phi__records_str(&out, "role",
                              messages[i].role == PHI_ROLE_ASSISTANT ? PHI__LIT("assistant")
                                                                     : PHI__LIT("user"));
             phi__records_raw(&out, "content", "");
-            phi__mcp_serve_send_block(&out, block);
+            phi__mcp_serve_send_block(&out, block, origin->era);
             phi__buf_char(&out, '}');
         }
     phi__buf_char(&out, ']');

@@ -3,21 +3,59 @@
 
 #ifndef PHI_NO_MCP
 
+#include "mcp/mcp_oauth_url_in.h"
 #include "text/records_in.h"
 
 #include <stdio.h>
 
 /* ---- pieces ---- */
 
-PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
-    phi__buf_char(out, '{');
-    if (block->kind == PHI_CONTENT_IMAGE) {
-        phi__records_str(out, "type", PHI__LIT("image"));
-        phi__records_str(out, "data", block->data);
-        phi__records_str(out, "mimeType", block->mime_type);
-    } else {
+static void phi__mcp_serve_send_data(phi__buf *out, const char *type, const phi_content *block) {
+    phi__records_str(out, "type", phi_str_of(type));
+    phi__records_str(out, "data", block->data);
+    phi__records_str(out, "mimeType", block->mime_type);
+}
+
+/* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
+   that address in a text. */
+static void phi__mcp_serve_send_document(phi__buf *out, const phi_content *block) {
+    phi__buf uri;
+    if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text", block->url);
+        return;
+    }
+    phi__buf_init(&uri, out->memory);
+    phi__buf_text(&uri, "document:///");
+    phi__mcp_oauth_url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
+    if (uri.failed) out->failed = true;
+    phi__records_str(out, "type", PHI__LIT("resource"));
+    phi__records_raw(out, "resource", "{");
+    phi__records_str(out, "uri", phi__buf_str(&uri));
+    if (block->data.len > 0) {
+        phi__records_str(out, "mimeType", block->mime_type);
+        phi__records_str(out, "blob", block->data);
+    } else {
+        phi__records_str(out, "mimeType", PHI__LIT("text/plain"));
         phi__records_str(out, "text", block->text);
+    }
+    phi__buf_char(out, '}');
+    phi__buf_free(&uri);
+}
+
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
+                                       const phi__mcp_era *era) {
+    phi__buf_char(out, '{');
+    if (block->kind == PHI_CONTENT_IMAGE)
+        phi__mcp_serve_send_data(out, "image", block);
+    else if (block->kind == PHI_CONTENT_AUDIO && era->audio)
+        phi__mcp_serve_send_data(out, "audio", block);
+    else if (block->kind == PHI_CONTENT_DOCUMENT)
+        phi__mcp_serve_send_document(out, block);
+    else {
+        phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text",
+                         block->kind == PHI_CONTENT_AUDIO ? PHI__LIT("[audio]") : block->text);
     }
     phi__buf_char(out, '}');
 }

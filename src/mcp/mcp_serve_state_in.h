@@ -160,8 +160,10 @@ PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *ou
 
 /* ---- mcp_serve_send.c ---- */
 
-/* A block of the protocol, of a text or an image. */
-PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
+/* A block of the protocol: of a text, an image, audio, or a document, which is an embedded
+   resource. Audio is a text where the era has none. */
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
+                                       const phi__mcp_era *era);
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
 PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out);

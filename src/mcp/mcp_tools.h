@@ -5,9 +5,10 @@
    such keywords move into descriptions. A tool with a schema that is too large, explodes through
    its references or is no schema is left out, with PHI_MCP_EV_WARNING.
 
-   A result's texts and images go to the model; audio, links and binary resources become a line
-   with their type and size. Structured content is checked against the tool's output schema, and is
-   kept in the details of the result: {"structuredContent": ..., "_meta": ...}. */
+   A result's texts, images and audio go to the model, and binary resources that are images, audio
+   or PDFs; links and other resources become a line with their type and size. Structured content is
+   checked against the tool's output schema, and is kept in the details of the result:
+   {"structuredContent": ..., "_meta": ...}. */
 #ifndef PHI_MCP_MCP_TOOLS_H
 #define PHI_MCP_MCP_TOOLS_H
 

@@ -1,6 +1,7 @@
 /* openapi_answer.c - answers of servers, for models. */
 #include "openapi/openapi_answer_in.h"
 
+#include "agent/agent.h"
 #include "base/base64_in.h"
 #include "base/utf8_in.h"
 #include "loop/cap_in.h"
@@ -15,7 +16,7 @@
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
-    PHI__OPENAPI_ANSWER_IMAGE_MOST = 4 << 20, /* bytes of an image that is shown */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
 
@@ -87,8 +88,22 @@ static bool phi__openapi_answer_ends(phi_str type, const char *end) {
     return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
-static phi__openapi_form phi__openapi_answer_form(phi_str type) {
+/* The kind of block that holds an answer of a type; PHI_CONTENT_TEXT: none does. */
+static phi_content_kind phi__openapi_answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
+    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI_CONTENT_IMAGE;
+    if (phi__openapi_answer_among(type, sounds, PHI__COUNT(sounds))) return PHI_CONTENT_AUDIO;
+    return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
+}
+
+PHI__FN phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a) {
+    return phi__openapi_answer_kind_of(phi_str_of(a->type));
+}
+
+/* Documents and audio are bytes of no use to a model that does not take them. */
+static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
+    phi_content_kind kind = phi__openapi_answer_kind_of(type);
     static const char *const texts[] = {
         "application/xml",          "application/javascript", "application/x-www-form-urlencoded",
         "application/yaml",         "application/x-yaml",     "application/graphql",
@@ -99,7 +114,9 @@ static phi__openapi_form phi__openapi_answer_form(phi_str type) {
     if (phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
         phi__openapi_answer_ends(type, "+json"))
         return PHI__FORM_JSON;
-    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI__FORM_IMAGE;
+    if (kind == PHI_CONTENT_IMAGE ||
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_agent(call), kind, type)))
+        return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
         phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
         phi__openapi_answer_ends(type, "+xml") || phi__openapi_answer_ends(type, "+yaml"))
@@ -157,15 +174,19 @@ PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, p
     phi_str type = phi__openapi_answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)),
                                             sizeof a->type - 1);
     size_t most = a->op->api->desc.max_response_bytes;
+    char *at;
     a->http_status = http_status;
-    a->form = phi__openapi_answer_form(type);
     a->latin1 = phi__openapi_answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
+    if (phi__openapi_answer_kind(a) != PHI_CONTENT_TEXT) /* providers want their types so */
+        for (at = a->type; *at != '\0'; at++)
+            if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+    a->form = phi__openapi_answer_form(a->call, phi_str_of(a->type));
     phi__openapi_answer_coding(a, headers);
     (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
     if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
         a->announced = 0;
-    a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
+    a->most = a->form == PHI__FORM_MEDIA    ? (size_t)PHI__OPENAPI_ANSWER_MEDIA_MOST
               : a->form == PHI__FORM_BINARY ? 0
                                             : phi__min(phi__mul(most, PHI__OPENAPI_ANSWER_TIMES),
                                                        (size_t)PHI__OPENAPI_ANSWER_TEXT_MOST);
@@ -335,26 +356,29 @@ static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out
    is text where it is UTF-8; a character may be cut at the end. */
 static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
-    if (bytes.len == 0 || a->form == PHI__FORM_IMAGE) return false;
+    if (a->form == PHI__FORM_MEDIA)
+        return phi__openapi_answer_kind(a) == PHI_CONTENT_DOCUMENT &&
+               !phi__str_starts(bytes, "%PDF-");
+    if (bytes.len == 0) return false;
     return memchr(bytes.at, 0, bytes.len) != NULL ||
            (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
 }
 
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
-                                              phi__buf *image) {
+                                              phi__buf *media) {
     if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
     phi__buf_clear(&a->incoming);
     if (phi__openapi_answer_is_binary(a)) a->form = PHI__FORM_BINARY;
     if (a->total == 0 && a->announced == 0) return PHI_OK;
-    if (a->form == PHI__FORM_IMAGE && a->total == a->kept.len && !a->kept.failed)
-        phi__base64_encode(image, a->kept.at, a->kept.len);
-    else if (a->form == PHI__FORM_IMAGE || a->form == PHI__FORM_BINARY)
+    if (a->form == PHI__FORM_MEDIA && a->total == a->kept.len && !a->kept.failed)
+        phi__base64_encode(media, a->kept.at, a->kept.len);
+    else if (a->form == PHI__FORM_MEDIA || a->form == PHI__FORM_BINARY)
         phi__openapi_answer_put_binary(a, out);
     else
         phi__openapi_answer_put_text(a, out);
     phi__openapi_answer_commit(a);
     phi__openapi_answer_note_file(a, out);
-    return out->failed || image->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
+    return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {

@@ -1,9 +1,10 @@
 /* openapi_answer_in.h - the answer to a call's request, as it comes, and the blocks that a model
    gets of it.
 
-   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images
-   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading
-   ends there. Secrets of the request are hidden in all of it. */
+   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images,
+   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
+   there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
+   it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
@@ -17,7 +18,7 @@
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
     PHI__FORM_JSON,
-    PHI__FORM_IMAGE,
+    PHI__FORM_MEDIA, /* a block of phi__openapi_answer_kind */
     PHI__FORM_BINARY,
     PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
 } phi__openapi_form;
@@ -49,10 +50,12 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */
 PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes);
-/* Writes the text for the model behind `out`; *image: base64, where the answer is one, else empty.
-   PHI_NO_MEMORY. */
+/* Writes the text for the model behind `out`; *media: base64, if the answer is a block of its own
+   kind, else empty. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
-                                              phi__buf *image);
+                                              phi__buf *media);
+/* Of the media: image, document or audio. */
+PHI__FN phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a);
 PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twice: harmless */
 /* "OK"; empty: a status without a name */
 PHI__FN const char *phi__openapi_answer_reason(int http_status);

@@ -105,26 +105,26 @@ static void phi__openapi_call_line(phi__openapi_call *c, phi__buf *out) {
 }
 
 static void phi__openapi_call_result(phi__openapi_call *c) {
-    phi__buf text, image, details;
+    phi__buf text, media, details;
     phi_content content[2];
     memset(content, 0, sizeof content);
     phi__buf_init(&text, c->memory);
-    phi__buf_init(&image, c->memory);
+    phi__buf_init(&media, c->memory);
     phi__buf_init(&details, c->memory);
     phi__openapi_call_line(c, &text);
     phi__openapi_call_details(c, &details);
-    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed) {
+    if (phi__openapi_answer_finish(&c->answer, &text, &media) != PHI_OK || details.failed) {
         phi__openapi_call_fail(c, "Out of memory");
     } else {
         content[0].kind = PHI_CONTENT_TEXT;
         content[0].text = phi__buf_str(&text);
-        content[1].kind = PHI_CONTENT_IMAGE;
-        content[1].data = phi__buf_str(&image);
+        content[1].kind = phi__openapi_answer_kind(&c->answer);
+        content[1].data = phi__buf_str(&media);
         content[1].mime_type = phi_str_of(c->answer.type);
-        phi__openapi_call_give(c, content, image.len > 0 ? 2 : 1, details.at, false);
+        phi__openapi_call_give(c, content, media.len > 0 ? 2 : 1, details.at, false);
     }
     phi__buf_free(&text);
-    phi__buf_free(&image);
+    phi__buf_free(&media);
     phi__buf_free(&details);
 }
 

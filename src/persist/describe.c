@@ -154,15 +154,23 @@ static void phi__describe_calls(phi__describe *d, const phi_message *m, uint64_t
 static void phi__describe_message(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
     static const char *const marks[] = {"hidden", "replaced", "shown"};
     const phi_message *m = e->message;
-    size_t images = phi__describe_of_kind(m, PHI_CONTENT_IMAGE);
+    static const struct {
+        phi_content_kind kind;
+        const char *one, *many;
+    } media[] = {{PHI_CONTENT_IMAGE, "image", "images"},
+                 {PHI_CONTENT_DOCUMENT, "document", "documents"},
+                 {PHI_CONTENT_AUDIO, "sound", "sounds"}};
+    size_t i;
     phi__describe_who(d->out, m);
     phi__buf_printf(d->out, ", %llu tokens, %s", (unsigned long long)phi_tokens_of_message(NULL, m),
                     marks[mark]);
     if ((e->flags & PHI_ENTRY_DURABLE) != 0) phi__buf_text(d->out, ", durable");
     if (phi__describe_of_kind(m, PHI_CONTENT_THINKING) > 0) phi__buf_text(d->out, ", thinking");
-    if (images > 0) {
+    for (i = 0; i < PHI__COUNT(media); i++) {
+        size_t n = phi__describe_of_kind(m, media[i].kind);
+        if (n == 0) continue;
         phi__buf_text(d->out, ", ");
-        phi__describe_n(d->out, images, "image", "images");
+        phi__describe_n(d->out, n, media[i].one, media[i].many);
     }
     if (phi__describe_of_kind(m, PHI_CONTENT_TEXT) > 0) {
         phi__buf_text(d->out, ": ");

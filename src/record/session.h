@@ -177,7 +177,9 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all
 /* ---- JSON ---- */
 
 /* Events that the original's reader does not know (errors, retries, decisions...) are written as
-   well; without it they are left out, and so are turns without an answer. */
+   well, and so are blocks that it does not know (documents, audio, opaque ones). Without it these
+   events are left out, and so are turns without an answer; a text replaces a document or audio, and
+   opaque blocks are left out. */
 #define PHI_SESSION_OWN_EVENTS 1u
 
 /* The interchange format, indented by two; in the arena. PHI_NO_MEMORY, PHI_BAD_ARG. */

@@ -20,6 +20,92 @@ typedef struct phi__session_writer {
     uint32_t flags;
 } phi__session_writer;
 
+/* ---- messages ---- */
+
+/* The original's reader refuses a whole file for one block of a kind that it does not know. */
+static bool phi__session_json_is_own(const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        phi_content_kind kind = message->content[i].kind;
+        if (kind == PHI_CONTENT_OPAQUE || kind == PHI_CONTENT_DOCUMENT || kind == PHI_CONTENT_AUDIO)
+            return true;
+    }
+    return false;
+}
+
+/* "(a document: Report.pdf)", "(a sound: audio/wav)"; then the text of a document of text. */
+static bool phi__session_json_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
+    bool document = c->kind == PHI_CONTENT_DOCUMENT, fine;
+    phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
+    phi__buf words;
+    phi__buf_init(&words, w->out.memory);
+    phi__buf_text(&words, document ? "(a document" : "(a sound");
+    if (name.len > 0) {
+        phi__buf_text(&words, ": ");
+        phi__buf_add_str(&words, name);
+    }
+    phi__buf_char(&words, ')');
+    if (document && c->text.len > 0) {
+        phi__buf_char(&words, '\n');
+        phi__buf_add_str(&words, c->text);
+    }
+    fine = !words.failed && phi__arena_str(w->scratch, phi__buf_str(&words), out);
+    phi__buf_free(&words);
+    return fine;
+}
+
+/* The message with a text in place of each document and sound, and without opaque blocks; itself if
+   it has none of these. Lives in the scratch arena. NULL: no memory. */
+static const phi_message *phi__session_json_plain(phi__session_writer *w,
+                                                  const phi_message *message) {
+    phi_message *copy;
+    phi_content *content;
+    size_t i, n = 0;
+    if ((w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !phi__session_json_is_own(message))
+        return message;
+    copy = (phi_message *)phi_arena_alloc(w->scratch, sizeof *copy);
+    content = (phi_content *)phi_arena_alloc(w->scratch,
+                                             phi__mul(message->content_count, sizeof *content));
+    if (copy == NULL || content == NULL) return NULL;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        phi_content *to = &content[n];
+        if (c->kind == PHI_CONTENT_OPAQUE) continue;
+        *to = *c;
+        n++;
+        if (c->kind != PHI_CONTENT_DOCUMENT && c->kind != PHI_CONTENT_AUDIO) continue;
+        memset(to, 0, sizeof *to);
+        to->kind = PHI_CONTENT_TEXT;
+        if (!phi__session_json_words(w, c, &to->text)) return NULL;
+    }
+    *copy = *message;
+    copy->content = content;
+    copy->content_count = n;
+    return copy;
+}
+
+static void phi__session_json_message(phi__session_writer *w, const phi_message *message) {
+    phi_arena_mark mark = phi_arena_save(w->scratch);
+    const phi_message *plain = phi__session_json_plain(w, message);
+    if (plain != NULL)
+        phi__message_put(&w->out, plain, w->scratch);
+    else
+        w->out.failed = true;
+    phi_arena_reset(w->scratch, mark);
+}
+
+/* Whether a text may hold a block of a kind of ours. */
+static bool phi__session_json_may_be_own(phi_str json) {
+    return phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
+           phi__str_find(json, 0, "\"audio\"") != SIZE_MAX ||
+           phi__str_find(json, 0, "\"opaque\"") != SIZE_MAX;
+}
+
+/* A captured request is written as it is, or not at all. */
+static bool phi__session_json_may_stay(const phi__session_writer *w, phi_str request) {
+    return (w->flags & PHI_SESSION_OWN_EVENTS) != 0 || !phi__session_json_may_be_own(request);
+}
+
 /* ---- members ---- */
 
 static void phi__session_json_messages(phi__session_writer *w, const char *key,
@@ -28,7 +114,7 @@ static void phi__session_json_messages(phi__session_writer *w, const char *key,
     phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
         phi__json_write_comma(&w->out);
-        phi__message_put(&w->out, &messages[i], w->scratch);
+        phi__session_json_message(w, &messages[i]);
     }
     phi__buf_char(&w->out, ']');
 }
@@ -106,12 +192,12 @@ static void phi__session_json_turn(phi__session_writer *w, const phi_turn *turn)
     phi__session_json_messages(w, "input_messages", turn->input, turn->input_count);
     if (turn->output != NULL) {
         phi__json_write_key(&w->out, PHI__LIT("output_message"));
-        phi__message_put(&w->out, turn->output, w->scratch);
+        phi__session_json_message(w, turn->output);
     } else
         phi__records_raw(&w->out, "output_message", "null");
     phi__session_json_messages(w, "tool_results", turn->results, turn->result_count);
     phi__session_fields_put(&w->out, PHI__SESSION_TURN_TIMES, turn);
-    if (turn->request.len > 0) {
+    if (turn->request.len > 0 && phi__session_json_may_stay(w, turn->request)) {
         phi__json_write_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
     }
@@ -148,12 +234,35 @@ static bool phi__session_json_is_foreign(phi_str json) {
            at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
 }
 
+/* The same event with plain messages; false: no memory. */
+static bool phi__session_json_plain_event(phi__session_writer *w, phi_event *event) {
+    phi_message *list;
+    size_t i;
+    if (event->message != NULL) event->message = phi__session_json_plain(w, event->message);
+    if (event->message_count == 0 || event->messages == NULL) return true;
+    list = (phi_message *)phi_arena_alloc(w->scratch, phi__mul(event->message_count, sizeof *list));
+    if (list == NULL) return false;
+    for (i = 0; i < event->message_count; i++) {
+        const phi_message *plain = phi__session_json_plain(w, &event->messages[i]);
+        if (plain == NULL) return false;
+        list[i] = *plain;
+    }
+    event->messages = list;
+    return true;
+}
+
 static void phi__session_json_event(phi__session_writer *w, phi_str json) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_event event;
     phi_status status = PHI_OK;
-    if (phi__session_json_is_foreign(json)) {
+    bool own = (w->flags & PHI_SESSION_OWN_EVENTS) == 0 && phi__session_json_may_be_own(json);
+    if (own || phi__session_json_is_foreign(json)) {
         status = phi_event_from_json(json, w->scratch, &event, NULL);
+        if (status == PHI_OK && own) {
+            bool said = event.message != NULL;
+            if (!phi__session_json_plain_event(w, &event) || (said && event.message == NULL))
+                status = PHI_NO_MEMORY;
+        }
         if (status == PHI_OK) status = phi_event_to_json(&event, w->scratch, &json);
     }
     if (status == PHI_NO_MEMORY) w->out.failed = true;
@@ -166,12 +275,17 @@ static void phi__session_json_events(phi__session_writer *w, const phi_loop_reco
     size_t i;
     phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
-        if (!all && !phi__session_json_is_common(loop->events[i].json)) continue;
+        phi_str json = loop->events[i].json;
+        phi_json_found type;
+        if (!all && !phi__session_json_is_common(json)) continue;
+        if (phi_json_find(json, "type", &type) == PHI_OK && phi__str_is(type.raw, "TurnRequest") &&
+            !phi__session_json_may_stay(w, json))
+            continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
         phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
         phi__json_write_key(&w->out, PHI__LIT("event"));
-        phi__session_json_event(w, loop->events[i].json);
+        phi__session_json_event(w, json);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');

@@ -1,7 +1,9 @@
-/* read_file.c - the tool that reads text, numbered, or an image, in base64; a slice a step.
+/* read_file.c - the tool that reads text, numbered, or an image, a PDF or audio, in base64; a slice
+   a step.
 
    The requested lines are numbered as they arrive, behind room for the header, whose figures are
    only known at the end. */
+#include "agent/agent.h"
 #include "tools/job_in.h"
 
 #ifndef PHI_NO_FILES
@@ -13,20 +15,37 @@
 
 enum {
     PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
-    PHI__READ_IMAGE_BYTES = 20971520, /* the book: 20 MB */
+    PHI__READ_MEDIA_BYTES = 20971520, /* the book: 20 MB */
     PHI__READ_MEGABYTE = 1048576,
     PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
+};
+
+/* By a file's ending. */
+static const struct phi__read_type {
+    const char *end, *mime_type;
+    phi_content_kind kind;
+    const char *start; /* of such a file; NULL: not looked at */
+} phi__read_types[] = {
+    {"jpg", "image/jpeg", PHI_CONTENT_IMAGE, NULL},
+    {"jpeg", "image/jpeg", PHI_CONTENT_IMAGE, NULL},
+    {"png", "image/png", PHI_CONTENT_IMAGE, NULL},
+    {"webp", "image/webp", PHI_CONTENT_IMAGE, NULL},
+    {"gif", "image/gif", PHI_CONTENT_IMAGE, NULL},
+    {"bmp", "image/bmp", PHI_CONTENT_IMAGE, NULL},
+    {"pdf", "application/pdf", PHI_CONTENT_DOCUMENT, "%PDF-"},
+    {"wav", "audio/wav", PHI_CONTENT_AUDIO, "RIFF"},
+    {"mp3", "audio/mpeg", PHI_CONTENT_AUDIO, NULL},
 };
 
 typedef struct phi__read {
     phi__job job;
     const char *path;
-    const char *mime_type; /* NULL: text */
-    uint64_t first, limit; /* lines wanted: from 0; how many */
-    uint64_t line;         /* the one being read, from 0 */
-    uint64_t bytes;        /* of the file so far */
-    uint64_t wanted_bytes; /* of the lines wanted, their ends included */
-    uint64_t last;         /* lines returned */
+    const struct phi__read_type *type; /* NULL: text */
+    uint64_t first, limit;             /* lines wanted: from 0; how many */
+    uint64_t line;                     /* the one being read, from 0 */
+    uint64_t bytes;                    /* of the file so far */
+    uint64_t wanted_bytes;             /* of the lines wanted, their ends included */
+    uint64_t last;                     /* lines returned */
     bool in_line;
     phi__file *file;
     phi__buf out;
@@ -43,25 +62,36 @@ static void phi__read_file_drop(phi__job *job) {
     read->slice = NULL;
 }
 
-/* The type of an image, by its name; NULL: text. */
-static const char *phi__read_file_mime_type(const char *path) {
-    static const struct {
-        const char *end, *mime_type;
-    } types[] = {{"jpg", "image/jpeg"},  {"jpeg", "image/jpeg"}, {"png", "image/png"},
-                 {"webp", "image/webp"}, {"gif", "image/gif"},   {"bmp", "image/bmp"}};
-    const char *dot = strrchr(path, '.');
+/* The type of a file, by its name; NULL: text. Documents and audio that the agent's model does not
+   take are read as text: the tool says that they are none. */
+static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
+    const char *dot = strrchr(read->path, '.');
     size_t i;
     if (dot == NULL) return NULL;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is_nocase(phi_str_of(dot + 1), types[i].end)) return types[i].mime_type;
+    for (i = 0; i < PHI__COUNT(phi__read_types); i++) {
+        const struct phi__read_type *type = &phi__read_types[i];
+        if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
+        if (type->kind == PHI_CONTENT_IMAGE ||
+            phi_agent_takes(phi_call_agent(read->job.call), type->kind,
+                            phi_str_of(type->mime_type)))
+            return type;
+        return NULL;
+    }
     return NULL;
 }
 
-/* {"path":...} and, of an image, its bytes; terminated. */
+/* "image", "document", "sound" */
+static const char *phi__read_file_kind(const phi__read *read) {
+    return read->type->kind == PHI_CONTENT_IMAGE      ? "image"
+           : read->type->kind == PHI_CONTENT_DOCUMENT ? "document"
+                                                      : "sound";
+}
+
+/* {"path":...} and, of what is no text, its bytes; terminated. */
 static void phi__read_file_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
-    if (read->mime_type != NULL)
+    if (read->type != NULL)
         phi__buf_printf(details, ",\"bytes\":%llu", (unsigned long long)read->bytes);
     phi__buf_text(details, "}");
     phi__buf_char(details, '\0');
@@ -88,17 +118,21 @@ static void phi__read_file_carry(phi__read *read, size_t from, size_t n) {
     read->carried = n - from;
 }
 
-/* ---- images ---- */
+/* ---- images, documents, audio ---- */
 
-static phi_flow phi__read_file_image_end(phi__read *read) {
+static phi_flow phi__read_file_media_end(phi__read *read) {
+    const char *slash = strrchr(read->path, '/');
     phi_content content;
     phi__buf details;
-    if (read->out.len == 0) /* providers refuse an image without data */
-        return phi__job_fail(&read->job, "Cannot read %s: the image is empty", read->path);
+    if (read->out.len == 0) /* providers refuse a block without data */
+        return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
+                             phi__read_file_kind(read));
     memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_IMAGE;
+    content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
-    content.mime_type = phi_str_of(read->mime_type);
+    content.mime_type = phi_str_of(read->type->mime_type);
+    if (content.kind == PHI_CONTENT_DOCUMENT)
+        content.name = phi_str_of(slash != NULL ? slash + 1 : read->path);
     phi__buf_init(&details, read->job.memory);
     phi__read_file_details(read, &details);
     if (details.failed)
@@ -109,23 +143,34 @@ static phi_flow phi__read_file_image_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_file_image_too_large(phi__read *read, uint64_t bytes) {
-    return phi__job_fail(&read->job, "Image too large (%lluMB, max 20MB)",
-                         (unsigned long long)(bytes / PHI__READ_MEGABYTE));
+static phi_flow phi__read_file_media_too_large(phi__read *read, uint64_t bytes) {
+    const char *kind = phi__read_file_kind(read);
+    return phi__job_fail(&read->job, "%c%s too large (%lluMB, max 20MB)", kind[0] - 'a' + 'A',
+                         kind + 1, (unsigned long long)(bytes / PHI__READ_MEGABYTE));
 }
 
-static phi_flow phi__read_file_image(phi__job *job) {
+/* A block that a provider refuses would fail every later model call. */
+static bool phi__read_file_starts(const phi__read *read, size_t n) {
+    const char *start = read->type->start;
+    return start == NULL || read->out.len > 0 || n == 0 ||
+           (n >= strlen(start) && memcmp(read->slice, start, strlen(start)) == 0);
+}
+
+static phi_flow phi__read_file_media(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n, whole;
     bool end;
     if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
-    if (read->bytes > PHI__READ_IMAGE_BYTES)
-        return phi__read_file_image_too_large(read, read->bytes);
+    if (read->bytes > PHI__READ_MEDIA_BYTES)
+        return phi__read_file_media_too_large(read, read->bytes);
     whole = end ? n : n / 3 * 3;
+    if (whole > 0 && !phi__read_file_starts(read, n))
+        return phi__job_fail(job, "Cannot read %s: the file is not %s", read->path,
+                             read->type->mime_type);
     phi__base64_encode(&read->out, read->slice, whole);
     if (read->out.failed) return phi__job_no_memory(job);
     phi__read_file_carry(read, whole, n);
-    return end ? phi__read_file_image_end(read) : PHI_PENDING;
+    return end ? phi__read_file_media_end(read) : PHI_PENDING;
 }
 
 /* ---- text ---- */
@@ -233,10 +278,10 @@ static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t 
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
     if (read->slice == NULL) return phi__job_no_memory(job);
-    if (read->mime_type != NULL) {
+    if (read->type != NULL) {
         if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
             return phi__job_no_memory(job);
-        job->go = phi__read_file_image;
+        job->go = phi__read_file_media;
     } else {
         if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
             return phi__job_no_memory(job);
@@ -254,10 +299,10 @@ static phi_flow phi__read_file_placed(phi__job *job) {
     if (read->first > 0) read->first--;
     if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
-    read->mime_type = phi__read_file_mime_type(read->path);
-    if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
-        return phi__read_file_image_too_large(read, info.bytes);
-    if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
+    read->type = phi__read_file_type(read);
+    if (read->type != NULL && info.bytes > PHI__READ_MEDIA_BYTES)
+        return phi__read_file_media_too_large(read, info.bytes);
+    if (read->type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
         return phi__read_file_too_large(read, info.bytes);
     return phi__read_file_open(read, job->place, info.bytes);

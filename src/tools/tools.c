@@ -121,9 +121,10 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
 #endif
 #ifndef PHI_NO_FILES
-    tool = phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
-                          "Read a text file, with line numbers, or look at an image. offset and "
-                          "limit choose lines of a large file.");
+    tool =
+        phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
+                       "Read a text file, with line numbers, or look at an image or a PDF. offset "
+                       "and limit choose lines of a large file.");
     tool->step = phi__job_step;
     tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_file_start,
                           "Write a whole file, replacing what was there. Makes its directories.");

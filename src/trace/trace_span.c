@@ -207,8 +207,16 @@ static void phi__trace_span_part(phi_trace *t, phi__buf *out, const phi_content 
         phi__records_str(out, "id", c->id);
         phi__records_str(out, "name", c->name);
         phi__records_str(out, "arguments", phi__trace_out_noted(t, c->arguments));
-    } else if (c->kind == PHI_CONTENT_IMAGE) {
-        phi__buf_text(out, "{\"type\":\"blob\",\"modality\":\"image\"");
+    } else if (c->kind == PHI_CONTENT_DOCUMENT && c->url.len > 0) {
+        phi__buf_text(out, "{\"type\":\"uri\",\"modality\":\"document\"");
+        phi__records_str(out, "uri", phi__trace_out_noted(t, c->url));
+    } else if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ||
+               (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0)) {
+        phi__buf_text(out, "{\"type\":\"blob\"");
+        phi__records_str(out, "modality",
+                         c->kind == PHI_CONTENT_IMAGE   ? PHI__LIT("image")
+                         : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
+                                                        : PHI__LIT("document"));
         phi__records_str(out, "mime_type", c->mime_type);
         phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
         phi__records_u64(out, "bytes", c->data.len);

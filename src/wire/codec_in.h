@@ -173,6 +173,17 @@ typedef enum phi__binding {
     PHI__BINDS_COUNTED, /* the target does not check; its answers get their prefix all the same */
     PHI__BINDS_CHECKED
 } phi__binding;
+/* What a target takes beside text and images. */
+enum {
+    PHI__MEDIA_PDF = 1,         /* a PDF, by its bytes */
+    PHI__MEDIA_URL = 2,         /* a document by its address */
+    PHI__MEDIA_TEXT = 4,        /* a text as a document; else it goes as text, after its title */
+    PHI__MEDIA_TEXT_FILE = 8,   /* text/plain, text/csv, text/html, text/markdown by their bytes */
+    PHI__MEDIA_OFFICE = 16,     /* doc, docx, xls, xlsx */
+    PHI__MEDIA_SOUND = 32,      /* wav and mp3 */
+    PHI__MEDIA_MORE_SOUND = 64, /* aac, flac and ogg */
+    PHI__MEDIA_ALL = 127
+};
 
 /* The abilities of a target. NULL and zero: those of most targets, as the comments say. */
 typedef struct phi__codec_rules {
@@ -189,6 +200,7 @@ typedef struct phi__codec_rules {
     bool (*unforced)(const phi__request_spec *spec);
     bool (*user_last)(const phi_model *model); /* as PHI__RULE_USER_LAST, for this model; never */
     uint32_t bits;                             /* PHI__RULE_ */
+    uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; none */
     phi__binding (*binding)(const phi_model *model); /* PHI__BINDS_NOT */
     /* it takes system messages behind the user's in mid-conversation; never */
     bool (*takes_updates)(const phi_model *model);

@@ -91,10 +91,29 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-/* Of any type: a line of text replaces an image that the target does not take. */
-static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
-    if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
-    return PHI_OK;
+/* An image may be of any type: a line of text replaces one that the target does not take. */
+static phi_status phi__preflight_media(phi__preflight_check *p, size_t at, size_t block) {
+    const phi_message *m = p->spec->items[at].message;
+    const phi_content *c = &m->content[block];
+    const char *kinds = c->kind == PHI_CONTENT_IMAGE      ? "images"
+                        : c->kind == PHI_CONTENT_DOCUMENT ? "documents"
+                                                          : "audio";
+    phi_str type = c->mime_type;
+    if (m->role == PHI_ROLE_ASSISTANT)
+        return phi__preflight_no(p, "messages[%zu]: an assistant message may not hold %s", at,
+                                 kinds);
+    if (c->kind == PHI_CONTENT_IMAGE)
+        return c->data.len > 0 ? PHI_OK
+                               : phi__preflight_no(p, "messages[%zu]: an image has no data", at);
+    if (c->data.len == 0 && c->url.len == 0 && c->text.len == 0)
+        return phi__preflight_no(p, "messages[%zu].content[%zu]: %s without data", at, block,
+                                 c->kind == PHI_CONTENT_AUDIO ? "audio" : "a document");
+    if (phi__render_way_of(p->codec, p->spec->model, c) != PHI__RENDER_OMIT) return PHI_OK;
+    if (type.len == 0) type = PHI__LIT("by its address");
+    return phi__preflight_no(p, "messages[%zu].content[%zu]: this model takes no %s (%.*s%s)", at,
+                             block, c->kind == PHI_CONTENT_AUDIO ? "audio" : "document",
+                             phi__preflight_len(type), type.at,
+                             c->url.len > 0 && c->mime_type.len > 0 ? " by its address" : "");
 }
 
 static bool phi__preflight_is_call(const phi_content *c) {
@@ -184,6 +203,7 @@ static bool phi__preflight_says(const phi_message *m) {
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
+        if (c->kind == PHI_CONTENT_DOCUMENT || c->kind == PHI_CONTENT_AUDIO) return true;
         if (phi__render_is_image(c) || phi__preflight_is_call(c) || c->kind == PHI_CONTENT_OPAQUE)
             return true;
     }
@@ -195,11 +215,10 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
     phi_status status;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
-        if (m->content[i].kind != PHI_CONTENT_IMAGE) continue;
-        if (m->role == PHI_ROLE_ASSISTANT)
-            return phi__preflight_no(p, "messages[%zu]: an assistant message may not hold images",
-                                     at);
-        status = phi__preflight_image(p, at, &m->content[i]);
+        if (m->content[i].kind != PHI_CONTENT_IMAGE && m->content[i].kind != PHI_CONTENT_DOCUMENT &&
+            m->content[i].kind != PHI_CONTENT_AUDIO)
+            continue;
+        status = phi__preflight_media(p, at, i);
         if (status != PHI_OK) return status;
     }
     if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);

@@ -117,14 +117,109 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
     if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
     for (i = 0; i < PHI__COUNT(all); i++)
         if (phi__str_is(type, all[i])) return true;
+    if (codec == NULL) return true;
     if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
         return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif") ||
                ((codec->rules->bits & PHI__RULE_GIF) != 0 && phi__str_is(type, "image/gif"));
     return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
 }
 
+/* ---- documents and audio ---- */
+
+static const struct phi__render_type {
+    const char *mime_type, *ending;
+    uint32_t media;
+} phi__render_types[] = {
+    {"application/pdf", "pdf", PHI__MEDIA_PDF},
+    {"text/plain", "txt", PHI__MEDIA_TEXT_FILE},
+    {"text/csv", "csv", PHI__MEDIA_TEXT_FILE},
+    {"text/html", "html", PHI__MEDIA_TEXT_FILE},
+    {"text/markdown", "md", PHI__MEDIA_TEXT_FILE},
+    {"application/msword", "doc", PHI__MEDIA_OFFICE},
+    {"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx",
+     PHI__MEDIA_OFFICE},
+    {"application/vnd.ms-excel", "xls", PHI__MEDIA_OFFICE},
+    {"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx",
+     PHI__MEDIA_OFFICE},
+    {"audio/wav", "wav", PHI__MEDIA_SOUND},
+    {"audio/x-wav", "wav", PHI__MEDIA_SOUND},
+    {"audio/mpeg", "mp3", PHI__MEDIA_SOUND},
+    {"audio/mp3", "mp3", PHI__MEDIA_SOUND},
+    {"audio/aac", "aac", PHI__MEDIA_MORE_SOUND},
+    {"audio/flac", "flac", PHI__MEDIA_MORE_SOUND},
+    {"audio/ogg", "ogg", PHI__MEDIA_MORE_SOUND},
+};
+
+static const struct phi__render_type *phi__render_type_of(phi_str mime_type) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__render_types); i++)
+        if (phi__str_is(mime_type, phi__render_types[i].mime_type)) return &phi__render_types[i];
+    return NULL;
+}
+
+PHI__FN const char *phi__render_ending(phi_str mime_type) {
+    const struct phi__render_type *type = phi__render_type_of(mime_type);
+    return type != NULL ? type->ending : NULL;
+}
+
+PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c) {
+    const char *ending = c->mime_type.len > 0 ? phi__render_ending(c->mime_type) : "pdf";
+    phi_str name = c->name.len > 0 ? c->name : PHI__LIT("document");
+    size_t n = ending != NULL ? strlen(ending) : 0;
+    bool has = n > 0 && name.len > n + 1 && name.at[name.len - n - 1] == '.' &&
+               phi__str_is_nocase(phi__str(name.at + name.len - n, n), ending);
+    phi__buf_char(out, '"');
+    phi__json_write_part(out, name);
+    if (n > 0 && !has) {
+        phi__buf_char(out, '.');
+        phi__buf_text(out, ending);
+    }
+    phi__buf_char(out, '"');
+}
+
+/* A model that takes no images sees no pages either. */
+PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model) {
+    uint32_t pages = PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_OFFICE;
+    uint32_t media = codec == NULL                 ? (uint32_t)PHI__MEDIA_ALL
+                     : codec->rules->media != NULL ? codec->rules->media(model)
+                                                   : 0;
+    return (model->quirks & PHI_QUIRK_NO_IMAGES) != 0 ? media & ~pages : media;
+}
+
+/* An address without a type is a PDF's. */
+static bool phi__render_takes_file(uint32_t media, const phi_content *c) {
+    const struct phi__render_type *type = phi__render_type_of(c->mime_type);
+    bool sound = type != NULL && phi__str_starts(c->mime_type, "audio/");
+    if (sound != (c->kind == PHI_CONTENT_AUDIO)) return false;
+    if (c->url.len > 0 && (media & PHI__MEDIA_URL) == 0) return false;
+    return type != NULL ? (media & type->media) != 0 : c->url.len > 0 && c->mime_type.len == 0;
+}
+
+PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_model *model,
+                                           const phi_content *c) {
+    uint32_t media;
+    switch (c->kind) {
+    case PHI_CONTENT_TEXT: return phi__render_blank(c->text) ? PHI__RENDER_SKIP : PHI__RENDER_WORDS;
+    case PHI_CONTENT_IMAGE:
+        if (c->data.len == 0) return PHI__RENDER_SKIP;
+        return phi__render_takes(codec, model, c->mime_type) ? PHI__RENDER_BLOCK : PHI__RENDER_OMIT;
+    case PHI_CONTENT_DOCUMENT:
+    case PHI_CONTENT_AUDIO: break;
+    default: return PHI__RENDER_SKIP;
+    }
+    if (c->data.len == 0 && c->url.len == 0 && phi__render_blank(c->text)) return PHI__RENDER_SKIP;
+    media = phi__render_media(codec, model);
+    if (c->data.len > 0 || c->url.len > 0)
+        return phi__render_takes_file(media, c) ? PHI__RENDER_BLOCK : PHI__RENDER_OMIT;
+    return (media & PHI__MEDIA_TEXT) != 0 ? PHI__RENDER_BLOCK : PHI__RENDER_WORDS;
+}
+
+PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_content *c) {
+    return phi__render_way_of(e->codec, e->spec->model, c);
+}
+
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
-    return phi__render_is_image(c) && !phi__render_takes(e->codec, e->spec->model, c->mime_type);
+    return phi__render_way_to(e, c) == PHI__RENDER_OMIT;
 }
 
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
@@ -134,13 +229,50 @@ PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *mes
     return false;
 }
 
-PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message) {
+PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message) {
     size_t i;
     for (i = 0; i < message->content_count; i++)
-        if (phi__render_is_image(&message->content[i]) &&
-            !phi__render_omits(e, &message->content[i]))
-            return true;
+        if (phi__render_way_to(e, &message->content[i]) == PHI__RENDER_BLOCK) return true;
     return false;
+}
+
+PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message) {
+    const char *word = NULL;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        const char *own = c->kind == PHI_CONTENT_IMAGE      ? "image"
+                          : c->kind == PHI_CONTENT_DOCUMENT ? "document"
+                                                            : "audio";
+        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK) continue;
+        if (word != NULL && strcmp(word, own) != 0) return "files";
+        word = own;
+    }
+    return word != NULL ? word : "files";
+}
+
+PHI__FN phi_str phi__render_omitted(phi_content_kind kind) {
+    if (kind == PHI_CONTENT_DOCUMENT)
+        return PHI__LIT("(document omitted: this model does not take it)");
+    if (kind == PHI_CONTENT_AUDIO) return PHI__LIT("(audio omitted: this model does not take it)");
+    return PHI__LIT("(image omitted: this model does not take it)");
+}
+
+PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i) {
+    const phi_content *c = &message->content[i];
+    if (!phi__render_omits(e, c) ||
+        (i > 0 && c[-1].kind == c->kind && phi__render_omits(e, &c[-1])))
+        return phi__str(NULL, 0);
+    return phi__render_omitted(c->kind);
+}
+
+PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c) {
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0) {
+        phi__buf_text(&e->scratch, "Document: ");
+        phi__json_write_part(&e->scratch, c->name);
+        phi__buf_text(&e->scratch, "\\n");
+    }
+    phi__render_text(e, c->text);
 }
 
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
@@ -159,20 +291,23 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     return 0;
 }
 
-PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
-                               void (*text)(phi__encoder *e, phi_str text),
-                               void (*image)(phi__encoder *e, const phi_content *c)) {
-    bool omitted = false;
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
+                               void (*said)(phi__encoder *e, const phi_content *c),
+                               void (*block)(phi__encoder *e, const phi_content *c),
+                               void (*opaque)(phi__encoder *e, const phi_content *c)) {
+    phi_content line = PHI_ZERO;
     size_t i;
     for (i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__render_omits(e, c)) {
-            if (!omitted) text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
-        } else if (is_image && images)
-            image(e, c);
-        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            text(e, c->text);
-        omitted = is_image;
+        phi__render_way way = phi__render_way_to(e, c);
+        line.text = phi__render_stand_in(e, message, i);
+        if (line.text.len > 0)
+            said(e, &line);
+        else if (way == PHI__RENDER_WORDS)
+            said(e, c);
+        else if (way == PHI__RENDER_BLOCK && media)
+            block(e, c);
+        else if (c->kind == PHI_CONTENT_OPAQUE && opaque != NULL)
+            opaque(e, c);
     }
 }

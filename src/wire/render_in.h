@@ -35,23 +35,57 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 /* Whether the thinking of an answer goes back: this target minted it, and it is still valid. */
 PHI__FN bool phi__render_sends_thinking(const phi__encoder *e, size_t item);
 
+/* ---- images, documents, audio ---- */
+
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* Whether a target takes images of a type, "image/png". */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
-/* An image that this target does not take: none at all, or not of its type. Words stand for it. */
+/* PHI__MEDIA_ bits of a target. codec NULL: a host's own protocol, all of them. */
+PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model);
+
+/* How a block of a user's message or of a result goes to a target. */
+typedef enum phi__render_way {
+    PHI__RENDER_SKIP,  /* not at all: it is empty, or of another kind */
+    PHI__RENDER_WORDS, /* as text: phi__render_said */
+    PHI__RENDER_BLOCK, /* as a block of its kind */
+    PHI__RENDER_OMIT   /* the target does not take it: a line of text replaces it */
+} phi__render_way;
+PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_model *model,
+                                           const phi_content *c);
+PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_content *c);
+
+/* A block that this target does not take. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
-PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
-/* Text and images of a message, each by the codec's own function; blank text is left out, and so
-   are images where `images` is false. Where the model takes no images, one line of text replaces
-   each row of them. */
-PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
-                               void (*text)(phi__encoder *e, phi_str text),
-                               void (*image)(phi__encoder *e, const phi_content *c));
+/* Any block that goes as PHI__RENDER_BLOCK. */
+PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message);
+/* "image", "document", "audio" for the blocks that go as PHI__RENDER_BLOCK; of several kinds:
+   "files". */
+PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
+
+/* The line that replaces blocks which a target does not take: "(image omitted: this model does not
+   take it)". */
+PHI__FN phi_str phi__render_omitted(phi_content_kind kind);
+/* The line in place of block i: only for the first of several of one kind in a row. Else empty. */
+PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i);
+
+/* The inside of a string, into the scratch buffer: a text; of a document, "Document: " and its
+   title on a line, where it has one, then its text. */
+PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
+
+/* Text, media and opaque blocks of a message, each by the codec's own function; blank text is left
+   out, and so are images, documents and audio where `media` is false. `said` writes
+   phi__render_said; `opaque` NULL: such blocks are left out. */
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
+                               void (*said)(phi__encoder *e, const phi_content *c),
+                               void (*block)(phi__encoder *e, const phi_content *c),
+                               void (*opaque)(phi__encoder *e, const phi_content *c));
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
 
-/* Text that stands for images where a model takes none. */
-#define PHI__RENDER_NO_IMAGE "(image omitted: this model does not take it)"
+/* The usual ending of a type's files: "pdf", "csv", "wav"; NULL: not a type of PHI__MEDIA_. */
+PHI__FN const char *phi__render_ending(phi_str mime_type);
+/* A document's title as the name of a file with its ending, with quotes. */
+PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c);
 
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);

@@ -8,6 +8,7 @@
 #include "wire/render_in.h"
 
 typedef struct phi__translation {
+    const phi__codec *codec; /* NULL: a host's own protocol */
     const phi_model *target;
     phi__id_rule ids;
     const char *provider;
@@ -105,26 +106,30 @@ static bool phi__translate_answers(phi__translation *t, const phi_message *resul
 
 /* ---- messages ---- */
 
-/* Images that the target does not take: one line of text for those in a row. */
-static const phi_message *phi__translate_images(phi__translation *t, const phi_message *m) {
+/* Images where the target takes none, documents and audio that it does not take. */
+static bool phi__translate_omits(const phi__translation *t, const phi_content *c) {
+    if (c->kind == PHI_CONTENT_IMAGE)
+        return phi__render_is_image(c) && (t->target->quirks & PHI_QUIRK_NO_IMAGES) != 0;
+    return phi__render_way_of(t->codec, t->target, c) == PHI__RENDER_OMIT;
+}
+
+/* One line of text for those of one kind in a row. */
+static const phi_message *phi__translate_media(phi__translation *t, const phi_message *m) {
     phi_content *content;
     phi_message *copy;
-    bool omitted = false;
     size_t i = 0, n = 0;
-    if ((t->target->quirks & PHI_QUIRK_NO_IMAGES) == 0) return m;
-    while (i < m->content_count && !phi__render_is_image(&m->content[i])) i++;
+    while (i < m->content_count && !phi__translate_omits(t, &m->content[i])) i++;
     if (i == m->content_count) return m;
     copy = phi__translate_copy(t, m, &content);
     for (i = 0; copy != NULL && i < m->content_count; i++) {
-        bool image = phi__render_is_image(&m->content[i]);
-        if (!image)
-            content[n++] = m->content[i];
-        else if (!omitted) {
+        const phi_content *c = &m->content[i];
+        if (!phi__translate_omits(t, c))
+            content[n++] = *c;
+        else if (i == 0 || c[-1].kind != c->kind || !phi__translate_omits(t, &c[-1])) {
             memset(&content[n], 0, sizeof content[n]);
             content[n].kind = PHI_CONTENT_TEXT;
-            content[n++].text = PHI__LIT(PHI__RENDER_NO_IMAGE);
+            content[n++].text = phi__render_omitted(c->kind);
         }
-        omitted = image;
     }
     if (copy != NULL) copy->content_count = n;
     return copy;
@@ -135,7 +140,7 @@ static void phi__translate_result(phi__translation *t, const phi_message *m) {
     phi_content *content;
     phi_message *copy;
     if (!phi__translate_answers(t, m)) return;
-    m = phi__translate_images(t, m);
+    m = phi__translate_media(t, m);
     if (m == NULL || !phi__translate_id(t, &id)) {
         t->failed = true;
         return;
@@ -205,7 +210,7 @@ static void phi__translate_message(phi__translation *t, const phi_message *m) {
     if (m->role == PHI_ROLE_ASSISTANT)
         phi__translate_answer(t, m);
     else
-        phi__translate_put(t, phi__translate_images(t, m));
+        phi__translate_put(t, phi__translate_media(t, m));
 }
 
 /* Messages at most: each, and one for each call of an answer. */
@@ -224,12 +229,15 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
                                   phi_arena *arena, const phi_message *const **out,
                                   size_t *out_count) {
     phi__translation t;
+    phi_model filled = *target;
     size_t i;
     memset(&t, 0, sizeof t);
-    t.target = target;
+    t.codec = codec;
+    t.target = &filled;
     t.arena = arena;
     t.ids = phi__render_id_rule(codec, target);
     t.provider = target->provider != NULL ? target->provider : target->protocol;
+    filled.provider = t.provider;
     if (codec != NULL)
         phi__codec_origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
     t.cap = phi__translate_most(messages, count);

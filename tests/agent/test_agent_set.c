@@ -521,6 +521,37 @@ TEST(an_agent_of_one_run_keeps_its_settings) {
     rig_free(r);
 }
 
+static bool takes(phi_agent agent, phi_model model, phi_content_kind kind, const char *type) {
+    if (!CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK)) return false;
+    return phi_agent_takes(agent, kind, phi_str_of(type));
+}
+
+TEST(an_agent_says_what_its_model_takes) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent = rig_agent(r, &desc);
+    phi_model claude = phi_model_anthropic("claude-sonnet-4-6", "K");
+    phi_model gemini = phi_model_google("gemini-3-pro", "K"), blind = claude;
+    phi_model llama = phi_model_ollama(NULL, "llama3");
+    blind.quirks |= PHI_QUIRK_NO_IMAGES;
+    CHECK(takes(agent, claude, PHI_CONTENT_DOCUMENT, "application/pdf"));
+    CHECK(!takes(agent, claude, PHI_CONTENT_DOCUMENT, "application/msword"));
+    CHECK(!takes(agent, claude, PHI_CONTENT_AUDIO, "audio/wav"));
+    CHECK(takes(agent, claude, PHI_CONTENT_IMAGE, "image/png"));
+    CHECK(!takes(agent, claude, PHI_CONTENT_IMAGE, "image/bmp"));
+    CHECK(!takes(agent, claude, PHI_CONTENT_OPAQUE, ""));
+    CHECK(takes(agent, claude, PHI_CONTENT_TEXT, ""));
+    CHECK(takes(agent, gemini, PHI_CONTENT_AUDIO, "audio/mpeg"));
+    CHECK(!takes(agent, blind, PHI_CONTENT_IMAGE, "image/png"));
+    CHECK(!takes(agent, blind, PHI_CONTENT_DOCUMENT, "application/pdf"));
+    CHECK(!takes(agent, llama, PHI_CONTENT_DOCUMENT, "application/pdf"));
+    CHECK(takes(agent, llama, PHI_CONTENT_DOCUMENT, "")); /* by its text */
+    CHECK(!takes(agent, llama, PHI_CONTENT_AUDIO, ""));
+    phi_agent_free(agent);
+    CHECK(!phi_agent_takes(agent, PHI_CONTENT_TEXT, phi_str_of("")));
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(thinking_tokens_and_temperature_are_in_the_next_request_and_its_loop_id),
           TEST_ENTRY(cache_marks_and_the_choice_of_tools_are_in_the_next_request),
           TEST_ENTRY(retries_are_those_that_were_set),
@@ -536,4 +567,5 @@ TEST_MAIN(TEST_ENTRY(thinking_tokens_and_temperature_are_in_the_next_request_and
           TEST_ENTRY(a_bad_value_changes_nothing_and_is_named),
           TEST_ENTRY(want_of_memory_changes_nothing),
           TEST_ENTRY(a_list_of_models_is_set_and_taken_away_and_settings_are_the_agents_own),
-          TEST_ENTRY(an_agent_of_one_run_keeps_its_settings))
+          TEST_ENTRY(an_agent_of_one_run_keeps_its_settings),
+          TEST_ENTRY(an_agent_says_what_its_model_takes))

@@ -234,6 +234,75 @@ TEST(an_abort_in_mid_stream_keeps_the_text_in_every_protocol) {
     }
 }
 
+/* "double" gives a document and a sound with its number. */
+static phi_flow give_media(void *user_data, phi_call call, phi_str arguments) {
+    phi_content blocks[4];
+    phi_tool_result result = PHI_ZERO;
+    (void)user_data;
+    (void)arguments;
+    memset(blocks, 0, sizeof blocks);
+    blocks[0].kind = PHI_CONTENT_TEXT;
+    blocks[0].text = phi_str_of("42");
+    blocks[1].kind = blocks[2].kind = PHI_CONTENT_DOCUMENT;
+    blocks[1].data = phi_str_of("JVBERi0xLjc=");
+    blocks[1].mime_type = phi_str_of("application/pdf");
+    blocks[1].name = phi_str_of("Report 2026.pdf");
+    blocks[2].text = phi_str_of("some words");
+    blocks[3].kind = PHI_CONTENT_AUDIO;
+    blocks[3].data = phi_str_of("UklGRg==");
+    blocks[3].mime_type = phi_str_of("audio/wav");
+    result.content = blocks;
+    result.content_count = 4;
+    CHECK_EQ_INT(phi_call_result(call, &result), PHI_OK);
+    return PHI_DONE;
+}
+
+static phi_status prompt_media(phi_agent agent) {
+    phi_content blocks[4];
+    memset(blocks, 0, sizeof blocks);
+    blocks[0].kind = PHI_CONTENT_AUDIO;
+    blocks[0].data = phi_str_of("UklGRg==");
+    blocks[0].mime_type = phi_str_of("audio/wav");
+    blocks[1].kind = blocks[2].kind = blocks[3].kind = PHI_CONTENT_DOCUMENT;
+    blocks[1].data = phi_str_of("JVBERi0xLjc=");
+    blocks[1].mime_type = phi_str_of("application/pdf");
+    blocks[2].text = phi_str_of("more words");
+    blocks[2].name = phi_str_of("a_b/c.txt");
+    blocks[3].url = phi_str_of("https://a.example/b.pdf");
+    return phi_prompt_content(agent, blocks, 4);
+}
+
+/* The mock refuses what the real ones refuse. */
+TEST(documents_and_audio_go_to_every_protocol_as_it_takes_them) {
+    size_t i;
+    e2e_forget();
+    for (i = 0; i < PROTOCOLS; i++) {
+        phi_agent_desc desc = e2e_desc(E2E_ANTHROPIC, "");
+        phi_tool tool = desc.tools[0];
+        crowd *c = roomy_crowd();
+        char url[400], *body;
+        seen *s;
+        REQUIRE(c != NULL);
+        tool.start = give_media;
+        desc.tools = &tool;
+        desc.tool_count = 1;
+        desc.model = model_at(&protocols[i], "/s/media", "a-key", url);
+        s = crowd_add(c, &desc, protocols[i].protocol);
+        if (CHECK(s != NULL)) {
+            CHECK_EQ_INT(prompt_media(s->agent), PHI_OK);
+            s->running = true;
+            CHECK(crowd_run(c, 30));
+            if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s: %s\n", s->name, s->failure_text);
+            CHECK(strncmp(s->text, "I look.It is ", 13) == 0);
+            body = mock_ask("GET", "/_body");
+            CHECK_EQ_INT(e2e_count(body, "JVBERi0xLjc="), 2);
+            free(body);
+            CHECK_EQ_INT(phi_message_count(s->agent), 4);
+        }
+        crowd_free(c);
+    }
+}
+
 MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_protocol),
           TEST_ENTRY(a_stream_of_single_bytes_is_read_in_every_protocol),
           TEST_ENTRY(values_of_arguments_are_told_before_a_call_starts_in_every_protocol),
@@ -245,4 +314,5 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_
           TEST_ENTRY(a_wrong_key_is_refused_in_every_protocol),
           TEST_ENTRY(bedrock_takes_a_signature_made_with_the_key_pair),
           TEST_ENTRY(steps_of_a_hosted_search_go_back_to_interactions),
-          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol))
+          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol),
+          TEST_ENTRY(documents_and_audio_go_to_every_protocol_as_it_takes_them))

@@ -157,6 +157,36 @@ TEST(an_image_that_is_too_large_becomes_a_text_that_says_so) {
     rig_free(s.r);
 }
 
+TEST(documents_and_audio_have_the_cap_of_images) {
+    scene s;
+    phi_content blocks[5];
+    const phi_message *m;
+    begin_with(&s, NULL, 0, true);
+    s.desc.max_result_image_bytes = 9;
+    REQUIRE(ask(&s));
+    rig_careless(s.r); /* its model takes no audio */
+    memset(blocks, 0, sizeof blocks);
+    blocks[0].kind = blocks[1].kind = blocks[2].kind = PHI_CONTENT_DOCUMENT;
+    blocks[3].kind = blocks[4].kind = PHI_CONTENT_AUDIO;
+    blocks[0].mime_type = blocks[1].mime_type = phi_str_of("application/pdf");
+    blocks[3].mime_type = blocks[4].mime_type = phi_str_of("audio/wav");
+    blocks[0].data = blocks[3].data = phi_str_of("aGFsZmhhbGY=");
+    blocks[1].data = blocks[4].data = phi_str_of("aGFsZmhhbGZoYWxm");
+    blocks[2].text = phi_str_of("ten bytes.");
+    CHECK_EQ_INT(give(&s, blocks, 5), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 20), 0);
+    m = result_of(&s);
+    CHECK_EQ_INT(m->content_count, 5);
+    CHECK_EQ_INT(m->content[0].kind, PHI_CONTENT_DOCUMENT);
+    CHECK_STR(m->content[1].text,
+              "[A document of 12 bytes was left out: at most 9 bytes are shown]");
+    CHECK_STR(m->content[2].text,
+              "[A document of 10 bytes was left out: at most 9 bytes are shown]");
+    CHECK_EQ_INT(m->content[3].kind, PHI_CONTENT_AUDIO);
+    CHECK_STR(m->content[4].text, "[A sound of 12 bytes was left out: at most 9 bytes are shown]");
+    rig_free(s.r);
+}
+
 TEST(by_default_two_mebibytes_of_text_are_whole_and_unlimited_is_unlimited) {
     static char text[2097154];
     scene s;
@@ -493,4 +523,5 @@ TEST_MAIN(TEST_ENTRY(head_and_tail_of_a_long_text_stay_and_a_line_says_how_much_
           TEST_ENTRY(a_full_disk_cuts_the_result_warns_the_host_and_leaves_no_file),
           TEST_ENTRY(a_cut_result_survives_every_failed_allocation),
           TEST_ENTRY(events_and_the_hook_after_the_tool_see_the_cut_result),
-          TEST_ENTRY(a_tape_plays_the_same_result_and_writes_no_file))
+          TEST_ENTRY(a_tape_plays_the_same_result_and_writes_no_file),
+          TEST_ENTRY(documents_and_audio_have_the_cap_of_images))

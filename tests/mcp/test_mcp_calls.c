@@ -56,6 +56,66 @@ TEST(errors_of_the_protocol_and_of_the_tool_are_error_results) {
     CHECK(strstr(answered("result", "[]"), "error \"MCP call failed: ") != NULL);
 }
 
+/* The first block of a result of one block. */
+static void check_block(const char *block, phi_content_kind kind, const char *type,
+                        const char *name) {
+    char body[400];
+    tools_kit t;
+    (void)snprintf(body, sizeof body, "{\"content\":[%s]}", block);
+    if (calling(&t, "2025-06-18", NULL)) {
+        const phi_message *m;
+        rig_careless(t.k.rig); /* its model takes no audio */
+        tools_answer(&t, t.id, "result", body);
+        link_run(&t.k);
+        m = phi_message_at(t.agent, 2);
+        if (CHECK(m != NULL) && CHECK_EQ_INT(m->content_count, 1)) {
+            CHECK_EQ_INT(m->content[0].kind, kind);
+            CHECK_STR(m->content[0].mime_type, type);
+            CHECK_STR(m->content[0].name, name);
+            CHECK_STR(m->content[0].data, "AAAA");
+        }
+    }
+    tools_end(&t);
+}
+
+TEST(audio_and_binary_resources_are_blocks_of_their_kind) {
+    check_block("{\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"audio/x-wav\"}",
+                PHI_CONTENT_AUDIO, "audio/wav", "");
+    check_block("{\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"Audio/MP3\"}",
+                PHI_CONTENT_AUDIO, "audio/mpeg", "");
+    check_block("{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///a/b.pdf\",\"mimeType\":"
+                "\"application/pdf\",\"blob\":\"AAAA\"}}",
+                PHI_CONTENT_DOCUMENT, "application/pdf", "b.pdf");
+    check_block("{\"type\":\"resource\",\"resource\":{\"uri\":\"mock://\",\"mimeType\":"
+                "\"application/pdf\",\"blob\":\"AAAA\"}}",
+                PHI_CONTENT_DOCUMENT, "application/pdf", "");
+    check_block("{\"type\":\"resource\",\"resource\":{\"uri\":\"a.ogg\",\"mimeType\":"
+                "\"audio/ogg\",\"blob\":\"AAAA\"}}",
+                PHI_CONTENT_AUDIO, "audio/ogg", "");
+}
+
+TEST(audio_and_resources_of_other_types_are_a_line) {
+    CHECK_EQ_STR(answered("result", "{\"content\":[{\"type\":\"audio\",\"data\":\"AAAA\","
+                                    "\"mimeType\":\"audio/midi\"}]}"),
+                 "ToolExecutionEnd toolResult c1 \"[audio, audio/midi, 3 bytes]\"");
+    CHECK_EQ_STR(answered("result", "{\"content\":[{\"type\":\"audio\",\"data\":\"?\","
+                                    "\"mimeType\":\"audio/wav\"}]}"),
+                 "ToolExecutionEnd toolResult c1 \"[audio, audio/wav, 0 bytes: it is no base64]\"");
+    CHECK_EQ_STR(answered("result", "{\"content\":[{\"type\":\"audio\",\"data\":\"AAAA\","
+                                    "\"mimeType\":\"image/png\"}]}"),
+                 "ToolExecutionEnd toolResult c1 \"[audio, image/png, 3 bytes]\"");
+    CHECK_EQ_STR(answered("result", "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":"
+                                    "\"a.zip\",\"mimeType\":\"application/zip\",\"blob\":"
+                                    "\"AAAA\"}}]}"),
+                 "ToolExecutionEnd toolResult c1 \"[resource a.zip, application/zip, 3 bytes]\"");
+    CHECK_EQ_STR(
+        answered("result", "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":"
+                           "\"a.pdf\",\"mimeType\":\"application/pdf\",\"blob\":"
+                           "\"!\"}}]}"),
+        "ToolExecutionEnd toolResult c1 \"[resource a.pdf, application/pdf, 0 bytes: it is "
+        "no base64]\"");
+}
+
 TEST(progress_is_shown_to_the_person) {
     tools_kit t;
     if (calling(&t, "2025-06-18", NULL)) {
@@ -397,4 +457,6 @@ TEST_MAIN(
     TEST_ENTRY(arguments_are_checked_before_the_server_sees_them_and_nulls_may_stand_for_nothing),
     TEST_ENTRY(a_tape_that_is_played_needs_no_call_of_the_server),
     TEST_ENTRY(a_run_with_a_call_survives_every_failed_allocation),
-    TEST_ENTRY(results_of_many_megabytes_are_cut_by_the_agent))
+    TEST_ENTRY(results_of_many_megabytes_are_cut_by_the_agent),
+    TEST_ENTRY(audio_and_binary_resources_are_blocks_of_their_kind),
+    TEST_ENTRY(audio_and_resources_of_other_types_are_a_line))

@@ -23,7 +23,6 @@ TEST(each_kind_of_content_reaches_the_model) {
     mock_kit k;
     if (mock_begin(&k, NULL, "2025-11-25", NULL)) {
         mock_calls(&k, "image", "{}", "\"Look:\" image");
-        mock_calls(&k, "audio", "{}", "\"[audio, audio/wav, 44 bytes]\"");
         mock_calls(&k, "link", "{}",
                    "\"[resource file:///readme.md, \"readme.md\", text/markdown: The file]\"");
         mock_calls(&k, "embed", "{}", "\"# Mock\n");
@@ -39,6 +38,8 @@ TEST(each_kind_of_content_reaches_the_model) {
                    "tool promises structured content, and there is none\"");
         mock_calls(&k, "bare_weather", "{}", "\"{\"celsius\":3,\"sky\":\"cloudy\"}\"");
         mock_calls(&k, "large", "{\"bytes\":3000000}", "left out");
+        rig_careless(k.rig); /* its model takes no audio */
+        mock_calls(&k, "audio", "{}", " audio\n");
     }
     mock_end(&k);
 }

@@ -254,7 +254,7 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
 
 static void served(link_kit *k, const char *json) {
     phi_json_found id, method;
-    char text[500];
+    char text[700];
     const char *result = "{}";
     if (phi_json_find(phi_str_of(json), "method", &method) != PHI_OK) return;
     if (phi_json_find(phi_str_of(json), "id", &id) != PHI_OK) return;
@@ -262,7 +262,9 @@ static void served(link_kit *k, const char *json) {
         result = "{\"resources\":[{\"uri\":\"a\",\"name\":\"A\"},7,{}],\"nextCursor\":\"again\"}";
     if (phi__str_is(method.raw, "prompts/get"))
         result = "{\"messages\":[{\"role\":\"assistant\",\"content\":{\"type\":\"image\",\"data\":"
-                 "\"AAAA\",\"mimeType\":\"image/png\"}},{\"content\":[{\"type\":\"text\",\"text\":"
+                 "\"AAAA\",\"mimeType\":\"image/png\"}},{\"role\":\"assistant\",\"content\":{"
+                 "\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"audio/wav\"}},"
+                 "{\"content\":[{\"type\":\"text\",\"text\":"
                  "\"a\"},{\"type\":\"new\"}]},7]}";
     if (phi__str_is(method.raw, "prompts/list"))
         result = "{\"prompts\":[{\"name\":\"p\",\"arguments\":[{\"name\":\"x\"},7]},{\"name\":3}]}";
@@ -293,7 +295,7 @@ TEST(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out) {
         h.text[0] = '\0';
         CHECK_EQ_INT(phi_mcp_get_prompt(k.mcp, "p", NULL, 0, on_prompted, &h, NULL), PHI_OK);
         link_run(&k);
-        CHECK_EQ_STR(h.text, "0 0 : 2 1 [image] 1 2 a\n");
+        CHECK_EQ_STR(h.text, "0 0 : 2 1 [image] 2 1 [audio] 1 2 a\n");
     }
     link_end(&k);
 }

@@ -176,6 +176,56 @@ TEST(prompts_are_filled_with_their_arguments) {
     served_free(&w.s);
 }
 
+/* A PDF, a text and an address as documents, and a sound. */
+static void media_of(phi_content out[4]) {
+    memset(out, 0, 4 * sizeof out[0]);
+    out[0].kind = out[1].kind = out[2].kind = PHI_CONTENT_DOCUMENT;
+    out[0].data = phi_str_of("JVBERi0=");
+    out[0].mime_type = phi_str_of("application/pdf");
+    out[0].name = phi_str_of("A b.pdf");
+    out[1].text = phi_str_of("words");
+    out[2].url = phi_str_of("https://a.example/c.pdf");
+    out[3].kind = PHI_CONTENT_AUDIO;
+    out[3].data = phi_str_of("UklGRg==");
+    out[3].mime_type = phi_str_of("audio/wav");
+}
+
+static void check_media(const char *version, const char *sound) {
+    phi_content content[4];
+    phi_tool_result result = PHI_ZERO;
+    phi_message message = PHI_ZERO;
+    char want[200];
+    world w;
+    world_begin(&w);
+    world_open(&w, version);
+    media_of(content);
+    result.content = content;
+    result.content_count = 4;
+    CHECK_EQ_STR(ASK(1, "tools/call", "{\"name\":\"wait\"}"), "");
+    CHECK_EQ_INT(phi_call_result(rig_call_at(w.r, 0), &result), PHI_OK);
+    CHECK(has(served_hear(&w.s),
+              "\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":"
+              "\"document:///A%20b.pdf\",\"mimeType\":\"application/pdf\",\"blob\":"
+              "\"JVBERi0=\"}},{\"type\":\"resource\",\"resource\":{\"uri\":"
+              "\"document:///document\",\"mimeType\":\"text/plain\",\"text\":\"words\"}},"
+              "{\"type\":\"text\",\"text\":\"https://a.example/c.pdf\"},"));
+    CHECK(has(w.s.line, sound));
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = 4;
+    CHECK_EQ_STR(ASK(2, "prompts/get", "{\"name\":\"later\"}"), "");
+    CHECK_EQ_INT(phi_mcp_answer_messages(w.kept, &message, 1), PHI_OK);
+    (void)snprintf(want, sizeof want, "{\"role\":\"user\",\"content\":%s}]", sound);
+    CHECK(has(served_hear(&w.s), want));
+    served_free(&w.s);
+}
+
+TEST(documents_are_embedded_resources_and_audio_is_audio_where_the_era_has_it) {
+    check_media("2025-11-25",
+                "{\"type\":\"audio\",\"data\":\"UklGRg==\",\"mimeType\":\"audio/wav\"}");
+    check_media("2024-11-05", "{\"type\":\"text\",\"text\":\"[audio]\"}");
+}
+
 TEST(arguments_are_completed) {
     world w;
     world_begin(&w);
@@ -724,4 +774,5 @@ TEST_MAIN(TEST_ENTRY(resources_are_listed_and_read), TEST_ENTRY(a_read_may_answe
           TEST_ENTRY(a_flood_of_calls_is_bounded), TEST_ENTRY(a_thousand_calls_may_be_under_way),
           TEST_ENTRY(bytes_may_come_one_at_a_time),
           TEST_ENTRY(a_desc_with_a_fault_is_refused_with_words),
-          TEST_ENTRY(every_failed_allocation_leaves_a_server_that_can_be_freed))
+          TEST_ENTRY(every_failed_allocation_leaves_a_server_that_can_be_freed),
+          TEST_ENTRY(documents_are_embedded_resources_and_audio_is_audio_where_the_era_has_it))

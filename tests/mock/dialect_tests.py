@@ -46,6 +46,11 @@ def refusals_in_dialects(check, client):
         got = client.post(where, raw if isinstance(raw, bytes) else body, headers)
         ok = got.status == status and words in words_of(name, got) and shape_of(name, got)
         check(ok, "%s refuses: %d %r" % (name, status, words), (got.status, got.body[:400]))
+    for name, edit in dialects.ACCEPTED:
+        body, headers = copy.deepcopy(dialects.BODIES[name]), dict(dialects.KEYS[name])
+        edit(body, headers)
+        got = client.post("/s/hello" + path(name, dialects.MODELS[name]), body, headers)
+        check(got.status == 200, "%s accepts a document or a sound" % name, got.body[:400])
     for name in NAMES:
         got = send(client, name, "/s/hello", dialects.MODELS[name], dialects.BODIES[name])
         check(got.status == 200, "%s: the body that refusals start from" % name, got.body)

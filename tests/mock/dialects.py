@@ -7,7 +7,7 @@ import hashlib
 import json
 
 from client import sse_events
-from refusals import PNG, SCHEMA, add, both, bytes_of, drop, header, put
+from refusals import PDF, PNG, SCHEMA, WAV, add, both, bytes_of, drop, header, put
 from wires import aws
 
 JSON = {"content-type": "application/json"}
@@ -388,3 +388,65 @@ refused(B, "enum value set: [success, error]",
 refused(B, "value greater than or equal to 1", put("inferenceConfig", {"maxTokens": 0}))
 refused(B, "Could not process image", add("messages", 2, "content", {
     "image": {"format": "jpeg", "source": {"bytes": PNG}}}))
+
+# ---- documents and audio ----
+
+FILE = {"type": "input_file", "filename": "a.pdf",
+        "file_data": "data:application/pdf;base64," + PDF}
+PAPER = {"document": {"format": "pdf", "name": "a (b) 1-c", "source": {"bytes": PDF}}}
+WORDS = {"document": {"format": "txt", "name": "words", "source": {"text": "words"}}}
+INLINE = {"inlineData": {"mimeType": "application/pdf", "data": PDF}}
+HEARD = {"inlineData": {"mimeType": "audio/wav", "data": WAV}}
+
+
+def user(*parts):
+    return add("input", {"role": "user", "content": list(parts)})
+
+
+def named(name):
+    return {"document": dict(PAPER["document"], name=name)}
+
+
+refused(R, "Supported values are", user({"type": "input_audio", "data": WAV}))
+refused(R, "expected one of file_data", user({"type": "input_file", "filename": "a.pdf"}))
+refused(R, "filename",
+        user({"type": "input_file", "file_data": FILE["file_data"]}))
+refused(R, "the bytes are not application/pdf",
+        user(dict(FILE, file_data="data:application/pdf;base64," + WAV)))
+refused(R, "Expected a valid URL", user({"type": "input_file", "file_url": "file:///a"}))
+refused(G, "no pages", add("contents", 2, "parts", {
+    "inlineData": {"mimeType": "application/pdf", "data": WAV}}))
+refused(G, "displayName", add("contents", 2, "parts", {
+    "inlineData": dict(INLINE["inlineData"], displayName="a")}))
+refused(G, "Unsupported MIME type: audio/wav",
+        put("contents", 2, "parts", 0, "functionResponse", "parts", [HEARD]))
+refused(G, "unsupported file uri", add("contents", 2, "parts", {
+    "fileData": {"mimeType": "application/pdf", "fileUri": "http://a/b"}}))
+refused(B, "must have a text block", add("messages", 2, "content", PAPER))
+refused(B, "Duplicate document names", both(add("messages", 2, "content", {"text": "x"}),
+                                            add("messages", 2, "content", PAPER),
+                                            add("messages", 2, "content", PAPER)))
+for bad in ("a.pdf", "a  b", "a_b", " a", ""):
+    refused(B, "document file name can only contain", add("messages", 2, "content", named(bad)))
+refused(B, "enum value set: [csv", add("messages", 2, "content", {
+    "document": dict(PAPER["document"], format="gif")}))
+refused(B, "could not be read", add("messages", 2, "content", {
+    "document": dict(PAPER["document"], source={"bytes": WAV})}))
+refused(B, "not allowed in a message of role assistant", add("messages", 1, "content", PAPER))
+refused(B, "doesn't support the audio field", add("messages", 2, "content", {
+    "audio": {"format": "wav", "source": {"bytes": WAV}}}))
+
+# What each must accept: (name, edit).
+ACCEPTED = [
+    (R, user(FILE)), (R, user({"type": "input_file", "file_url": "https://a.example/b.pdf"})),
+    (R, put("input", 4, "output", [FILE])),
+    (G, add("contents", {"role": "user", "parts": [INLINE, HEARD]})),
+    (G, add("contents", {"role": "user", "parts": [
+        {"fileData": {"mimeType": "application/pdf", "fileUri": "https://a.example/b.pdf"}}]})),
+    (G, put("contents", 2, "parts", 0, "functionResponse", "parts", [INLINE])),
+    (V, add("contents", {"role": "user", "parts": [
+        {"inlineData": dict(INLINE["inlineData"], displayName="a")}]})),
+    (B, both(add("messages", 2, "content", {"text": "x"}), add("messages", 2, "content", PAPER),
+             add("messages", 2, "content", WORDS))),
+    (B, put("messages", 2, "content", 0, "toolResult", "content", [PAPER])),
+]

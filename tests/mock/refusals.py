@@ -51,6 +51,16 @@ CHAT_BODY = {
                       "content": "A"}, {"role": "tool", "tool_call_id": "call_2", "content": "B"},
                  {"role": "user", "content": [{"type": "text", "text": "Go on."}]}]
 }
+PDF, WAV = "JVBERi0xLjc=", "UklGRg=="
+CLAUDE_PDF = {
+    "type": "document", "title": "a.pdf",
+    "source": {"type": "base64", "media_type": "application/pdf", "data": PDF}
+}
+CHAT_PDF = {
+    "type": "file",
+    "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64," + PDF}
+}
+CHAT_WAV = {"type": "input_audio", "input_audio": {"data": WAV, "format": "wav"}}
 ALL = []
 
 
@@ -184,6 +194,31 @@ claude(
     "image lies", "does not match the provided media type",
     add(M, 2, "content",
         {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": PNG}}))
+claude(
+    "document type", "Input should be 'application/pdf'",
+    add(M, 2, "content", {
+        "type": "document",
+        "source": {"type": "base64", "media_type": "application/msword", "data": PDF}}))
+claude(
+    "document lies", "The PDF specified was not valid",
+    add(M, 2, "content", {
+        "type": "document",
+        "source": {"type": "base64", "media_type": "application/pdf", "data": WAV}}))
+claude(
+    "document by http", "Only HTTPS URLs are supported",
+    add(M, 2, "content", {"type": "document", "source": {"type": "url", "url": "http://a/b.pdf"}}))
+claude(
+    "document without text", "source.text.data: Field required",
+    add(M, 2, "content",
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": ""}}))
+claude("document in an assistant's message", "not allowed in `assistant`",
+       add(M, 1, "content", CLAUDE_PDF))
+claude(
+    "document in an error", "must be type `text` if `is_error`",
+    both(put(M, 2, "content", 0, "is_error", True),
+         put(M, 2, "content", 0, "content", [CLAUDE_PDF])))
+claude("audio", "does not match any of the expected tags",
+       add(M, 2, "content", {"type": "audio", "data": WAV}))
 claude("thinking unsigned", "thinking.signature: Field required",
        lambda b, h: b[M][1]["content"].insert(0, {"type": "thinking", "thinking": "x"}))
 claude(
@@ -323,6 +358,22 @@ chat(
     "image that is none", "Invalid 'messages[5].content[0].image_url.url'",
     put(M, 5, "content",
         [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]))
+chat("file from a tool", "Invalid value: 'file'", put(M, 3, "content", [CHAT_PDF]))
+chat(
+    "file without a name", "expected a string, but got null",
+    put(M, 5, "content", [{
+        "type": "file", "file": {"file_data": CHAT_PDF["file"]["file_data"]}
+    }]))
+chat(
+    "file of another type", "MIME type application/pdf",
+    put(M, 5, "content", [{
+        "type": "file", "file": {"filename": "a.csv", "file_data": "data:text/csv;base64,YSxi"}
+    }]))
+chat("audio for a model that is deaf", "input_audio is only supported by certain models",
+     put(M, 5, "content", [CHAT_WAV]))
+chat(
+    "audio of another format", "Supported values are: 'wav' and 'mp3'",
+    put(M, 5, "content", [{"type": "input_audio", "input_audio": {"data": WAV, "format": "ogg"}}]))
 chat("is_error", "Unknown parameter: 'messages[3].is_error'", put(M, 3, "is_error", True))
 chat("reasoning to OpenAI", "Unknown parameter: 'messages[2].reasoning_content'",
      put(M, 2, "reasoning_content", "x"))
@@ -338,3 +389,18 @@ chat("Mistral stream_options", "Extra inputs",
      both(put("model", "mistral-large"), put("stream_options", {"include_usage": True})), 422)
 chat("DeepSeek wants reasoning", "Missing `reasoning_content`",
      both(put("model", "deepseek-chat"), put("thinking", {"type": "enabled"})))
+
+# What it must accept: (path, body to start from, edit).
+ACCEPTED = [
+    (CLAUDE, CLAUDE_BODY, add(M, 2, "content", CLAUDE_PDF)),
+    (CLAUDE, CLAUDE_BODY, put(M, 2, "content", 0, "content", [CLAUDE_PDF])),
+    (CLAUDE, CLAUDE_BODY,
+     add(M, 2, "content",
+         {"type": "document", "source": {"type": "url", "url": "https://a.example/b.pdf"}})),
+    (CLAUDE, CLAUDE_BODY,
+     add(M, 2, "content", {
+         "type": "document",
+         "source": {"type": "text", "media_type": "text/plain", "data": "words"}})),
+    (CHAT, CHAT_BODY, put(M, 5, "content", [CHAT_PDF])),
+    (CHAT, CHAT_BODY, both(put("model", "gpt-audio"), put(M, 5, "content", [CHAT_WAV]))),
+]

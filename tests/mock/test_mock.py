@@ -72,6 +72,11 @@ def refusals_have_the_words(client):
             check(
                 set(json.loads(got.body)["error"]) == {"message", "type", "param", "code"},
                 "shape: " + name, got.body)
+    for path, base, edit in refusals.ACCEPTED:
+        body, headers = copy.deepcopy(base), dict(refusals.HEADERS[path])
+        edit(body, headers)
+        got = client.post("/s/hello" + path, body, headers)
+        check(got.status == 200, "a document or a sound is accepted", got.body[:300])
     for path, base in ((CLAUDE, refusals.CLAUDE_BODY), (CHAT, refusals.CHAT_BODY)):
         got = client.post("/s/hello" + path, base, refusals.HEADERS[path])
         check(got.status == 200, "the body that the refusals start from is accepted", got.body)

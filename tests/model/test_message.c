@@ -140,6 +140,32 @@ TEST(what_the_interchange_does_not_name_survives_too) {
     end();
 }
 
+TEST(documents_and_audio_have_a_shape_of_our_own) {
+    static const char text[] =
+        "{\"role\":\"user\",\"content\":[{\"type\":\"document\",\"name\":\"Report\",\"data\":"
+        "\"JVBERi0=\",\"mimeType\":\"application/"
+        "pdf\"},{\"type\":\"document\",\"text\":\"one\\ntwo\"},"
+        "{\"type\":\"document\",\"url\":\"https://a.example/b.pdf\"},{\"type\":\"audio\",\"data\":"
+        "\"UklGRg==\",\"mimeType\":\"audio/wav\"}],\"timestamp\":1}";
+    phi_message m, *copy;
+    begin();
+    check_round_trip(text, text);
+    REQUIRE(phi_message_from_json(phi_str_of(text), &arena, &m, NULL) == PHI_OK);
+    copy = phi_message_copy(&m, &arena);
+    REQUIRE(copy != NULL && copy->content_count == 4);
+    CHECK_EQ_INT(copy->content[0].kind, PHI_CONTENT_DOCUMENT);
+    CHECK_STR(copy->content[0].name, "Report");
+    CHECK_STR(copy->content[0].data, "JVBERi0=");
+    CHECK_STR(copy->content[0].mime_type, "application/pdf");
+    CHECK_STR(copy->content[1].text, "one\ntwo");
+    CHECK_STR(copy->content[2].url, "https://a.example/b.pdf");
+    CHECK(copy->content[2].url.at != m.content[2].url.at);
+    CHECK_EQ_INT(copy->content[3].kind, PHI_CONTENT_AUDIO);
+    CHECK_STR(copy->content[3].data, "UklGRg==");
+    check_json(copy, text);
+    end();
+}
+
 /* Written and read. */
 static void check_arguments(const char *text, const char *want) {
     phi_message message, back;
@@ -353,8 +379,10 @@ TEST(usage_adds_up_field_by_field) {
 static bool json_there_and_back(void) {
     static const char text[] =
         "{\"role\":\"assistant\",\"content\":[{\"type\":\"toolCall\",\"id\":\"c1\",\"name\":\"n\","
-        "\"arguments\":{\"a\":\"b\"}},{\"type\":\"thinking\",\"thinking\":\"t\",\"replay\":[1]}],"
-        "\"model\":\"m\"}";
+        "\"arguments\":{\"a\":\"b\"}},{\"type\":\"thinking\",\"thinking\":\"t\",\"replay\":[1]},"
+        "{\"type\":\"document\",\"url\":\"u\",\"name\":\"n\"},{\"type\":\"audio\",\"data\":\"AA=="
+        "\","
+        "\"mimeType\":\"audio/wav\"}],\"model\":\"m\"}";
     phi_message m, *copy;
     phi_str json;
     bool failed = false;
@@ -419,4 +447,5 @@ TEST_MAIN(TEST_ENTRY(a_user_message_has_the_interchange_shape),
           TEST_ENTRY(a_copy_shares_nothing_with_its_original),
           TEST_ENTRY(usage_adds_up_field_by_field),
           TEST_ENTRY(messages_survive_every_failed_allocation),
-          TEST_ENTRY(kinds_of_failures_and_events_have_names))
+          TEST_ENTRY(kinds_of_failures_and_events_have_names),
+          TEST_ENTRY(documents_and_audio_have_a_shape_of_our_own))

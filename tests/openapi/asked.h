@@ -20,6 +20,7 @@ typedef struct asked {
     size_t call_count;
     /* what came of it, in the order of the results */
     char *text[ASKED_CALLS], *details[ASKED_CALLS], *image[ASKED_CALLS];
+    phi_content_kind kind[ASKED_CALLS]; /* of the block in image */
     size_t len[ASKED_CALLS];
     bool is_error[ASKED_CALLS];
     size_t results;
@@ -126,6 +127,7 @@ static inline void asked_event(asked *a, const phi_event *event) {
     a->text[n] = asked_copy(m->content[0].text);
     a->len[n] = m->content[0].text.len;
     a->details[n] = asked_copy(m->details);
+    a->kind[n] = m->content_count > 1 ? m->content[1].kind : (phi_content_kind)0;
     a->image[n] = asked_copy(m->content_count > 1 ? m->content[1].data : phi__str("", 0));
     a->is_error[n] = m->is_error;
     a->results++;

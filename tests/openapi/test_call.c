@@ -75,8 +75,12 @@ TEST(an_answer_is_shown_with_its_status_whatever_it_is) {
     answers(200, "Content-Type: text/plain\r\n", "\xEF\xBB\xBFmark", LINE "200 OK\n\nmark");
     answers(200, "", "\xFF\xFE\xFD\xFC\xFB binary",
             LINE "200 OK\n\n[Binary data, 12 bytes: not text]");
-    answers(200, "Content-Type: application/pdf\r\nContent-Length: 7\r\n", "%PDF-1.",
+    answers(200, "Content-Type: application/zip\r\nContent-Length: 7\r\n", "PK12345",
+            LINE "200 OK\n\n[application/zip, 7 bytes: not text]");
+    answers(200, "Content-Type: application/pdf\r\nContent-Length: 7\r\n", "no PDF.",
             LINE "200 OK\n\n[application/pdf, 7 bytes: not text]");
+    answers(200, "Content-Type: audio/wav\r\n", "RIFF", /* the model is a Claude */
+            LINE "200 OK\n\n[audio/wav, at least 4 bytes: not text]");
 }
 
 TEST(the_details_have_status_method_and_url_without_the_query) {
@@ -96,6 +100,15 @@ TEST(an_image_is_shown_as_one) {
     if (!answered(&a, NULL, 200, "Content-Type: image/png\r\n", png, sizeof png - 1)) return;
     CHECK_EQ_STR(a.text[0], LINE "200 OK\n\n");
     CHECK_EQ_STR(a.image[0], "iVBORw0KGgoAAA==");
+    asked_close(&a);
+}
+
+TEST(a_pdf_is_a_document_for_a_model_that_takes_it) {
+    asked a;
+    if (!answered(&a, NULL, 200, "Content-Type: Application/PDF\r\n", "%PDF-1.7", 8)) return;
+    CHECK_EQ_STR(a.text[0], LINE "200 OK\n\n");
+    CHECK_EQ_STR(a.image[0], "JVBERi0xLjc=");
+    CHECK_EQ_INT(a.kind[0], PHI_CONTENT_DOCUMENT);
     asked_close(&a);
 }
 
@@ -1070,4 +1083,5 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(the_runtime_may_be_freed_in_the_midst),
           TEST_ENTRY(out_of_a_snapshot_reading_requests_are_made_again_and_others_are_not),
           TEST_ENTRY(a_call_with_a_token_survives_every_failed_allocation),
-          TEST_ENTRY(a_call_with_a_file_survives_every_failed_allocation))
+          TEST_ENTRY(a_call_with_a_file_survives_every_failed_allocation),
+          TEST_ENTRY(a_pdf_is_a_document_for_a_model_that_takes_it))

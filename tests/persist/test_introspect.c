@@ -483,12 +483,18 @@ TEST(texts_are_cut_at_a_character_and_hold_nothing_that_a_terminal_obeys) {
     blocks[1].data = phi_str_of("aGVsbG8=");
     blocks[1].mime_type = phi_str_of("image/png");
     put(&m, 0);
+    blocks[1].kind = PHI_CONTENT_DOCUMENT;
+    blocks[2].kind = PHI_CONTENT_AUDIO;
+    blocks[2].data = phi_str_of("UklGRg==");
+    blocks[2].mime_type = phi_str_of("audio/wav");
+    put(&m, 0);
     CHECK_EQ_STR(strstr(described(&d), "0 user message"),
                  "0 user message, 7 tokens, shown: \"0123456789\"\n"
                  "1 user message, 7 tokens, shown: \"012345678...\" of 11 bytes\n"
                  "2 user message, 7 tokens, shown: \"\\x1b[2J\\x0d\\x7f\\x9b\xef\xbf\xbd\"\n"
                  "3 user message, 8 tokens, shown: \"0123456789...\" of 16 bytes\n"
-                 "4 user message, 93 tokens, shown, 1 image: \"0123456789...\" of 16 bytes\n");
+                 "4 user message, 93 tokens, shown, 1 image: \"0123456789...\" of 16 bytes\n"
+                 "5 user message, 6 tokens, shown, 1 document, 1 sound: \"01234567\"\n");
     d.text_bytes = PHI_UNLIMITED;
     CHECK(strstr(described(&d), "\n3 user message, 8 tokens, shown: \"0123456789abcdef\"\n") !=
           NULL);

@@ -204,6 +204,94 @@ TEST(what_the_original_would_refuse_a_file_for_is_not_written) {
     phi_arena_free(&arena);
 }
 
+static const char own_blocks[] =
+    "{\"session_id\":\"s\",\"loops\":[{\"loop_id\":\"l\",\"messages\":[{\"role\":\"user\","
+    "\"content\":["
+    "{\"type\":\"text\",\"text\":\"read\"},"
+    "{\"type\":\"document\",\"name\":\"a.pdf\",\"data\":\"JVBERi0=\",\"mimeType\":"
+    "\"application/pdf\"},{\"type\":\"document\",\"name\":\"b\",\"text\":\"one\"},"
+    "{\"type\":\"document\",\"url\":\"https://a.example/c\"},"
+    "{\"type\":\"audio\",\"data\":\"UklGRg==\",\"mimeType\":\"audio/wav\"}],\"timestamp\":1},"
+    "{\"role\":\"assistant\",\"content\":[{\"type\":\"opaque\",\"name\":\"x\",\"protocol\":"
+    "\"google\",\"json\":\"{}\"},{\"type\":\"text\",\"text\":\"ok\"}],\"timestamp\":2}],"
+    "\"events\":[{\"sequence\":0,\"event\":{\"type\":\"MessageEnd\",\"loop_id\":\"l\",\"message\":{"
+    "\"role\":\"user\",\"content\":[{\"type\":\"document\",\"name\":\"d.pdf\",\"data\":"
+    "\"JVBERi0=\",\"mimeType\":\"application/pdf\"}],\"timestamp\":1}}},"
+    "{\"sequence\":1,\"event\":{\"type\":\"TurnEnd\",\"loop_id\":\"l\",\"turn_index\":0,"
+    "\"message\":{"
+    "\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}],\"timestamp\":2},"
+    "\"tool_results\":[{\"role\":\"toolResult\",\"toolCallId\":\"c\",\"toolName\":\"t\","
+    "\"content\":[{\"type\":\"audio\",\"data\":\"UklGRg==\",\"mimeType\":\"audio/mpeg\"}],"
+    "\"isError\":false,\"timestamp\":2}]}},"
+    "{\"sequence\":2,\"event\":{\"type\":\"TurnRequest\",\"loop_id\":\"l\",\"turn_index\":0,"
+    "\"payload\":{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"document\","
+    "\"name\":\"e.pdf\",\"url\":\"https://a.example/e\"}]}]}}}]}]}";
+
+static size_t occurs(phi_str json, const char *what) {
+    size_t at = 0, n = 0;
+    while ((at = phi__str_find(json, at, what)) != SIZE_MAX) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+TEST(blocks_that_the_original_does_not_know_are_written_as_text) {
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_session *s, *back;
+    phi_str json;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(phi_session_from_json(phi_str_of(own_blocks), &allocator, 0, &s, NULL) == PHI_OK);
+    REQUIRE(CHECK_EQ_INT(phi_session_to_json(s, 0, &arena, &json), PHI_OK));
+    CHECK_EQ_INT(occurs(json, "\"document\"") + occurs(json, "\"audio\"") +
+                     occurs(json, "\"opaque\"") + occurs(json, "JVBERi0=") +
+                     occurs(json, "UklGRg=="),
+                 0);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"(a document: a.pdf)\""), 1);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"(a document: b)\\none\""), 1);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"(a document: https://a.example/c)\""), 1);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"(a sound: audio/wav)\""), 1);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"(a document: d.pdf)\""), 1);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"(a sound: audio/mpeg)\""), 1);
+    CHECK_EQ_INT(occurs(json, "\"text\": \"ok\""), 2);
+    CHECK_EQ_INT(occurs(json, "TurnRequest"), 0); /* a request is written whole or not at all */
+    REQUIRE(CHECK_EQ_INT(phi_session_to_json(s, PHI_SESSION_OWN_EVENTS, &arena, &json), PHI_OK));
+    REQUIRE(phi_session_from_json(json, &allocator, 0, &back, NULL) == PHI_OK);
+    CHECK_EQ_INT(back->loops[0]->messages[0].content_count, 5);
+    CHECK_EQ_INT(back->loops[0]->messages[0].content[1].kind, PHI_CONTENT_DOCUMENT);
+    CHECK_STR(back->loops[0]->messages[0].content[1].data, "JVBERi0=");
+    CHECK_EQ_INT(back->loops[0]->messages[0].content[4].kind, PHI_CONTENT_AUDIO);
+    CHECK_EQ_INT(back->loops[0]->messages[1].content[0].kind, PHI_CONTENT_OPAQUE);
+    phi_session_free(back);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+}
+
+TEST(writing_blocks_as_text_survives_every_failed_allocation) {
+    phi_allocator allocator = test_allocator();
+    phi_session *s;
+    int n = 0;
+    phi_status status;
+    REQUIRE(phi_session_from_json(phi_str_of(own_blocks), &allocator, 0, &s, NULL) == PHI_OK);
+    do {
+        phi_memory memory;
+        phi_arena arena;
+        phi_str json;
+        phi_memory_init(&memory, &allocator, 0);
+        phi_arena_init(&arena, &memory, 0);
+        test_alloc_fail_at(n++);
+        status = phi_session_to_json(s, 0, &arena, &json);
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        phi_arena_free(&arena);
+    } while (status != PHI_OK && n < 1000);
+    CHECK(n > 3);
+    phi_session_free(s);
+}
+
 TEST(a_loop_of_a_provider_with_an_old_name_is_read_with_the_name_of_today) {
     static const char text[] =
         "{\"session_id\":\"s\",\"agent_id\":\"a\",\"loops\":[{\"loop_id\":\"s.azure.d.1\","
@@ -530,4 +618,6 @@ TEST_MAIN(TEST_ENTRY(every_field_is_read_and_written_as_the_original_does),
           TEST_ENTRY(reading_and_writing_survive_every_failed_allocation),
           TEST_ENTRY(old_files_without_turns_and_scope_are_read),
           TEST_ENTRY(sessions_are_files_that_are_loaded_listed_by_agent_newest_first_and_deleted),
-          TEST_ENTRY(a_directory_that_is_not_there_lists_nothing))
+          TEST_ENTRY(a_directory_that_is_not_there_lists_nothing),
+          TEST_ENTRY(blocks_that_the_original_does_not_know_are_written_as_text),
+          TEST_ENTRY(writing_blocks_as_text_survives_every_failed_allocation))

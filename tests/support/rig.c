@@ -119,6 +119,10 @@ static void rig_tell_message(rig *r, const phi_message *m) {
                     c->arguments.at);
         else if (c->kind == PHI_CONTENT_IMAGE)
             rig_add(r, " image");
+        else if (c->kind == PHI_CONTENT_DOCUMENT)
+            rig_add(r, " document");
+        else if (c->kind == PHI_CONTENT_AUDIO)
+            rig_add(r, " audio");
         else
             rig_tell_str(r, c->kind == PHI_CONTENT_THINKING ? " thinking " : " ", c->text);
     }

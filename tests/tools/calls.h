@@ -16,11 +16,12 @@ typedef struct calls {
     phi_toolset set;
     char dir[512]; /* an empty directory, the workspace unless the test's desc has one */
     /* the last call */
-    char *text; /* the result's text, or an image's data; terminated */
+    char *text; /* the result's text, or the data of an image, document, audio; terminated */
     size_t len;
     char *details; /* "" when there are none */
     char *updates; /* all of them, one behind the other */
-    char mime_type[32];
+    phi_content_kind kind;
+    char mime_type[32], name[64]; /* of a block with data */
     bool is_error, started, ended;
     int results, update_count, steps; /* steps: from the call's start */
 } calls;
@@ -40,7 +41,7 @@ static void calls_forget(calls *c) {
     c->text = calls_copy(phi__str("", 0));
     c->details = calls_copy(phi__str("", 0));
     c->updates = calls_copy(phi__str("", 0));
-    c->mime_type[0] = '\0';
+    c->mime_type[0] = c->name[0] = '\0';
     c->len = 0;
     c->is_error = c->started = c->ended = false;
     c->results = c->update_count = c->steps = 0;
@@ -102,11 +103,14 @@ static void calls_event(calls *c, const phi_event *event) {
         free(c->text);
         free(c->details);
         c->details = calls_copy(event->message->details);
-        if (content->kind == PHI_CONTENT_IMAGE) {
+        c->kind = content->kind;
+        if (content->data.len > 0) {
             c->text = calls_copy(content->data);
             c->len = content->data.len;
             (void)snprintf(c->mime_type, sizeof c->mime_type, "%.*s", (int)content->mime_type.len,
                            content->mime_type.at);
+            (void)snprintf(c->name, sizeof c->name, "%.*s", (int)content->name.len,
+                           content->name.len > 0 ? content->name.at : "");
         } else {
             c->text = calls_copy(content->text);
             c->len = content->text.len;

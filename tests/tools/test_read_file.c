@@ -155,6 +155,104 @@ TEST(a_large_image_is_whole_and_a_larger_one_is_refused) {
     calls_close(&c);
 }
 
+TEST(a_pdf_comes_as_a_document_with_its_name) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_mkdir(&c, "sub");
+    calls_put(&c, "sub/A.Pdf", "%PDF-1.7");
+    check_call(&c, "read_file", "{\"path\":\"sub/A.Pdf\"}", false,
+               "JVBERi0xLjc=", "{\"path\":\"sub/A.Pdf\",\"bytes\":8}");
+    CHECK_EQ_INT(c.kind, PHI_CONTENT_DOCUMENT);
+    CHECK_EQ_STR(c.mime_type, "application/pdf");
+    CHECK_EQ_STR(c.name, "A.Pdf");
+    calls_put(&c, "b.pdf", "plain words");
+    check_call(&c, "read_file", "{\"path\":\"b.pdf\"}", true,
+               "Cannot read b.pdf: the file is not application/pdf", NULL);
+    calls_put(&c, "c.pdf", "%P");
+    check_call(&c, "read_file", "{\"path\":\"c.pdf\"}", true,
+               "Cannot read c.pdf: the file is not application/pdf", NULL);
+    calls_put(&c, "d.pdf", "");
+    check_call(&c, "read_file", "{\"path\":\"d.pdf\"}", true,
+               "Cannot read d.pdf: the document is empty", NULL);
+    calls_close(&c);
+}
+
+TEST(a_large_pdf_is_whole_and_a_larger_one_is_refused) {
+    char *bytes = (char *)calloc(1, 200000);
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    memcpy(bytes, "%PDF-", 5);
+    calls_put_bytes(&c, "a.pdf", bytes, 200000);
+    free(bytes);
+    if (call(&c, "read_file", "{\"path\":\"a.pdf\"}")) {
+        CHECK_EQ_INT(c.len, 266668);
+        CHECK(strncmp(c.text, "JVBERi0AAAAA", 12) == 0);
+    }
+    CHECK(truncate(calls_path(&c, "a.pdf"), 20971520 + 3 * 1048576) == 0);
+    check_call(&c, "read_file", "{\"path\":\"a.pdf\"}", true, "Document too large (23MB, max 20MB)",
+               "");
+    calls_close(&c);
+}
+
+TEST(a_model_that_takes_neither_documents_nor_audio_hears_that_they_are_no_text) {
+    phi_model model = phi_model_minimax("MiniMax-M2", "K");
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_put(&c, "a.wav", "RIFF\xff"); /* the rig's model is a Claude */
+    check_call(&c, "read_file", "{\"path\":\"a.wav\"}", true,
+               "Cannot read a.wav: the file is not valid UTF-8 text", NULL);
+    CHECK_EQ_INT(phi_agent_set_model(c.agent, &model), PHI_OK);
+    calls_put(&c, "a.pdf", "%PDF-\xff");
+    check_call(&c, "read_file", "{\"path\":\"a.pdf\"}", true,
+               "Cannot read a.pdf: the file is not valid UTF-8 text", NULL);
+    calls_put(&c, "b.pdf", "%PDF-");
+    check_call(&c, "read_file", "{\"path\":\"b.pdf\"}", false, "[1 lines]\n   1 | %PDF-", NULL);
+    calls_close(&c);
+}
+
+/* The same as check_call by a model of Google's, which hears. */
+static void check_heard(calls *c, const char *path, bool is_error, const char *text) {
+    char body[400];
+    int left = 5000;
+    (void)snprintf(body, sizeof body,
+                   "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":["
+                   "{\"functionCall\":{\"name\":\"read_file\",\"args\":{\"path\":\"%s\"}}}]},"
+                   "\"finishReason\":\"STOP\"}]}\n\n",
+                   path);
+    calls_forget(c);
+    rig_replies(c->r, 200, "Content-Type: text/event-stream\r\n", body);
+    rig_replies(c->r, 200, "Content-Type: text/event-stream\r\n",
+                "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":["
+                "{\"text\":\"done\"}]},\"finishReason\":\"STOP\"}]}\n\n");
+    CHECK_EQ_INT(phi_prompt(c->agent, "go"), PHI_OK);
+    while (calls_step(c) > 0 && left-- > 0) continue;
+    CHECK_EQ_INT(c->results, 1);
+    CHECK_EQ_STR(c->text, text);
+    CHECK_EQ_INT(c->is_error, is_error);
+}
+
+TEST(a_model_that_hears_gets_wav_and_mp3_as_audio) {
+    phi_model model = phi_model_google("gemini-3-pro", "K");
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    CHECK_EQ_INT(phi_agent_set_model(c.agent, &model), PHI_OK);
+    calls_put(&c, "a.wav", "RIFF");
+    check_heard(&c, "a.wav", false, "UklGRg==");
+    CHECK_EQ_INT(c.kind, PHI_CONTENT_AUDIO);
+    CHECK_EQ_STR(c.mime_type, "audio/wav");
+    CHECK_EQ_STR(c.name, "");
+    calls_put(&c, "b.MP3", "ID3");
+    check_heard(&c, "b.MP3", false, "SUQz");
+    CHECK_EQ_STR(c.mime_type, "audio/mpeg");
+    calls_put(&c, "c.wav", "RIF");
+    check_heard(&c, "c.wav", true, "Cannot read c.wav: the file is not audio/wav");
+    calls_put(&c, "d.mp3", "");
+    check_heard(&c, "d.mp3", true, "Cannot read d.mp3: the sound is empty");
+    CHECK(truncate(calls_path(&c, "a.wav"), 21 * 1048576) == 0);
+    check_heard(&c, "a.wav", true, "Sound too large (21MB, max 20MB)");
+    calls_close(&c);
+}
+
 TEST(what_cannot_be_read_is_told_in_words) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
@@ -319,4 +417,8 @@ TEST_MAIN(TEST_ENTRY(lines_are_numbered_behind_a_header), TEST_ENTRY(offset_and_
           TEST_ENTRY(a_chain_of_links_takes_steps_and_ends_where_it_leads),
           TEST_ENTRY(allowed_paths_open_other_places),
           TEST_ENTRY(without_workspace_and_allowed_paths_everything_may_be_read),
-          TEST_ENTRY(cancelling_in_the_middle_closes_the_file))
+          TEST_ENTRY(cancelling_in_the_middle_closes_the_file),
+          TEST_ENTRY(a_pdf_comes_as_a_document_with_its_name),
+          TEST_ENTRY(a_large_pdf_is_whole_and_a_larger_one_is_refused),
+          TEST_ENTRY(a_model_that_takes_neither_documents_nor_audio_hears_that_they_are_no_text),
+          TEST_ENTRY(a_model_that_hears_gets_wav_and_mp3_as_audio))

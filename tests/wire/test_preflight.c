@@ -143,6 +143,67 @@ static void check_tool(const char *name, const char *schema, const char *want) {
     talk_free(&t);
 }
 
+static void check_block(phi_model model, phi_content block, const char *want) {
+    conversation t;
+    talk_begin(&t, model);
+    talk_user(&t, "go");
+    talk_assistant(&t);
+    talk_text(&t, "what?");
+    talk_user(&t, "this");
+    *talk_block(&t, block.kind) = block;
+    check(&t, want);
+    talk_free(&t);
+}
+
+TEST(documents_and_audio_that_a_model_does_not_take_are_named) {
+    phi_content block = PHI_ZERO;
+    block.kind = PHI_CONTENT_AUDIO;
+    block.data = phi_str_of("UklGRg==");
+    block.mime_type = phi_str_of("audio/wav");
+    check_block(claude(), block, "messages[2].content[1]: this model takes no audio (audio/wav)");
+    check_block(phi_model_google("gemini-3-pro", "K"), block, "");
+    block.data = phi_str_of("");
+    check_block(claude(), block, "messages[2].content[1]: audio without data");
+    block.kind = PHI_CONTENT_DOCUMENT;
+    check_block(claude(), block, "messages[2].content[1]: a document without data");
+    block.data = phi_str_of("JVBERi0=");
+    block.mime_type = phi_str_of("application/pdf");
+    check_block(claude(), block, "");
+    check_block(phi_model_ollama(NULL, "qwen3"), block,
+                "messages[2].content[1]: this model takes no document (application/pdf)");
+    block.mime_type = phi_str_of("application/msword");
+    check_block(claude(), block,
+                "messages[2].content[1]: this model takes no document (application/msword)");
+    block.data = phi_str_of("");
+    block.url = phi_str_of("https://a.example/b");
+    check_block(claude(), block,
+                "messages[2].content[1]: this model takes no document (application/msword by its "
+                "address)");
+    block.mime_type = phi_str_of("");
+    check_block(claude(), block, "");
+    check_block(phi_model_openai("gpt-5", "K"), block,
+                "messages[2].content[1]: this model takes no document (by its address)");
+    block.url = phi_str_of("");
+    block.text = phi_str_of("words");
+    check_block(phi_model_ollama(NULL, "qwen3"), block, "");
+}
+
+static void check_assistant(phi_content_kind kind, const char *want) {
+    conversation t;
+    talk_begin(&t, claude());
+    talk_user(&t, "go");
+    talk_assistant(&t);
+    talk_block(&t, kind)->text = phi_str_of("x");
+    check(&t, want);
+    talk_free(&t);
+}
+
+TEST(an_assistant_holds_neither_documents_nor_audio) {
+    check_assistant(PHI_CONTENT_DOCUMENT,
+                    "messages[1]: an assistant message may not hold documents");
+    check_assistant(PHI_CONTENT_AUDIO, "messages[1]: an assistant message may not hold audio");
+}
+
 TEST(tools_must_have_unique_names_and_an_object_schema) {
     check_tool("write", "{\"type\":\"object\"}", "");
     check_tool("write", "", "");
@@ -162,4 +223,6 @@ TEST_MAIN(TEST_ENTRY(a_good_transcript_passes), TEST_ENTRY(calls_and_results_mus
           TEST_ENTRY(ids_must_be_there_and_unique),
           TEST_ENTRY(messages_must_say_something_and_begin_and_end_as_the_target_wants),
           TEST_ENTRY(images_must_be_of_a_known_type_and_in_their_place),
-          TEST_ENTRY(tools_must_have_unique_names_and_an_object_schema))
+          TEST_ENTRY(tools_must_have_unique_names_and_an_object_schema),
+          TEST_ENTRY(documents_and_audio_that_a_model_does_not_take_are_named),
+          TEST_ENTRY(an_assistant_holds_neither_documents_nor_audio))

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from .base import Refusal, image_fault, is_int, is_number
+from .base import Refusal, image_fault, is_int, is_number, media_fault
 
 TOP_FIELDS = {
     "model", "max_tokens", "messages", "stream", "system", "tools", "tool_choice", "thinking",
@@ -281,6 +281,9 @@ class Checker:
         elif kind == "image":
             self.image(block.get("source"), where)
             self.mark(block, where)
+        elif kind == "document":
+            self.document(block, where + ".document")
+            self.mark(block, where)
         elif kind == "thinking":
             if not isinstance(block.get("thinking"), str):
                 refuse("%s.thinking.thinking: Field required", where)
@@ -326,6 +329,28 @@ class Checker:
                 refuse("%s.image.source.base64: %s", where, fault)
         elif kind == "url" and not str(source.get("url", "")).startswith("https://"):
             refuse("%s.image.source.url.url: Only HTTPS URLs are supported.", where)
+
+    def document(self, block, where):
+        source = block.get("source")
+        kind = source.get("type") if isinstance(source, dict) else None
+        if kind not in ("base64", "content", "file", "text", "url"):
+            refuse("%s.source: Input tag %r does not match 'base64', 'content', 'file', 'text', "
+                   "'url'", where, kind)
+        if not isinstance(block.get("title", ""), str):
+            refuse("%s.title: Input should be a valid string", where)
+        if kind == "base64":
+            if source.get("media_type") != "application/pdf":
+                refuse("%s.source.base64.media_type: Input should be 'application/pdf'", where)
+            fault = media_fault("application/pdf", source.get("data"))
+            if fault:
+                refuse("%s.source.base64: The PDF specified was not valid: %s", where, fault)
+        elif kind == "text":
+            if source.get("media_type") != "text/plain":
+                refuse("%s.source.text.media_type: Input should be 'text/plain'", where)
+            if not isinstance(source.get("data"), str) or not source["data"]:
+                refuse("%s.source.text.data: Field required", where)
+        elif kind == "url" and not str(source.get("url", "")).startswith("https://"):
+            refuse("%s.source.url.url: Only HTTPS URLs are supported.", where)
 
     def result_content(self, block, where):
         is_error, content = block.get("is_error", False), block.get("content", "")

@@ -237,6 +237,25 @@ def image_fault(media_type, data):
     return None
 
 
+MEDIA_MAGIC = {
+    "application/pdf": (b"%PDF-", ),
+    "audio/wav": (b"RIFF", ),
+}
+
+
+def media_fault(media_type, data):
+    """Why these base64 bytes of a document or a sound would be refused, or None."""
+    if not isinstance(data, str) or not data:
+        return "data cannot be empty"
+    try:
+        raw = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return "invalid base64 data"
+    if not raw.startswith(MEDIA_MAGIC.get(media_type, (b"", ))):
+        return "the bytes are not " + media_type
+    return None
+
+
 def deltas(text, size, whole=False):
     """Cuts a text into pieces of about `size` characters, at word ends where that is possible."""
     if whole or size <= 0:

@@ -8,15 +8,19 @@ import json
 import re
 
 from .anthropic_rules import fault_of_format, sign
-from .base import Refusal, image_fault, is_int, is_number
+from .base import Refusal, image_fault, is_int, is_number, media_fault
 
 TOP_FIELDS = {
     "messages", "system", "inferenceConfig", "toolConfig", "additionalModelRequestFields",
     "additionalModelResponseFieldPaths", "guardrailConfig", "performanceConfig", "requestMetadata",
     "promptVariables", "outputConfig", "serviceTier"
 }
-BLOCKS = ("text", "image", "document", "toolUse", "toolResult", "reasoningContent", "cachePoint",
-          "guardContent")
+DOCUMENTS = ("csv", "doc", "docx", "html", "md", "pdf", "txt", "xls", "xlsx")
+DOCUMENT_NAME = re.compile(r"^[a-zA-Z0-9()\[\]-]+(?: [a-zA-Z0-9()\[\]-]+)*$")
+SOUNDS = ("aac", "flac", "m4a", "mka", "mkv", "mp3", "mp4", "mpeg", "mpga", "ogg", "opus", "pcm",
+          "wav", "webm", "x-aac")
+BLOCKS = ("text", "image", "document", "audio", "toolUse", "toolResult", "reasoningContent",
+          "cachePoint", "guardContent")
 NAME = re.compile(r"^[a-zA-Z0-9_-]+$")
 MOST_MARKS = 4
 
@@ -61,7 +65,8 @@ class Checker:
         self.body, self.marks = body, 0
         self.claude = "claude" in model or "anthropic" in model
         self.other = bool(re.search(r"nova|titan|llama|mistral|gpt-oss", model))
-        self.uses_tools = False
+        self.hears = bool(re.search(r"voxtral|omni", model))
+        self.uses_tools, self.documents = False, set()
 
     def top(self):
         body = self.body
@@ -208,6 +213,9 @@ class Checker:
                        "object to the content field and try again.", where)
             blocks = [self.block(b, "%s.content.%d" % (where, j), i, j, role)
                       for j, b in enumerate(many(message["content"], where + ".content"))]
+            if any(k == "document" for k, _ in blocks) and not any(k == "text" for k, _ in blocks):
+                refuse("The content field in the Message object at %s must have a text block beside "
+                       "its documents.", where)
             self.results([v for k, v in blocks if k == "toolResult"], waiting, where)
             waiting = [v["toolUseId"] for k, v in blocks if k == "toolUse"]
             for name in waiting:
@@ -252,6 +260,12 @@ class Checker:
             self.mark(value, where)
         elif kind == "image":
             self.image(value, where + ".image", role)
+        elif kind == "document":
+            self.wants_role(role, "user", kind, where)
+            self.document(value, where + ".document")
+        elif kind == "audio":
+            self.wants_role(role, "user", kind, where)
+            self.audio(value, where + ".audio")
         elif kind == "toolUse":
             self.wants_role(role, "assistant", kind, where)
             extra(value, {"toolUseId", "name", "input"}, where + ".toolUse")
@@ -305,6 +319,8 @@ class Checker:
                 self.text(part, inner, "ToolResultContentBlock")
             if kind == "image":
                 self.image(part, inner + ".image", "user")
+            if kind == "document":
+                self.document(part, inner + ".document")
 
     def reasoning(self, value, where):
         if self.other:
@@ -324,6 +340,41 @@ class Checker:
         if signature and signature.startswith("bW9jay") and said and signature != sign(said):
             refuse("The model returned the following errors: %s: Invalid `signature` in `thinking` "
                    "block", where)
+
+    def document(self, value, where):
+        extra(value, {"format", "name", "source", "context", "citations"}, where)
+        name, form = value.get("name"), value.get("format", "txt")
+        if form not in DOCUMENTS:
+            constraint(form, where + ".format",
+                       "Member must satisfy enum value set: [%s]" % ", ".join(DOCUMENTS))
+        if not isinstance(name, str) or not DOCUMENT_NAME.match(name) or len(name) > 200:
+            refuse("The document file name can only contain alphanumeric characters, whitespace "
+                   "characters, hyphens, parentheses, and square brackets. The name can't contain "
+                   "more than one consecutive whitespace character.")
+        if name in self.documents:
+            refuse("Duplicate document names not allowed: %s", name)
+        self.documents.add(name)
+        kind, data = union(value.get("source") or {}, where + ".source",
+                           ("bytes", "s3Location", "text", "content"))
+        if kind == "text" and (not isinstance(data, str) or not data.strip()):
+            refuse("The text field at %s.source is blank. Add text to the text field, and try "
+                   "again.", where)
+        fault = media_fault("application/" + form, data) if kind == "bytes" else None
+        if fault:
+            refuse("The model returned the following errors: %s: The document could not be read: "
+                   "%s", where, fault)
+
+    def audio(self, value, where):
+        extra(value, {"format", "source"}, where)
+        if value.get("format") not in SOUNDS:
+            constraint(value.get("format"), where + ".format",
+                       "Member must satisfy enum value set: [%s]" % ", ".join(SOUNDS))
+        if not self.hears:
+            refuse("This model doesn't support the audio field. Remove audio and try again.")
+        kind, data = union(value.get("source") or {}, where + ".source", ("bytes", "s3Location"))
+        fault = media_fault("audio/" + value["format"], data) if kind == "bytes" else None
+        if fault:
+            refuse("The model returned the following errors: %s: %s", where, fault)
 
     def image(self, value, where, role):
         if role != "user":

@@ -10,7 +10,7 @@ import binascii
 import re
 
 from .anthropic_rules import sign
-from .base import Refusal, image_fault, is_int, is_number
+from .base import Refusal, image_fault, media_fault, is_int, is_number
 
 TOP_FIELDS = {
     "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "safetySettings",
@@ -289,7 +289,9 @@ class Checker:
                 refuse("Unable to submit request because it has an empty text parameter. Add a "
                        "value to the parameter and try again.")
         elif kind == "inlineData":
-            self.image(value, where + ".inlineData")
+            self.data(value, where + ".inlineData")
+        elif kind == "fileData":
+            self.address(value, where + ".fileData")
         elif kind == "functionCall":
             if role != "model":
                 refuse("Please ensure that function calls stand in a turn of the model.")
@@ -304,7 +306,10 @@ class Checker:
                            "find field.", snake(where + ".functionResponse"))
                 inner_where = "%s.functionResponse.parts[%d]" % (where, j)
                 extra(inner, {"inlineData", "fileData"}, inner_where)
-                self.image(inner.get("inlineData"), inner_where + ".inlineData")
+                if "fileData" in inner:
+                    self.address(inner["fileData"], inner_where + ".fileData")
+                else:
+                    self.data(inner.get("inlineData"), inner_where + ".inlineData", True)
 
     def signature(self, part, signature, where):
         try:
@@ -329,8 +334,33 @@ class Checker:
             refuse("Invalid value at '%s.%s' (type.googleapis.com/google.protobuf.Struct), %s",
                    snake(where), payload, repr(value[payload]))
 
+    def titles(self):
+        return {"displayName"} if self.vertex else set()
+
+    def address(self, value, where):
+        extra(value, {"mimeType", "fileUri"} | self.titles(), where)
+        if not str(value.get("fileUri", "")).startswith(("https://", "gs://")):
+            refuse("Invalid or unsupported file uri: %s", value.get("fileUri"))
+        if not value.get("mimeType"):
+            refuse("* GenerateContentRequest.%s.mime_type: required field missing\n", snake(where))
+
+    def data(self, value, where, of_function=False):
+        """Images, PDFs, text, audio; a function's response holds no audio."""
+        kind = str((value or {}).get("mimeType"))
+        heard = kind.startswith("audio/") and not of_function
+        if kind != "application/pdf" and not kind.startswith("text/") and not heard:
+            self.image(value, where)
+            return
+        extra(value, {"mimeType", "data"} | self.titles(), where)
+        fault = media_fault(kind, value.get("data"))
+        if fault == "invalid base64 data":
+            refuse("Invalid value at '%s.data' (TYPE_BYTES), Base64 decoding failed", snake(where))
+        if fault:
+            refuse("The document has no pages." if kind == "application/pdf" else
+                   "Request contains an invalid argument.")
+
     def image(self, value, where):
-        extra(value, {"mimeType", "data", "displayName"}, where)
+        extra(value, {"mimeType", "data"} | self.titles(), where)
         fault = image_fault(value.get("mimeType"), value.get("data"))
         if fault == "invalid base64 data":
             refuse("Invalid value at '%s.data' (TYPE_BYTES), Base64 decoding failed", snake(where))

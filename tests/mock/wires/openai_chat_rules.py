@@ -7,7 +7,7 @@ those servers; all others accept the extra fields that compatible servers define
 import json
 import re
 
-from .base import Refusal, image_fault, is_int, is_number
+from .base import Refusal, image_fault, is_int, is_number, media_fault
 
 TOP_FIELDS = {
     "model", "messages", "stream", "stream_options", "max_completion_tokens", "max_tokens",
@@ -413,6 +413,44 @@ class Checker:
                        inner + ".text")
             if kind == "image_url":
                 self.image(part.get("image_url"), inner + ".image_url")
+            if kind == "file":
+                self.file(part, inner)
+            if kind == "input_audio":
+                self.audio(part, inner)
+
+    def file(self, part, where):
+        extra(part, {"type", "file"}, where)
+        value = part.get("file")
+        expect(isinstance(value, dict), value, "an object", where + ".file")
+        extra(value, {"file_data", "file_id", "filename"}, where + ".file")
+        if "file_id" in value:
+            return
+        for name in ("filename", "file_data"):
+            expect(isinstance(value.get(name), str), value.get(name), "a string",
+                   where + ".file." + name)
+        match = re.match(r"data:application/pdf;base64,(.*)$", value["file_data"], re.S)
+        fault = media_fault("application/pdf", match.group(1)) if match else "not a data URL"
+        if fault:
+            refuse(
+                "Invalid '%s.file.file_data'. Expected a base64-encoded data URL with the MIME type "
+                "application/pdf: %s." % (where, fault), where + ".file.file_data", "invalid_value")
+
+    def audio(self, part, where):
+        extra(part, {"type", "input_audio"}, where)
+        value = part.get("input_audio")
+        expect(isinstance(value, dict), value, "an object", where + ".input_audio")
+        extra(value, {"data", "format"}, where + ".input_audio")
+        if value.get("format") not in ("wav", "mp3"):
+            refuse(
+                "Invalid value: '%s'. Supported values are: 'wav' and 'mp3'." % value.get("format"),
+                where + ".input_audio.format", "invalid_value")
+        fault = media_fault("audio/" + value["format"], value.get("data"))
+        if fault:
+            refuse("Invalid '%s.input_audio.data': %s." % (where, fault),
+                   where + ".input_audio.data", "invalid_value")
+        if self.openai and "audio" not in self.body["model"]:
+            refuse("Invalid content type. input_audio is only supported by certain models.", where,
+                   "invalid_value")
 
     def image(self, value, where):
         expect(isinstance(value, dict), value, "an object", where)

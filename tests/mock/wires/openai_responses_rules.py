@@ -9,7 +9,7 @@ import json
 import re
 
 from .anthropic_rules import sign
-from .base import Refusal, image_fault, is_int, is_number
+from .base import Refusal, image_fault, is_int, is_number, media_fault
 from .openai_chat_rules import EFFORTS, Checker as ChatChecker
 from .openai_chat_rules import expect, extra, named, refuse, too_long
 
@@ -258,6 +258,29 @@ class Checker:
             elif kind == "input_image":
                 extra(part, {"type", "image_url", "detail", "file_id"}, inner)
                 self.image(part.get("image_url"), inner + ".image_url")
+            elif kind == "input_file":
+                self.file(part, inner)
+
+    def file(self, part, where):
+        extra(part, {"type", "file_data", "file_url", "file_id", "filename", "detail"}, where)
+        given = [k for k in ("file_data", "file_url", "file_id") if part.get(k) is not None]
+        if len(given) != 1:
+            refuse("Invalid '%s': expected one of file_data, file_url and file_id." % where, where,
+                   "invalid_value")
+        value = part[given[0]]
+        expect(isinstance(value, str), value, "a string", "%s.%s" % (where, given[0]))
+        if given[0] == "file_url" and not value.startswith(("http://", "https://")):
+            refuse("Invalid '%s.file_url'. Expected a valid URL." % where, where + ".file_url",
+                   "invalid_value")
+        if given[0] != "file_data":
+            return
+        expect(isinstance(part.get("filename"), str), part.get("filename"), "a string",
+               where + ".filename")
+        match = re.match(r"data:([^;,]*);base64,(.*)$", value, re.S)
+        fault = media_fault(match.group(1), match.group(2)) if match else "not a data URL"
+        if fault:
+            refuse("Invalid '%s.file_data'. Expected a base64-encoded data URL: %s." %
+                   (where, fault), where + ".file_data", "invalid_value")
 
     def image(self, url, where):
         expect(isinstance(url, str), url, "a string", where)
