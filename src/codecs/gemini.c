@@ -478,6 +478,8 @@ static uint32_t phi__gemini_media(const phi_model *model) {
 }
 
 /* Images as its guide to them says, November 2026. */
+static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
+
 static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    phi__gemini_strict_form,
                                                    phi__gemini_schema_adapt,
@@ -489,6 +491,7 @@ static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
                                                        PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
                                                    phi__gemini_media,
+                                                   phi__gemini_kin,
                                                    NULL,
                                                    NULL,
                                                    NULL,

@@ -18,8 +18,8 @@
 #define PHI__INTERACTIONS_FORM 0xb0000000u
 #define PHI__INTERACTIONS_ORIGIN 1u      /* minted by the same model: signatures go back */
 #define PHI__INTERACTIONS_NO_IMAGES 2u   /* words stand for images */
-#define PHI__INTERACTIONS_MEDIA 4u       /* media of a result, behind it */
-#define PHI__INTERACTIONS_THREE 8u       /* signatures are checked, results may hold images */
+#define PHI__INTERACTIONS_MEDIA 4u       /* the media of a result, behind it */
+#define PHI__INTERACTIONS_THREE 8u       /* signatures are checked, results may hold media */
 #define PHI__INTERACTIONS_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
 
 /* The revision of the protocol that has steps; sent as the SDKs do. */
@@ -34,22 +34,22 @@ static bool phi__interactions_three(const phi__encoder *e) {
 
 /* ---- the user and tools ---- */
 
-static void phi__interactions_text(phi__encoder *e, phi_str text) {
+static void phi__interactions_text(phi__encoder *e, const phi_content *c) {
     phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(&e->scratch, '}');
+    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
 }
 
 /* An image, a document or audio. */
 static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
+    phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
     phi__buf_text(out, c->kind == PHI_CONTENT_IMAGE      ? "{\"type\":\"image\""
                        : c->kind == PHI_CONTENT_DOCUMENT ? "{\"type\":\"document\""
                                                          : "{\"type\":\"audio\"");
-    phi__render_member(out, "mime_type",
-                       c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf"));
+    phi__render_member(out, "mime_type", type);
     if (c->url.len > 0) {
         phi__render_member(out, "uri", c->url);
         phi__buf_char(out, '}');
@@ -60,24 +60,11 @@ static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}");
 }
 
-/* Results of models from 3 on hold images; other media follows all results. */
-static bool phi__interactions_inside(const phi__encoder *e, const phi_content *c) {
-    return phi__interactions_three(e) && c->kind == PHI_CONTENT_IMAGE;
-}
-
-/* The blocks of a result that go inside of it, or those behind it; `write` false: only counts. */
-static size_t phi__interactions_blocks(phi__encoder *e, const phi_message *m, bool inside,
-                                       bool write) {
-    size_t i, n = 0;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK ||
-            phi__interactions_inside(e, c) != inside)
-            continue;
-        if (write) phi__interactions_block(e, c);
-        n++;
-    }
-    return n;
+static void phi__interactions_blocks(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
+            phi__interactions_block(e, &m->content[i]);
 }
 
 /* A block that phi does not interpret, verbatim. */
@@ -90,19 +77,12 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-static void phi__interactions_words(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
-
 /* Nothing at all where nothing of it may be sent. Opaque blocks of the user's are content. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
     size_t at;
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
     at = e->scratch.len;
-    phi__render_parts(e, m, true, phi__interactions_words, phi__interactions_block,
+    phi__render_parts(e, m, true, phi__interactions_text, phi__interactions_block,
                       phi__interactions_opaque);
     if (e->scratch.len > at)
         phi__buf_text(&e->scratch, "]}");
@@ -118,16 +98,16 @@ static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str nam
     phi__buf_text(out, is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
 }
 
-/* A string, which each model takes; since 3 a list that holds images. */
+/* A string, which each model takes; since 3 a list that holds media. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool images = phi__interactions_blocks(e, m, true, false) > 0;
+    bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
     phi__interactions_result_open(out, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
-    phi__buf_text(out, images ? "[{\"type\":\"text\",\"text\":\"" : "\"");
+    phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
     phi__gemini_result_text(e, m);
-    phi__buf_text(out, images ? "\"}" : "\"");
-    if (images) {
-        (void)phi__interactions_blocks(e, m, true, true);
+    phi__buf_text(out, media ? "\"}" : "\"");
+    if (media) {
+        phi__interactions_blocks(e, m);
         phi__buf_char(out, ']');
     }
     phi__buf_char(out, '}');
@@ -141,9 +121,9 @@ static void phi__interactions_thought(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "{\"type\":\"thought\"");
     phi__render_member(out, "signature", c->signature);
     if (c->text.len > 0) {
-        phi__buf_text(out, ",\"summary\":[");
-        phi__interactions_text(e, c->text);
-        phi__buf_char(out, ']');
+        phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
+        phi__render_text_member(e, "text", c->text);
+        phi__buf_text(out, "}]");
     }
     phi__buf_char(out, '}');
 }
@@ -213,20 +193,20 @@ static void phi__interactions_append(phi__encoder *e, phi_role role, phi_str ste
     phi__encode_piece(e, steps);
 }
 
-static uint32_t phi__interactions_media_form(const phi__encoder *e) {
-    uint32_t form = phi__render_media(e->codec, e->spec->model) << PHI__INTERACTIONS_MEDIA_SHIFT;
+static uint32_t phi__interactions_form(const phi__encoder *e, phi_role role) {
+    uint32_t form = PHI__INTERACTIONS_FORM;
+    if (role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
+    if (role == PHI_ROLE_ASSISTANT) return form;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__INTERACTIONS_NO_IMAGES;
-    return form;
+    return form | phi__render_media(e->codec, e->spec->model) << PHI__INTERACTIONS_MEDIA_SHIFT;
 }
 
 static void phi__interactions_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = PHI__INTERACTIONS_FORM;
+    uint32_t form = phi__interactions_form(e, m->role);
     phi_str steps;
     if (same) form |= PHI__INTERACTIONS_ORIGIN;
-    if (m->role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
-    if (m->role != PHI_ROLE_ASSISTANT) form |= phi__interactions_media_form(e);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &steps)) {
         if (m->role == PHI_ROLE_USER)
             phi__interactions_user(e, m);
@@ -249,19 +229,18 @@ static void phi__interactions_missing(phi__encoder *e, size_t item, size_t block
     phi__encode_scratch(e);
 }
 
-/* Media that results do not hold follows as the user's. */
+/* Before 3, results hold no media: they follow as the user's. */
 static void phi__interactions_after_results(phi__encoder *e, size_t from, size_t to) {
     size_t i;
+    if (phi__interactions_three(e)) return;
     for (i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form =
-            PHI__INTERACTIONS_FORM | PHI__INTERACTIONS_MEDIA | phi__interactions_media_form(e);
+        uint32_t form = phi__interactions_form(e, m->role) | PHI__INTERACTIONS_MEDIA;
         phi_str step;
-        if (m->role != PHI_ROLE_TOOL_RESULT || phi__interactions_blocks(e, m, false, false) == 0)
-            continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &step)) {
             phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
-            (void)phi__interactions_blocks(e, m, false, true);
+            phi__interactions_blocks(e, m);
             phi__buf_text(&e->scratch, "]}");
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &step)) return;
         }
@@ -397,10 +376,10 @@ static phi__format_way phi__interactions_format_way(const phi__request_spec *spe
                                                                          : PHI__FORMAT_NATIVE;
 }
 
-/* "Document understanding" and "Audio understanding" of the Gemini API, read November 2026. */
+/* Google's type of content "document" names no plain texts. Other families take text and images. */
 static uint32_t phi__interactions_media(const phi_model *model) {
-    (void)model;
-    return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_SOUND |
+    if (phi__gemini_version(model) == 0) return 0;
+    return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_OFFICE | PHI__MEDIA_SOUND |
            PHI__MEDIA_MORE_SOUND;
 }
 
@@ -416,6 +395,7 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
                                            PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST |
                                                PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
                                            phi__interactions_media,
+                                           NULL,
                                            NULL,
                                            NULL,
                                            NULL,

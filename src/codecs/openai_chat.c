@@ -681,6 +681,7 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule
                                                         NULL,
                                                         NULL,
                                                         NULL,
+                                                        NULL,
                                                         NULL};
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {

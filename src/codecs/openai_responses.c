@@ -606,6 +606,9 @@ static uint32_t phi__openai_responses_media(const phi_model *model) {
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;
 }
 
+static const char *const phi__openai_responses_kin[] = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                                        PHI_PROTOCOL_AZURE_RESPONSES, NULL};
+
 static const phi__codec_rules phi__openai_responses_rules = {phi__openai_responses_id_rule,
                                                              phi__openai_strict_form,
                                                              NULL,
@@ -616,6 +619,7 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              NULL,
                                                              0,
                                                              phi__openai_responses_media,
+                                                             phi__openai_responses_kin,
                                                              NULL,
                                                              NULL,
                                                              NULL,

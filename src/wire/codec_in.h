@@ -204,6 +204,7 @@ typedef struct phi__codec_rules {
     bool (*user_last)(const phi_model *model); /* as PHI__RULE_USER_LAST, for this model; never */
     uint32_t bits;                             /* PHI__RULE_ */
     uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; none */
+    const char *const *kin; /* protocols that are this wire at other addresses; NULL at their end */
     phi__binding (*binding)(const phi_model *model); /* PHI__BINDS_NOT */
     /* it takes system messages behind the user's in mid-conversation; never */
     bool (*takes_updates)(const phi_model *model);

@@ -107,8 +107,12 @@ static bool phi__translate_answers(phi__translation *t, const phi_message *resul
 /* ---- messages ---- */
 
 static bool phi__translate_is_protocol(const phi__translation *t, phi_str protocol) {
-    return t->codec != NULL ? phi__codec_is(t->codec->names, protocol)
-                            : phi__str_is_nocase(protocol, t->target->protocol);
+    const char *const *kin;
+    if (t->codec == NULL) return phi__str_is_nocase(protocol, t->target->protocol);
+    if (phi__codec_is(t->codec->names, protocol)) return true;
+    for (kin = t->codec->rules->kin; kin != NULL && *kin != NULL; kin++)
+        if (phi__str_is(protocol, *kin)) return true;
+    return false;
 }
 
 /* Without the opaque blocks of other protocols. */
@@ -197,8 +201,8 @@ static bool phi__translate_block(phi__translation *t, const phi_content *from, b
     if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
         return own && from->signature.len > 0;
     if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
-    if (!own) to->signature = phi__str(NULL, 0);
-    if (!own && (!akin || from->kind != PHI_CONTENT_TOOL_CALL)) to->replay = phi__str(NULL, 0);
+    /* what the same wire gets of them at another address, or of another model, its codec decides */
+    if (!own && !akin) to->signature = to->replay = phi__str(NULL, 0);
     if (!akin) to->citations = phi__str(NULL, 0);
     if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
     return true;

@@ -343,6 +343,41 @@ TEST(images_may_be_gif_and_heic) {
     talk_free(&t);
 }
 
+TEST(documents_and_audio_are_content_of_users_and_of_results) {
+    conversation t;
+    phi_content *c;
+    talk_begin(&t, flash_3());
+    talk_user(&t, "a");
+    c = talk_block(&t, PHI_CONTENT_DOCUMENT);
+    c->data = phi_str_of("JVBERg==");
+    c->mime_type = phi_str_of("application/pdf");
+    c->name = phi_str_of("Report");
+    c = talk_block(&t, PHI_CONTENT_DOCUMENT);
+    c->url = phi_str_of("https://h/b.pdf");
+    c = talk_block(&t, PHI_CONTENT_DOCUMENT);
+    c->text = phi_str_of("words");
+    c = talk_block(&t, PHI_CONTENT_AUDIO);
+    c->data = phi_str_of("UklGRg==");
+    c->mime_type = phi_str_of("audio/wav");
+    talk_assistant(&t);
+    talk_call(&t, "1", "f", "{}");
+    talk_result(&t, "1", "f", "ok");
+    c = talk_block(&t, PHI_CONTENT_AUDIO);
+    c->data = phi_str_of("UklGRg==");
+    c->mime_type = phi_str_of("audio/wav");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "input[0].content"),
+                 "[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"document\",\"mime_type\":"
+                 "\"application/pdf\",\"data\":\"JVBERg==\"},{\"type\":\"document\","
+                 "\"mime_type\":\"application/pdf\",\"uri\":\"https://h/b.pdf\"},{\"type\":"
+                 "\"text\",\"text\":\"words\"},{\"type\":\"audio\",\"mime_type\":\"audio/wav\","
+                 "\"data\":\"UklGRg==\"}]");
+    CHECK_EQ_STR(talk_at(&t, "input[3].result"),
+                 "[{\"type\":\"text\",\"text\":\"ok\"},{\"type\":\"audio\",\"mime_type\":"
+                 "\"audio/wav\",\"data\":\"UklGRg==\"}]");
+    talk_free(&t);
+}
+
 TEST(long_texts_are_filled_in_and_are_the_same) {
     static char big[20001];
     conversation t;
@@ -819,6 +854,7 @@ TEST_MAIN(TEST_ENTRY(the_key_is_in_a_header_and_a_token_where_the_address_has_a_
           TEST_ENTRY(an_opaque_block_of_the_users_is_content),
           TEST_ENTRY(blank_messages_are_not_sent_and_results_without_text_get_some),
           TEST_ENTRY(images_may_be_gif_and_heic),
+          TEST_ENTRY(documents_and_audio_are_content_of_users_and_of_results),
           TEST_ENTRY(long_texts_are_filled_in_and_are_the_same),
           TEST_ENTRY(statuses_become_stop_reasons),
           TEST_ENTRY(errors_are_classified_wherever_they_stand),

@@ -276,7 +276,7 @@ static phi_status prompt_media(phi_agent agent) {
 TEST(documents_and_audio_go_to_every_protocol_as_it_takes_them) {
     size_t i;
     e2e_forget();
-    for (i = 0; i < SEVEN; i++) {
+    for (i = 0; i < PROTOCOLS; i++) {
         phi_agent_desc desc = e2e_desc(E2E_ANTHROPIC, "");
         phi_tool tool = desc.tools[0];
         crowd *c = roomy_crowd();
@@ -286,8 +286,8 @@ TEST(documents_and_audio_go_to_every_protocol_as_it_takes_them) {
         tool.start = give_media;
         desc.tools = &tool;
         desc.tool_count = 1;
-        desc.model = model_at(&seven[i], "/s/media", "a-key", url);
-        s = crowd_add(c, &desc, seven[i].protocol);
+        desc.model = model_at(&protocols[i], "/s/media", "a-key", url);
+        s = crowd_add(c, &desc, protocols[i].protocol);
         if (CHECK(s != NULL)) {
             CHECK_EQ_INT(prompt_media(s->agent), PHI_OK);
             s->running = true;
@@ -313,6 +313,6 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(a_conversation_with_a_tool_ends_well_in_every_
           TEST_ENTRY(thinking_goes_back_whole_in_every_protocol),
           TEST_ENTRY(a_wrong_key_is_refused_in_every_protocol),
           TEST_ENTRY(bedrock_takes_a_signature_made_with_the_key_pair),
-           TEST_ENTRY(steps_of_a_hosted_search_go_back_to_interactions),
-           TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol),
-           TEST_ENTRY(documents_and_audio_go_to_every_protocol_as_it_takes_them))
+          TEST_ENTRY(steps_of_a_hosted_search_go_back_to_interactions),
+          TEST_ENTRY(an_abort_in_mid_stream_keeps_the_text_in_every_protocol),
+          TEST_ENTRY(documents_and_audio_go_to_every_protocol_as_it_takes_them))

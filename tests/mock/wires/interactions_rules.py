@@ -9,7 +9,7 @@ import binascii
 import re
 
 from .anthropic_rules import sign
-from .base import Refusal, image_fault, is_int, is_number
+from .base import Refusal, image_fault, is_int, is_number, media_fault
 
 TOP_FIELDS = {
     "model", "input", "system_instruction", "tools", "generation_config", "response_format",
@@ -218,10 +218,10 @@ class Checker:
         if kind == "user_input":
             self.close_calls()
             extra(step, {"type", "content"}, where)
-            self.content(step.get("content"), where + ".content", ("text", "image"))
+            self.content(step.get("content"), where + ".content", ("text", "image", "document", "audio"))
         elif kind == "model_output":
             extra(step, {"type", "content"}, where)
-            self.content(step.get("content"), where + ".content", ("text", "image", "audio"))
+            self.content(step.get("content"), where + ".content", ("text", "image", "document", "audio"))
         elif kind == "thought":
             self.thought(step, where)
         elif kind == "function_call":
@@ -284,7 +284,7 @@ class Checker:
         if isinstance(step.get("result"), list):
             if self.older:
                 refuse("Multimodal function responses are not supported for this model.")
-            self.content(step["result"], where + ".result", ("text", "image"))
+            self.content(step["result"], where + ".result", ("text", "image", "document", "audio"))
         elif not isinstance(step.get("result"), (str, dict)):
             invalid(where + ".result")
         self.answered.add(call)
@@ -300,6 +300,21 @@ class Checker:
         elif step.get("call_id") not in self.hosted:
             invalid(where + ".call_id")
 
+    def media(self, item, at):
+        """A document or audio, by its bytes or its address."""
+        extra(item, {"type", "mime_type", "data", "uri", "resolution", "sample_rate", "channels"}, at)
+        kind = str(item.get("mime_type"))
+        good = kind.startswith("audio/") if item["type"] == "audio" else \
+            kind.startswith("application/") or kind == "text/csv"
+        if not good:
+            refuse("Unsupported MIME type: %s", kind)
+        if ("uri" in item) == ("data" in item):
+            invalid(at)
+        if "uri" in item and not str(item["uri"]).startswith(("https://", "gs://")):
+            invalid(at + ".uri")
+        if "data" in item and media_fault(kind, item["data"]):
+            invalid(at + ".data")
+
     def content(self, items, where, kinds):
         if not many(items, where):
             invalid(where)
@@ -313,6 +328,8 @@ class Checker:
                 if item.get("text") != "" or ".result[" not in at:
                     text_at(item.get("text"), at + ".text")
                 many(item.get("annotations", []), at + ".annotations")
+            elif kind in ("document", "audio"):
+                self.media(item, at)
             elif kind == "image":
                 extra(item, IMAGE_FIELDS, at)
                 fault = image_fault(item.get("mime_type"), item.get("data"))
