@@ -83,6 +83,9 @@ typedef struct phi_ask_desc {
        kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
        sent */
     const char *refs;
+    /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
+       see phi_agent_desc.extra. Copied; a snapshot of the run has it (default: none) */
+    const char *extra;
 } phi_ask_desc;
 
 /* phi_ask with options. Where it changes the thread, responses of the former thread are stale.

@@ -67,6 +67,7 @@ PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const ph
            phi__speaker_text(arena, model->base_url, &copy->base_url) &&
            (model->api_key == NULL || model->api_key[0] == '\0' ||
             phi__speaker_text(arena, model->api_key, &copy->api_key)) &&
+           (model->extra == NULL || phi__speaker_text(arena, model->extra, &copy->extra)) &&
            phi__speaker_headers(arena, model, out);
 }
 
