@@ -3,7 +3,7 @@
 #include "agent/agent_in.h"
 #include "loop/provider_in.h"
 #include "wire/extra_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_de
 }
 
 PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    const char *fault = phi__settings_fault(&desc->options);
+    const char *fault = phi__takes_fault(&desc->options);
     phi_status status;
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
     status = phi__agent_said_check_extra(rt, "extra", desc->provider, &desc->model, desc->extra);
@@ -82,7 +82,7 @@ static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
 PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_request_options options;
     phi_arena_init(arena, &agent->memory, 128);
-    if (phi__settings_copy(arena, &desc->options, &options) &&
+    if (phi__takes_copy(arena, &desc->options, &options) &&
         phi__agent_said_text(arena, &desc->extra) && phi__agent_said_raws(arena, desc)) {
         desc->options = options;
         return true;

@@ -5,7 +5,7 @@
 #include "codecs/registry_in.h"
 #include "wire/codec_in.h"
 #include "wire/extra_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #include <stdarg.h>
@@ -143,7 +143,7 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
     words[0] = '\0';
     codec = phi__dry_run_codec(desc->model.protocol, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
-    fault = phi__settings_fault(&desc->options);
+    fault = phi__takes_fault(&desc->options);
     if (fault != NULL) {
         (void)snprintf(words, words_size, "%s", fault);
         return PHI_BAD_ARG;
@@ -159,7 +159,7 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
     status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
     phi_arena_reset(scratch, mark);
     if (status != PHI_OK) return status;
-    status = phi__settings_preflight(codec, &spec, words, words_size);
+    status = phi__takes_preflight(codec, &spec, words, words_size);
     phi__dry_run_raws(codec, desc, words, words_size);
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }

@@ -9,7 +9,7 @@
 #include "codecs/claude_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_ANTHROPIC
@@ -222,7 +222,7 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
                                    : choice == PHI_TOOL_CHOICE_REQUIRED ? "any\""
                                                                         : "auto\"");
     }
-    if (phi__settings_serial(e->spec, PHI__TAKES_ALL))
+    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
         phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
     phi__buf_char(&e->scratch, '}');
 }
@@ -235,7 +235,7 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
     for (i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
-            phi__settings_put_raw(e, &e->spec->tools[i]);
+            phi__takes_put_raw(e, &e->spec->tools[i]);
             continue;
         }
         phi__buf_char(out, '{');
@@ -249,8 +249,8 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
 }
 
 static void phi__anthropic_head(phi__encoder *e) {
-    static const phi__settings_keys keys = {"temperature",    "top_p", "top_k",
-                                            "stop_sequences", NULL,    "service_tier"};
+    static const phi__takes_keys keys = {"temperature",    "top_p", "top_k",
+                                         "stop_sequences", NULL,    "service_tier"};
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__claude_plan_now(e);
     phi__buf *out = &e->scratch;
@@ -268,7 +268,7 @@ static void phi__anthropic_head(phi__encoder *e) {
     }
     phi__claude_put_thinking(e, &plan);
     phi__claude_put_config(e, &plan, true);
-    phi__settings_put(e, &keys, phi__claude_takes_of(&plan));
+    phi__takes_put(e, &keys, phi__claude_takes_of(&plan));
     if (spec->tool_count > 0) {
         phi__anthropic_put_choice(e, &plan);
         phi__anthropic_put_tools(e);

@@ -11,7 +11,7 @@
 #include "codecs/sigv4_in.h"
 #include "wire/frames_in.h"
 #include "wire/render_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_BEDROCK
@@ -251,7 +251,7 @@ static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
 
 /* True when a member of Claude's own takes the place of toolConfig.toolChoice. */
 static bool phi__bedrock_serial(const phi__request_spec *spec) {
-    return phi__bedrock_claude(spec->model) && phi__settings_serial(spec, PHI__TAKES_ALL);
+    return phi__bedrock_claude(spec->model) && phi__takes_serial(spec, PHI__TAKES_ALL);
 }
 
 static void phi__bedrock_put_serial(phi__encoder *e, const phi__claude_plan *plan) {
@@ -320,8 +320,7 @@ static void phi__bedrock_put_format(phi__encoder *e) {
 }
 
 static void phi__bedrock_head(phi__encoder *e) {
-    static const phi__settings_keys keys = {"temperature",   "topP", NULL,
-                                            "stopSequences", NULL,   NULL};
+    static const phi__takes_keys keys = {"temperature", "topP", NULL, "stopSequences", NULL, NULL};
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
     phi__buf *out = &e->scratch;
@@ -336,9 +335,9 @@ static void phi__bedrock_head(phi__encoder *e) {
     }
     phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
     phi__buf_u64(out, plan.max_tokens);
-    phi__settings_put(e, &keys,
-                      phi__bedrock_is_claude(e) ? phi__claude_takes_of(&plan)
-                                                : phi__bedrock_takes(spec));
+    phi__takes_put(e, &keys,
+                   phi__bedrock_is_claude(e) ? phi__claude_takes_of(&plan)
+                                             : phi__bedrock_takes(spec));
     phi__buf_char(out, '}');
     if (spec->options.service_tier != NULL) {
         phi__buf_text(out, ",\"serviceTier\":{");
@@ -355,7 +354,7 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
     bool strict;
     if (tool->is_raw) {
-        phi__settings_put_raw(e, tool);
+        phi__takes_put_raw(e, tool);
         return;
     }
     phi__buf_text(out, "{\"toolSpec\":{");

@@ -3,7 +3,7 @@
 #include "codecs/claude_in.h"
 
 #include "wire/render_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 
 #if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 

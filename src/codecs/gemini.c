@@ -8,7 +8,7 @@
 
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
@@ -351,8 +351,8 @@ static void phi__gemini_put_format(phi__encoder *e) {
 }
 
 static void phi__gemini_put_config(phi__encoder *e) {
-    static const phi__settings_keys keys = {"temperature",   "topP", "topK",
-                                            "stopSequences", "seed", NULL};
+    static const phi__takes_keys keys = {"temperature",   "topP", "topK",
+                                         "stopSequences", "seed", NULL};
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
     phi__buf *out = &e->scratch;
@@ -369,7 +369,7 @@ static void phi__gemini_put_config(phi__encoder *e) {
     }
     phi__buf_text(out, "\"generationConfig\":{\"maxOutputTokens\":");
     phi__buf_u64(out, most);
-    phi__settings_put(e, &keys, phi__gemini_takes(spec));
+    phi__takes_put(e, &keys, phi__gemini_takes(spec));
     phi__gemini_put_format(e);
     if (model->reasoning) {
         phi__buf_text(out, ",\"thinkingConfig\":{");
@@ -426,7 +426,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
         if (!e->spec->tools[i].is_raw) continue;
         if (functions > 0 || raws == 0) phi__buf_char(out, ',');
         raws = 0; /* the first is written */
-        phi__settings_put_raw(e, &e->spec->tools[i]);
+        phi__takes_put_raw(e, &e->spec->tools[i]);
     }
     phi__buf_char(out, ']');
 }

@@ -9,7 +9,7 @@
 #include "codecs/registry_in.h"
 #include "wire/format_in.h"
 #include "wire/render_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_OPENAI_CHAT
@@ -373,12 +373,12 @@ static void phi__openai_chat_put_tools(phi__encoder *e, uint32_t takes) {
     phi__buf_text(out, phi__openai_chat_choice(e));
     if (phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_STREAM))
         phi__buf_text(out, ",\"tool_stream\":true");
-    if (phi__settings_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
+    if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
         phi__buf_text(out, i > 0 ? "," : "");
         if (e->spec->tools[i].is_raw) {
-            phi__settings_put_raw(e, &e->spec->tools[i]);
+            phi__takes_put_raw(e, &e->spec->tools[i]);
             continue;
         }
         phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
@@ -449,10 +449,10 @@ static uint32_t phi__openai_chat_takes(const phi__request_spec *spec) {
 }
 
 static void phi__openai_chat_head(phi__encoder *e) {
-    static const phi__settings_keys keys = {"temperature", "top_p", "top_k",
-                                            "stop",        "seed",  "service_tier"};
-    static const phi__settings_keys mistral = {"temperature", "top_p",       "top_k",
-                                               "stop",        "random_seed", "service_tier"};
+    static const phi__takes_keys keys = {"temperature", "top_p", "top_k",
+                                         "stop",        "seed",  "service_tier"};
+    static const phi__takes_keys mistral = {"temperature", "top_p",       "top_k",
+                                            "stop",        "random_seed", "service_tier"};
     const phi__request_spec *spec = e->spec;
     uint32_t takes = phi__openai_chat_takes(spec);
     phi__buf *out = &e->scratch;
@@ -470,8 +470,8 @@ static void phi__openai_chat_head(phi__encoder *e) {
                                : ",\"max_tokens\":");
         phi__buf_u64(out, most);
     }
-    phi__settings_put(
-        e, phi__str_is(phi_str_of(spec->model->provider), "mistral") ? &mistral : &keys, takes);
+    phi__takes_put(e, phi__str_is(phi_str_of(spec->model->provider), "mistral") ? &mistral : &keys,
+                   takes);
     phi__openai_chat_thinking_put(e);
     if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__openai_chat_put_format(e);

@@ -10,7 +10,7 @@
 #include "codecs/openai_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
@@ -287,13 +287,13 @@ static void phi__openai_responses_put_tools(phi__encoder *e) {
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
                        : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
                                                         : ",\"tool_choice\":\"required\"");
-    if (phi__settings_serial(e->spec, PHI__TAKES_ALL))
+    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
         phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
-            phi__settings_put_raw(e, &e->spec->tools[i]);
+            phi__takes_put_raw(e, &e->spec->tools[i]);
             continue;
         }
         phi__buf_text(out, "{\"type\":\"function\",");
@@ -325,8 +325,7 @@ static uint32_t phi__openai_responses_takes(const phi__request_spec *spec) {
 }
 
 static void phi__openai_responses_head(phi__encoder *e) {
-    static const phi__settings_keys keys = {"temperature", "top_p", NULL,
-                                            NULL,          NULL,    "service_tier"};
+    static const phi__takes_keys keys = {"temperature", "top_p", NULL, NULL, NULL, "service_tier"};
     const phi__request_spec *spec = e->spec;
     phi__buf *out = &e->scratch;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
@@ -338,7 +337,7 @@ static void phi__openai_responses_head(phi__encoder *e) {
         phi__buf_text(out, ",\"max_output_tokens\":");
         phi__buf_u64(out, phi__max(most, PHI__OPENAI_RESPONSES_OUTPUT_LEAST));
     }
-    phi__settings_put(e, &keys, phi__openai_responses_takes(spec));
+    phi__takes_put(e, &keys, phi__openai_responses_takes(spec));
     phi__openai_responses_put_thinking(e);
     if ((spec->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
     phi__openai_responses_put_format(e);

@@ -236,12 +236,14 @@ enum {
 
 /* ---- the request ---- */
 
-/* A host's own protocol has one name. False: no memory. */
+/* A host's own protocol has one name. A request that names its tools gets no raw ones. False: no
+   memory. */
 static bool phi__model_call_offer(phi__run *run) {
     const phi__agent *agent = run->agent;
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     own[0] = agent->desc.model.protocol;
-    return phi__toolset_offer(agent->tools, agent->desc.raw_tools, agent->desc.raw_tool_count,
+    return phi__toolset_offer(agent->tools, agent->desc.raw_tools,
+                              run->toolset == NULL ? agent->desc.raw_tool_count : 0,
                               agent->provider == NULL ? agent->codec->names : own, &run->arena,
                               &run->attempt.spec.tools, &run->attempt.spec.tool_count);
 }

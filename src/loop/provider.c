@@ -6,7 +6,7 @@
 #include "loop/provider_in.h"
 
 #include "wire/classify_in.h"
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/translate_in.h"
 
 struct phi__provider_node {
@@ -97,7 +97,7 @@ PHI__FN phi_status phi__provider_request(phi__run *run) {
     request->temperature = spec->temperature;
     request->format = spec->format;
     request->session_id = spec->session_id;
-    if (!phi__settings_copy(&run->arena, &spec->options, &request->options) ||
+    if (!phi__takes_copy(&run->arena, &spec->options, &request->options) ||
         !phi__arena_str(&run->arena, spec->extra, &request->extra))
         return PHI_NO_MEMORY;
     run->hosted.request = request;

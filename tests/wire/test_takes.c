@@ -1,6 +1,6 @@
-/* test_settings.c - the settings that not every target takes, and raw tools: what each protocol
+/* test_takes.c - the settings that not every target takes, and raw tools: what each protocol
    writes for them, what it leaves out, and the words of that. */
-#include "wire/settings_in.h"
+#include "wire/takes_in.h"
 #include "wire/wire_support.h"
 
 static const char *const stops[] = {"END", "\"\n"};
@@ -30,7 +30,7 @@ static void begin(conversation *t, phi_model model) {
 
 static void check_left_out(conversation *t, const char *want) {
     char words[400];
-    phi_status status = phi__settings_preflight(
+    phi_status status = phi__takes_preflight(
         phi__registry_codec_find(phi_str_of(t->model.protocol)), &t->spec, words, sizeof words);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(status, want[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
@@ -386,26 +386,26 @@ TEST(options_that_no_request_can_have_are_named) {
     static const char *const empty[] = {""};
     phi_request_options o;
     memset(&o, 0, sizeof o);
-    CHECK(phi__settings_fault(&o) == NULL);
+    CHECK(phi__takes_fault(&o) == NULL);
     o.top_p = 1.5;
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.top_p: expected above 0, to 1");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.top_p: expected above 0, to 1");
     o.top_p = -0.5;
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.top_p: expected above 0, to 1");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.top_p: expected above 0, to 1");
     o.top_p = 1;
     o.stop_count = 17;
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.stop_count: expected at most 16");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.stop_count: expected at most 16");
     o.stop_count = 2;
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.stop is missing");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.stop is missing");
     o.stop = hole;
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.stop: a text is missing or empty");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.stop: a text is missing or empty");
     o.stop = empty;
     o.stop_count = 1;
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.stop: a text is missing or empty");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.stop: a text is missing or empty");
     o.stop = stops;
     o.service_tier = "";
-    CHECK_EQ_STR(phi__settings_fault(&o), "options.service_tier is empty");
+    CHECK_EQ_STR(phi__takes_fault(&o), "options.service_tier is empty");
     o.service_tier = "flex";
-    CHECK(phi__settings_fault(&o) == NULL);
+    CHECK(phi__takes_fault(&o) == NULL);
 }
 
 TEST_MAIN(TEST_ENTRY(messages_has_all_but_a_seed),
