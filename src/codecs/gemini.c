@@ -321,8 +321,7 @@ static uint32_t phi__gemini_takes(const phi__request_spec *spec) {
 static uint32_t phi__gemini_budget(const phi__request_spec *spec) {
     bool pro = phi__gemini_has(spec->model, "pro");
     uint32_t budget = phi__render_budget(phi__gemini_takes_level(spec->model, spec->thinking));
-    if (budget == 0) return pro ? 128 : 0;
-    return pro ? budget : (uint32_t)phi__min(budget, 24576);
+    return (uint32_t)(pro ? phi__max(budget, 128) : phi__min(budget, 24576));
 }
 
 /* A schema that is not taken goes as it is: the loop refuses a tool's before it comes here. */
@@ -406,13 +405,10 @@ static void phi__gemini_put_choice(phi__encoder *e) {
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i, functions = 0, raws = 0;
+    if (e->spec->tool_count == 0) return;
     for (i = 0; i < e->spec->tool_count; i++)
-        if (e->spec->tools[i].is_raw)
-            raws++;
-        else
-            functions++;
+        if (!e->spec->tools[i].is_raw) functions++;
     if (functions > 0) phi__gemini_put_choice(e);
-    if (functions + raws == 0) return;
     phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
         if (e->spec->tools[i].is_raw) continue;
@@ -424,8 +420,7 @@ static void phi__gemini_put_tools(phi__encoder *e) {
     if (functions > 0) phi__buf_text(out, "]}");
     for (i = 0; i < e->spec->tool_count; i++) {
         if (!e->spec->tools[i].is_raw) continue;
-        if (functions > 0 || raws == 0) phi__buf_char(out, ',');
-        raws = 0; /* the first is written */
+        if (functions + raws++ > 0) phi__buf_char(out, ',');
         phi__takes_put_raw(e, &e->spec->tools[i]);
     }
     phi__buf_char(out, ']');

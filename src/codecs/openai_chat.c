@@ -439,7 +439,7 @@ static uint32_t phi__openai_chat_takes(const phi__request_spec *spec) {
     size_t i;
     if (phi__openai_chat_claude_thinks(spec)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
     if (model->reasoning && (model->quirks & reasons) == reasons)
-        takes &= ~(uint32_t)(PHI__TAKES_SAMPLING | PHI__TAKES_STOP);
+        takes &= ~(uint32_t)PHI__TAKES_SAMPLING & ~(uint32_t)PHI__TAKES_STOP;
     if (!phi__openai_chat_has_top_k(model)) takes &= ~(uint32_t)PHI__TAKES_TOP_K;
     for (i = 0; i < PHI__COUNT(parallel); i++)
         if (phi__str_is(phi_str_of(model->provider), "openai") &&
@@ -555,16 +555,9 @@ static phi_thinking phi__openai_chat_level(const phi_model *model, phi_thinking 
     return phi__openai_level(model, wanted, phi__str_is(phi_str_of(model->provider), "openai"));
 }
 
-static const char *const phi__openai_chat_owned[] = {"model",
-                                                     "stream",
-                                                     "stream_options.include_usage",
-                                                     "max_tokens",
-                                                     "max_completion_tokens",
-                                                     "messages",
-                                                     "tools",
-                                                     "tool_choice",
-                                                     "response_format",
-                                                     NULL};
+static const char *const phi__openai_chat_owned[] = {
+    "model", "stream",      "max_tokens",      "max_completion_tokens",        "messages",
+    "tools", "tool_choice", "response_format", "stream_options.include_usage", NULL};
 
 static const phi__codec_settings phi__openai_chat_settings = {
     phi__openai_chat_takes, phi__openai_chat_level, phi__openai_chat_owned, NULL};

@@ -47,7 +47,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__hooks_decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
-    if (phi__run_take_extra(run, phi_str_of(order->extra)) && phi__projection_take_policy(run, order->policy) &&
+    if (phi__run_take_extra(run, phi_str_of(order->extra)) &&
+        phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);
