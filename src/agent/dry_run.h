@@ -35,5 +35,11 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
 
 #ifdef __cplusplus
 }
+#ifndef PHI_NO_PREFLIGHT
+inline phi_status phi_preflight_settings(const phi_agent_desc &desc, phi_arena *scratch,
+                                         char *words, size_t words_size) {
+    return phi_preflight_settings(&desc, scratch, words, words_size);
+}
+#endif
 #endif
 #endif

@@ -357,6 +357,111 @@ TEST(raw_tools_that_are_no_good_make_no_agent) {
     rig_free(r);
 }
 
+/* ---- other models ---- */
+
+#define CHUNK(delta, reason)                                                                       \
+    "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{"     \
+    "\"index\":0,\"delta\":{" delta "},\"finish_reason\":" reason "}]}\n\n"
+
+TEST(after_a_failover_the_other_protocol_gets_its_own_raw_tools_and_the_models_extra) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_failover failover;
+    phi_failover_model other;
+    phi_raw_tool raws[2];
+    phi_agent agent;
+    memset(&failover, 0, sizeof failover);
+    memset(&other, 0, sizeof other);
+    other.model = phi_model_openai("gpt-4o", "K");
+    other.model.extra = "{\"verbosity\":\"low\"}";
+    failover.models = &other;
+    failover.model_count = 1;
+    raws[0].protocol = PHI_PROTOCOL_ANTHROPIC;
+    raws[0].json = "{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}";
+    raws[1].protocol = "openai";
+    raws[1].json = "{\"type\":\"of_chat\"}";
+    desc.failover = &failover;
+    desc.raw_tools = raws;
+    desc.raw_tool_count = 2;
+    desc.model.extra = "{\"speed\":\"fast\"}";
+    desc.extra = "{\"metadata\":{}}";
+    desc.options.top_k = 3;
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 500, "Content-Type: application/json\r\n", "{\"error\":{\"message\":\"no\"}}");
+    rig_replies(r, 200, "Content-Type: text/event-stream\r\n",
+                CHUNK("\"content\":\"Hi\"", "null") CHUNK("", "\"stop\"") "data: [DONE]\n\n");
+    CHECK(strstr(run(r, agent), "AgentEnd ok") != NULL);
+    CHECK(has(r, 0, "web_search_20250305") && has(r, 0, "\"speed\":\"fast\",\"metadata\":{},"));
+    CHECK(has(r, 0, "\"top_k\":3") && lacks(r, 0, "of_chat") && lacks(r, 0, "verbosity"));
+    CHECK(has(r, 1, "\"tools\":[{\"type\":\"of_chat\"}],"));
+    CHECK(has(r, 1, "\"verbosity\":\"low\",\"metadata\":{},"));
+    CHECK(lacks(r, 1, "web_search") && lacks(r, 1, "speed") && lacks(r, 1, "top_k"));
+    rig_free(r);
+}
+
+typedef struct heard {
+    char extra[100], raw[100], stop[20];
+    double top_p;
+} heard;
+
+static phi_status own_open(void *user_data, const phi_model_request *request, void **call) {
+    heard *h = (heard *)user_data;
+    *call = h;
+    (void)snprintf(h->extra, sizeof h->extra, "%s", request->extra.at);
+    if (CHECK_EQ_INT(request->tool_count, 1))
+        (void)snprintf(h->raw, sizeof h->raw, "%s", request->tools[0].raw.at);
+    if (CHECK_EQ_INT(request->options.stop_count, 1))
+        (void)snprintf(h->stop, sizeof h->stop, "%s", request->options.stop[0]);
+    h->top_p = request->options.top_p;
+    return PHI_OK;
+}
+
+static phi_poll own_poll(void *user_data, void *call, phi_answer *answer) {
+    (void)user_data;
+    (void)call;
+    phi_answer_text(answer, phi_str_of("Hi"));
+    return PHI_POLL_DONE;
+}
+
+static void own_close(void *user_data, void *call) {
+    (void)user_data;
+    (void)call;
+}
+
+TEST(a_model_of_the_hosts_own_gets_options_extra_and_raw_tools) {
+    static const char *const stops[] = {"END"};
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_provider own;
+    phi_raw_tool raw;
+    heard h;
+    phi_agent agent;
+    memset(&own, 0, sizeof own);
+    memset(&h, 0, sizeof h);
+    own.protocol = "own";
+    own.user_data = &h;
+    own.open = own_open;
+    own.poll = own_poll;
+    own.close = own_close;
+    CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &own), PHI_OK);
+    raw.protocol = "OWN";
+    raw.json = "{\"a\":1}";
+    desc.model.protocol = "own";
+    desc.raw_tools = &raw;
+    desc.raw_tool_count = 1;
+    desc.extra = "{\"messages\":1}"; /* whose names are the host's to know */
+    desc.options.top_p = 0.25;
+    desc.options.stop = stops;
+    desc.options.stop_count = 1;
+    agent = rig_agent(r, &desc);
+    CHECK(strstr(run(r, agent), "AgentEnd ok") != NULL);
+    CHECK_EQ_STR(h.extra, "{\"messages\":1}");
+    CHECK_EQ_STR(h.raw, "{\"a\":1}");
+    CHECK_EQ_STR(h.stop, "END");
+    CHECK(h.top_p > 0.24 && h.top_p < 0.26);
+    rig_free(r);
+}
+
 /* ---- before it is sent ---- */
 
 static phi_status look(const phi_agent_desc *desc, char words[300]) {
@@ -452,16 +557,18 @@ TEST(what_is_said_survives_every_failed_allocation) {
     CHECK(n > 2 && !tripped);
 }
 
-TEST_MAIN(TEST_ENTRY(extras_of_model_agent_and_request_are_one_object_in_the_body),
-          TEST_ENTRY(an_extra_of_what_phi_always_writes_makes_no_agent),
-          TEST_ENTRY(an_extra_of_what_this_request_has_fails_the_call_before_anything_is_sent),
-          TEST_ENTRY(the_extra_of_a_request_goes_on_after_a_snapshot),
-          TEST_ENTRY(options_are_copied_sent_and_changed_in_the_next_request),
-          TEST_ENTRY(a_bad_option_makes_no_agent),
-          TEST_ENTRY(raw_tools_are_sent_to_their_protocol_alone),
-          TEST_ENTRY(a_request_that_names_its_tools_gets_no_raw_ones),
-          TEST_ENTRY(a_hosted_tool_is_answered_by_a_function_of_the_host),
-          TEST_ENTRY(a_hosted_tool_is_left_out_for_another_protocol_unless_it_has_a_schema),
-          TEST_ENTRY(raw_tools_that_are_no_good_make_no_agent),
-          TEST_ENTRY(preflight_names_what_a_model_does_not_take),
-          TEST_ENTRY(what_is_said_survives_every_failed_allocation))
+TEST_MAIN(
+    TEST_ENTRY(extras_of_model_agent_and_request_are_one_object_in_the_body),
+    TEST_ENTRY(an_extra_of_what_phi_always_writes_makes_no_agent),
+    TEST_ENTRY(an_extra_of_what_this_request_has_fails_the_call_before_anything_is_sent),
+    TEST_ENTRY(the_extra_of_a_request_goes_on_after_a_snapshot),
+    TEST_ENTRY(options_are_copied_sent_and_changed_in_the_next_request),
+    TEST_ENTRY(a_bad_option_makes_no_agent), TEST_ENTRY(raw_tools_are_sent_to_their_protocol_alone),
+    TEST_ENTRY(a_request_that_names_its_tools_gets_no_raw_ones),
+    TEST_ENTRY(a_hosted_tool_is_answered_by_a_function_of_the_host),
+    TEST_ENTRY(a_hosted_tool_is_left_out_for_another_protocol_unless_it_has_a_schema),
+    TEST_ENTRY(raw_tools_that_are_no_good_make_no_agent),
+    TEST_ENTRY(after_a_failover_the_other_protocol_gets_its_own_raw_tools_and_the_models_extra),
+    TEST_ENTRY(a_model_of_the_hosts_own_gets_options_extra_and_raw_tools),
+    TEST_ENTRY(preflight_names_what_a_model_does_not_take),
+    TEST_ENTRY(what_is_said_survives_every_failed_allocation))
