@@ -295,6 +295,33 @@ TEST(a_hosted_tool_is_answered_by_a_function_of_the_host) {
     rig_free(r);
 }
 
+static void keep_request(void *user_data, const phi_event *event) {
+    if (event->kind == PHI_EV_TURN_REQUEST)
+        (void)snprintf((char *)user_data, 2000, "%.*s", (int)event->text.len, event->text.at);
+}
+
+TEST(a_captured_request_shows_raw_tools_and_the_level_of_thinking) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    char captured[2000] = "";
+    phi_raw_tool raw;
+    phi_agent agent;
+    raw.protocol = PHI_PROTOCOL_ANTHROPIC;
+    raw.json = "{\"type\":\"x\"}";
+    desc.raw_tools = &raw;
+    desc.raw_tool_count = 1;
+    desc.capture_requests = true;
+    desc.thinking = PHI_THINKING_MAX;
+    rig_watch(r, keep_request, captured);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "One.");
+    (void)run(r, agent);
+    CHECK(strstr(captured, "\"tools\":[{\"name\":\"\",\"description\":\"\",\"parameters\":{},"
+                           "\"raw\":{\"type\":\"x\"}}]") != NULL);
+    CHECK(strstr(captured, "\"thinking_level\":\"max\"") != NULL);
+    rig_free(r);
+}
+
 TEST(a_hosted_tool_is_left_out_for_another_protocol_unless_it_has_a_schema) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -566,6 +593,7 @@ TEST_MAIN(
     TEST_ENTRY(a_bad_option_makes_no_agent), TEST_ENTRY(raw_tools_are_sent_to_their_protocol_alone),
     TEST_ENTRY(a_request_that_names_its_tools_gets_no_raw_ones),
     TEST_ENTRY(a_hosted_tool_is_answered_by_a_function_of_the_host),
+    TEST_ENTRY(a_captured_request_shows_raw_tools_and_the_level_of_thinking),
     TEST_ENTRY(a_hosted_tool_is_left_out_for_another_protocol_unless_it_has_a_schema),
     TEST_ENTRY(raw_tools_that_are_no_good_make_no_agent),
     TEST_ENTRY(after_a_failover_the_other_protocol_gets_its_own_raw_tools_and_the_models_extra),

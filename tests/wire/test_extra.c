@@ -133,6 +133,79 @@ TEST(keys_are_equal_however_they_are_written) {
     check_join("{\"\\u0061\":1}", "{\"\\u0061b\":2}", "{\"\\u0061\":1,\"\\u0061b\":2}");
 }
 
+/* ---- any two ---- */
+
+static uint32_t next_random(uint32_t *seed) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* A random object; keys from a to e, each once. */
+static void put_random(char *out, size_t *n, uint32_t *seed, unsigned depth) {
+    static const char *const values[] = {"1",          "null",   "[1,{\"a\":[]}]",
+                                         "\"x\\\"}\"", "-0.5e3", "true"};
+    static const char *const keys[] = {"a", "b", "c", "d", "e"};
+    bool first = true;
+    size_t i;
+    out[(*n)++] = '{';
+    for (i = 0; i < 5; i++) {
+        uint32_t r = next_random(seed) % 8;
+        if (r < 3) continue;
+        *n +=
+            (size_t)sprintf(out + *n, "%s%s\"%s\":", first ? "" : ",", r == 3 ? " " : "", keys[i]);
+        first = false;
+        if (r >= 6 && depth < 3)
+            put_random(out, n, seed, depth + 1);
+        else
+            *n += (size_t)sprintf(out + *n, "%s", values[next_random(seed) % 6]);
+    }
+    out[(*n)++] = '}';
+    out[*n] = '\0';
+}
+
+/* The same merge over trees. */
+static void merge_trees(phi_arena *arena, phi_json *wide, const phi_json *narrow) {
+    phi_json_iter it = phi_json_each(narrow);
+    const phi_json *value;
+    while ((value = phi_json_next(&it)) != NULL) {
+        phi_json *there = phi_json_get_n(wide, it.key);
+        if (phi_json_is_object(there) && phi_json_is_object(value))
+            merge_trees(arena, there, value);
+        else
+            CHECK_EQ_INT(phi_json_set_n(arena, wide, it.key, phi_json_copy(arena, value)), PHI_OK);
+    }
+}
+
+TEST(random_extras_are_merged_as_trees_are) {
+    static char texts[2][20000];
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    uint32_t seed = 7;
+    size_t round, i, n;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    for (round = 0; round < 20000; round++) {
+        phi_arena_mark mark = phi_arena_save(&arena);
+        phi_json *trees[2], *joined = NULL;
+        phi_str out;
+        for (i = 0; i < 2; i++) {
+            n = 0;
+            put_random(texts[i], &n, &seed, 0);
+            CHECK_EQ_INT(phi_json_parse(&arena, phi_str_of(texts[i]), 0, &trees[i], NULL), PHI_OK);
+        }
+        CHECK(phi__extra_join(&arena, phi_str_of(texts[0]), phi_str_of(texts[1]), &out));
+        CHECK_EQ_INT(phi_json_parse(&arena, out, 0, &joined, NULL), PHI_OK);
+        merge_trees(&arena, trees[0], trees[1]);
+        if (!CHECK(phi_json_equal(joined, trees[0]))) {
+            fprintf(stderr, "%s\n%s\n%s\n", texts[0], texts[1], out.at);
+            break;
+        }
+        phi_arena_reset(&arena, mark);
+    }
+    phi_arena_free(&arena);
+}
+
 /* ---- in the body ---- */
 
 static void check_body(phi_model model, const char *extra, const char *want) {
@@ -296,6 +369,7 @@ TEST_MAIN(TEST_ENTRY(an_extra_is_one_json_object),
           TEST_ENTRY(objects_are_merged_deeply_and_the_narrower_replaces_everything_else),
           TEST_ENTRY(null_is_a_value_and_numbers_stay_as_they_are_written),
           TEST_ENTRY(keys_are_equal_however_they_are_written),
+          TEST_ENTRY(random_extras_are_merged_as_trees_are),
           TEST_ENTRY(new_members_are_between_the_head_and_the_messages),
           TEST_ENTRY(an_empty_extra_changes_no_byte),
           TEST_ENTRY(a_member_of_this_request_is_refused_by_its_path),
