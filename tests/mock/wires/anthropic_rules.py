@@ -140,6 +140,12 @@ class Checker:
             where = "tools.%d.custom" % i
             if not isinstance(tool, dict):
                 refuse("tools.%d: Input should be an object", i)
+            if tool.get("type", "custom") != "custom":  # one of Anthropic's own
+                if not isinstance(tool.get("name"), str):
+                    refuse("tools.%d.%s.name: Field required", i, tool["type"])
+                self.mark(tool, where)
+                names.append(tool["name"])
+                continue
             self.extra(tool, TOOL_FIELDS, where)
             if "name" not in tool:
                 refuse("%s.name: Field required", where)
