@@ -1,4 +1,4 @@
-/* agent_said.c - what a host says in requests beside the conversation: options, an extra, raw
+/* agent_said.c - what a host says in requests besides the conversation: options, an extra, raw
    tools. Checks and copies them. */
 #include "agent/agent_in.h"
 #include "loop/provider_in.h"

@@ -229,7 +229,7 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
 
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    size_t i, last = e->spec->tool_count; /* the mark is behind the last tool of the agent's own */
+    size_t i, last = e->spec->tool_count; /* the mark follows the last tool with a schema */
     while (last > 0 && e->spec->tools[last - 1].is_raw) last--;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {

@@ -234,7 +234,7 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
 
 /* ---- around the messages ---- */
 
-/* Of Claude what Anthropic's API takes. Others have no top_k here; OpenAI's models refuse stop
+/* Claude takes what it takes at Anthropic. Others have no top_k here; OpenAI's models refuse stop
    texts, and but for gpt-oss sampling as well. */
 static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
     phi_str id = phi_str_of(spec->model->id);

@@ -285,7 +285,7 @@ static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
 
 /* ---- around the messages ---- */
 
-/* Models before 3 have a budget, which goes up to XHIGH's. Of the others one knows XHIGH. */
+/* Models before 3 have a budget, which goes up to XHIGH's. One later model knows XHIGH. */
 static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking wanted) {
     phi_thinking highest =
         phi__gemini_version(model) < 30 || phi__gemini_has(model, "gemini-4-hydrogen")

@@ -63,7 +63,7 @@ static const struct phi__openai_effort *phi__openai_effort_of(const phi_model *m
     return &phi__openai_efforts[i];
 }
 
-/* Of other servers OpenRouter alone has a word above high, and maps it itself. */
+/* Among other servers only OpenRouter has a word above high; it maps the word itself. */
 PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai) {
     phi_thinking highest = openai ? phi__openai_effort_of(model)->highest
                            : phi__str_is(phi_str_of(model->provider), "openrouter")

@@ -285,7 +285,7 @@ const phi__config_table *phi__config_tables_effects(void) {
     return &phi__config_tables_effects_table;
 }
 
-/* ---- what requests say beside the conversation ---- */
+/* ---- options, raw tools ---- */
 
 static const phi__config_field phi__config_tables_options_fields[] = {
     PHI__CONFIG_RANGE(phi__config_options, options.top_p, "top_p", PHI__CONFIG_NUMBER, 0, 0, 1,
@@ -324,7 +324,7 @@ static const phi__config_table phi__config_tables_raw_tool_table = {
     PHI__COUNT(phi__config_tables_raw_tool_fields),
     NULL,
     false,
-    "A tool of the provider's own, sent as it is behind the agent's tools."};
+    "A tool of the provider's own, sent as it is after the agent's tools."};
 const phi__config_table *phi__config_tables_raw_tool(void) {
     return &phi__config_tables_raw_tool_table;
 }

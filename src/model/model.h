@@ -85,7 +85,7 @@ typedef struct phi_request_options {
 } phi_request_options;
 
 /* A tool of the provider's own, as JSON: web search, code execution, file search, an MCP
-   connector. One element of the request's `tools`, sent as it is, behind the agent's tools, where
+   connector. One element of the request's `tools`, sent as it is, after the agent's tools, if
    the model has that protocol; left out of all other requests. The beta headers it needs are the
    host's to set (phi_model.headers). The blocks of its use come back as PHI_CONTENT_OPAQUE. For a
    hosted tool that the host itself answers, see phi_tool.raw. docs/hosted_tools.md */

@@ -22,7 +22,7 @@ typedef struct phi__takes_keys {
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes);
 /* True when the request asks for one call at a time, has tools to call, and the target can. */
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
-/* A raw tool as it is, behind what the scratch buffer holds. */
+/* Adds the scratch buffer as a piece, then the raw tool as it is. */
 PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool);
 /* The level of thinking that is sent for the wanted one. */
 PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__request_spec *spec);
