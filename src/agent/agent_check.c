@@ -66,6 +66,7 @@ static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
 
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
                                           const phi_provider *own, const phi_model *model) {
+    char place[64];
     if (model->protocol == NULL || model->protocol[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "%smodel.protocol is missing: use a phi_model_ preset",
                           what);
@@ -79,7 +80,8 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
     if (phi__agent_check_headers(rt, what, model) != PHI_OK) return PHI_BAD_ARG;
     if (model->api_key != NULL && strpbrk(model->api_key, "\r\n") != NULL)
         return phi__error(rt, PHI_BAD_ARG, "%smodel.api_key holds a line break", what);
-    return PHI_OK;
+    (void)snprintf(place, sizeof place, "%smodel.extra", what);
+    return phi__agent_said_check_extra(rt, place, own, model, model->extra);
 }
 
 /* ---- the models behind it ---- */
@@ -96,7 +98,7 @@ static phi_status phi__agent_check_other(phi_runtime *rt, const char *what, cons
     if (given->provider != NULL) status = phi__provider_check(rt, what, given->provider);
     if (status == PHI_OK) status = phi__agent_check_model(rt, what, provider, &given->model);
     if (status != PHI_OK) return status;
-    if ((unsigned)given->thinking > (unsigned)PHI_THINKING_HIGH)
+    if ((unsigned)given->thinking > (unsigned)PHI_THINKING_MAX)
         return phi__error(rt, PHI_BAD_ARG, "%sthinking is none of its values", what);
     rules = phi__tool_check_rules(rt, provider, &given->model, true);
     for (i = 0; rules.codec != NULL && i < tool_count; i++) {
@@ -276,7 +278,7 @@ static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_d
 }
 
 static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
-    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_HIGH &&
+    return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_MAX &&
            (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
            (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
            (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
@@ -345,6 +347,7 @@ PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_de
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->effects);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
+    if (status == PHI_OK) status = phi__agent_said_check(rt, desc);
     return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
 }
 

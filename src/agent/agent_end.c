@@ -49,6 +49,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     if (agent->sources != NULL) phi__tool_sources_free(agent);
     phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
     phi_arena_free(&agent->model_arena);
+    phi_arena_free(&agent->said);
     phi_arena_free(&agent->arena);
     phi__line_free(agent);
     phi__agent_take_disown(agent, &agent->agent_id);

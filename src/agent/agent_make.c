@@ -161,6 +161,10 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     memset(&desc->parent, 0, sizeof desc->parent);
     memset(&desc->budget, 0, sizeof desc->budget);
     memset(&desc->format, 0, sizeof desc->format);
+    memset(&desc->options, 0, sizeof desc->options);
+    desc->extra = NULL;
+    desc->raw_tools = NULL;
+    desc->raw_tool_count = 0;
 }
 
 PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
@@ -218,6 +222,16 @@ static bool phi__agent_make_take_failover(phi__agent *agent, const phi_failover 
     return true;
 }
 
+static bool phi__agent_make_take_said(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc copy = *given;
+    if (!phi__agent_said_copy(agent, &copy, &agent->said)) return false;
+    agent->desc.options = copy.options;
+    agent->desc.extra = copy.extra;
+    agent->desc.raw_tools = copy.raw_tools;
+    agent->desc.raw_tool_count = copy.raw_tool_count;
+    return true;
+}
+
 static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__agent_make_merge(given);
     const phi_agent_desc *desc = &merged;
@@ -225,7 +239,7 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
     return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                              agent->desc.tool_timeout_ms) &&
-           phi__agent_take_format(agent, &desc->format) &&
+           phi__agent_take_format(agent, &desc->format) && phi__agent_make_take_said(agent, desc) &&
            phi__agent_make_take_failover(agent, desc->failover) &&
            phi__agent_make_take_filters(agent, desc) &&
            phi__tool_sources_make(agent, desc->tool_sources, desc->tool_source_count) &&
@@ -254,6 +268,7 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
     phi__toolset_init(&agent->toolset, &agent->memory);
     agent->tools = &agent->toolset;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    phi_arena_init(&agent->said, &agent->memory, 128);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__segments_limit(&agent->own.log, agent->desc.memory_limit_bytes);
     phi__thread_belong(&agent->own, rt, &rt->grown, NULL);

@@ -8,10 +8,11 @@
 #include "features/failover_in.h"
 
 enum {
-    PHI__AGENT_SET_ALL = (1 << 22) - 1,
+    PHI__AGENT_SET_ALL = (1 << 25) - 1,
     PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_TEMPERATURE | PHI_SET_RETRY | PHI_SET_CACHE |
                           PHI_SET_TOOL_CHOICE | PHI_SET_BUDGET | PHI_SET_DEADLINES |
-                          PHI_SET_QUEUES | PHI_SET_REPEAT
+                          PHI_SET_QUEUES | PHI_SET_REPEAT | PHI_SET_OPTIONS | PHI_SET_EXTRA,
+    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_EXTRA | PHI_SET_RAW_TOOLS
 };
 
 /* The new values, and their copies in memory of their own. */
@@ -23,6 +24,8 @@ typedef struct phi__agent_setting {
     phi_filter *filters;
     phi__failover_made models;
     bool has_models; /* they were made */
+    phi_arena said;
+    bool has_said; /* the same */
 } phi__agent_setting;
 
 /* ---- which ---- */
@@ -85,6 +88,15 @@ static void phi__agent_set_tools(phi_agent_desc *desc, const phi_agent_desc *to,
     if ((fields & (uint32_t)PHI_SET_CAPTURE) != 0) desc->capture_requests = to->capture_requests;
 }
 
+static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_OPTIONS) != 0) desc->options = to->options;
+    if ((fields & (uint32_t)PHI_SET_EXTRA) != 0) desc->extra = to->extra;
+    if ((fields & (uint32_t)PHI_SET_RAW_TOOLS) != 0) {
+        desc->raw_tools = to->raw_tools;
+        desc->raw_tool_count = to->raw_tool_count;
+    }
+}
+
 /* ---- whether ---- */
 
 static phi_status phi__agent_set_check(const phi__agent_setting *s) {
@@ -118,6 +130,7 @@ static void phi__agent_set_drop(phi__agent_setting *s) {
     phi__agent_take_disown(s->agent, &s->focus);
     phi__free(&s->agent->memory, s->filters, s->desc.filter_count * sizeof *s->filters);
     if (s->has_models) phi_arena_free(&s->models.arena);
+    if (s->has_said) phi_arena_free(&s->said);
 }
 
 /* The middle of its loop ids names its thinking; the model is taken anew with it. */
@@ -133,6 +146,10 @@ static bool phi__agent_set_think(phi__agent *agent, phi_thinking to) {
 static bool phi__agent_set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     size_t bytes = phi__mul(s->desc.filter_count, sizeof *s->filters);
+    if ((s->fields & (uint32_t)PHI__AGENT_SET_SAID) != 0) {
+        s->has_said = phi__agent_said_copy(agent, &s->desc, &s->said);
+        if (!s->has_said) return false;
+    }
     if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0 &&
         !phi__agent_take_own(agent, s->desc.compaction.focus_message, &s->focus))
         return false;
@@ -161,6 +178,10 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
         phi__agent_take_off_filters(agent);
         s->desc.filters = s->filters;
     }
+    if (s->has_said) {
+        phi_arena_free(&agent->said);
+        agent->said = s->said;
+    }
     if (s->has_models) phi__failover_put(agent, &s->models);
     s->desc.failover = desc->failover;
     s->desc.model = desc->model; /* the same, but it may be in new memory */
@@ -185,6 +206,7 @@ static phi_status phi__agent_set_now(phi__agent *agent, const phi_agent_desc *to
     phi__agent_set_calls(&s.desc, to, fields);
     phi__agent_set_runs(&s.desc, to, fields);
     phi__agent_set_tools(&s.desc, to, fields);
+    phi__agent_set_said(&s.desc, to, fields);
     status = phi__agent_set_check(&s);
     if (status != PHI_OK) return status;
     phi__agent_make_defaults(&s.desc);

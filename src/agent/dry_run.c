@@ -4,8 +4,11 @@
 #include "model/message_in.h"
 #include "codecs/registry_in.h"
 #include "wire/codec_in.h"
+#include "wire/extra_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #ifndef PHI_NO_PREFLIGHT
@@ -34,6 +37,7 @@ static bool phi__dry_run_tools(phi__request_spec *spec, const phi_tool *tools, s
         views[i].schema = tools[i].schema != NULL ? phi_str_of(tools[i].schema)
                                                   : PHI__LIT("{\"type\":\"object\"}");
         views[i].strict = tools[i].strict;
+        views[i].is_raw = tools[i].raw != NULL && tools[i].schema == NULL;
     }
     spec->tools = views;
     spec->tool_count = count;
@@ -64,7 +68,101 @@ static const phi__codec *phi__dry_run_codec(const char *protocol, char *words, s
     return codec;
 }
 
+/* ---- settings ---- */
+
+/* Appends to words, which are terminated. */
+static void phi__dry_run_say(char *words, size_t words_size, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+static void phi__dry_run_say(char *words, size_t words_size, const char *format, ...) {
+    size_t n = strlen(words);
+    va_list args;
+    if (n > 0 && n + 2 < words_size) {
+        memcpy(words + n, "; ", 3);
+        n += 2;
+    }
+    va_start(args, format);
+    (void)vsnprintf(words + n, words_size - n, format, args);
+    va_end(args);
+}
+
+/* Raw tools that are for another protocol. */
+static void phi__dry_run_raws(const phi__codec *codec, const phi_agent_desc *desc, char *words,
+                              size_t words_size) {
+    size_t i;
+    for (i = 0; i < desc->raw_tool_count; i++)
+        if (!phi__codec_is(codec->names, phi_str_of(desc->raw_tools[i].protocol)))
+            phi__dry_run_say(words, words_size, "raw_tools[%u] is for %s", (unsigned)i,
+                             desc->raw_tools[i].protocol != NULL ? desc->raw_tools[i].protocol
+                                                                 : "no protocol");
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].raw != NULL && desc->tools[i].schema == NULL &&
+            !phi__codec_is(codec->names, phi_str_of(desc->tools[i].raw_protocol)))
+            phi__dry_run_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
+}
+
+/* The members of both extras that phi writes always, or into this head. */
+static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec *spec,
+                                     const phi_agent_desc *desc, phi_arena *scratch, char *words,
+                                     size_t words_size) {
+    const char *const extras[] = {desc->model.extra, desc->extra};
+    static const char *const names[] = {"model.extra", "extra"};
+    char fault[240];
+    phi__encoder e;
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < 2 && status == PHI_OK; i++) {
+        if (extras[i] == NULL) continue;
+        status =
+            phi__extra_check(codec, scratch->memory, phi_str_of(extras[i]), fault, sizeof fault);
+        if (status == PHI_BAD_ARG) (void)snprintf(words, words_size, "%s%s", names[i], fault);
+    }
+    if (status != PHI_OK || (extras[0] == NULL && extras[1] == NULL)) return status;
+    if (!phi__extra_join(scratch, phi_str_of(extras[0]), phi_str_of(extras[1]), &spec->extra))
+        return PHI_NO_MEMORY;
+    phi__encoder_begin(&e, codec, spec, scratch);
+    status = phi__encoder_advance(&e, 1);
+    phi__encoder_free(&e);
+    if (status == PHI_BAD_ARG) (void)snprintf(words, words_size, "%s", e.refused);
+    return status == PHI_BUSY ? PHI_OK : status;
+}
+
 /* ---- public ---- */
+
+PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena *scratch,
+                                          char *words, size_t words_size) {
+    phi__request_spec spec;
+    phi_arena_mark mark;
+    phi_model filled;
+    const phi__codec *codec;
+    const char *fault;
+    phi_status status;
+    if (desc == NULL || desc->model.protocol == NULL || scratch == NULL || words == NULL ||
+        words_size == 0)
+        return PHI_BAD_ARG;
+    words[0] = '\0';
+    codec = phi__dry_run_codec(desc->model.protocol, words, words_size);
+    if (codec == NULL) return PHI_UNSUPPORTED;
+    fault = phi__takes_fault(&desc->options);
+    if (fault != NULL) {
+        (void)snprintf(words, words_size, "%s", fault);
+        return PHI_BAD_ARG;
+    }
+    filled = phi__dry_run_model(&desc->model);
+    memset(&spec, 0, sizeof spec);
+    spec.model = &filled;
+    spec.thinking = desc->thinking;
+    spec.max_tokens = desc->max_tokens;
+    spec.temperature = desc->has_temperature ? desc->temperature : -1.0;
+    spec.options = desc->options;
+    mark = phi_arena_save(scratch);
+    status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
+    phi_arena_reset(scratch, mark);
+    if (status != PHI_OK) return status;
+    status = phi__takes_preflight(codec, &spec, words, words_size);
+    phi__dry_run_raws(codec, desc, words, words_size);
+    return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
+}
 
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,

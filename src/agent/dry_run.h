@@ -3,6 +3,7 @@
 #define PHI_AGENT_DRY_RUN_H
 
 #include "base/arena.h"
+#include "loop/agent_desc.h"
 #include "loop/tool.h"
 #include "model/model.h"
 
@@ -21,9 +22,24 @@ extern "C" {
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size);
+
+/* Checks the settings of a desc against its model: thinking, temperature, options, extra, raw
+   tools. PHI_OK: every one is sent as it is. PHI_UNSUPPORTED: `words` name each that is left out or
+   lowered ("top_k is not sent; thinking is lowered to high; raw_tools[0] is for
+   anthropic_messages"), or say that there is no such protocol. PHI_BAD_ARG: an option has no such
+   value, or an extra is no JSON object or has a member that phi writes itself: `words` name it.
+   PHI_NO_MEMORY. Memory and threads: as phi_preflight. */
+PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena *scratch,
+                                          char *words, size_t words_size);
 #endif
 
 #ifdef __cplusplus
 }
+#ifndef PHI_NO_PREFLIGHT
+inline phi_status phi_preflight_settings(const phi_agent_desc &desc, phi_arena *scratch,
+                                         char *words, size_t words_size) {
+    return phi_preflight_settings(&desc, scratch, words, words_size);
+}
+#endif
 #endif
 #endif

@@ -66,7 +66,7 @@ static void phi__event_json_url(phi__event_writer *w, const char *key, const cha
 
 /* LoopConfigSnapshot: the settings of the run. */
 static void phi__event_json_snapshot(phi__event_writer *w) {
-    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
     const phi__agent *agent = w->agent;
     const phi_model *model = &agent->desc.model;
     size_t level = (size_t)agent->desc.thinking;

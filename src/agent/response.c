@@ -96,6 +96,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     order.prompt_count = 1;
     order.policy = desc->policy;
     order.waits_ms = desc->decision_timeout_ms;
+    order.extra = desc->extra;
     order.has_tools = desc->tools != NULL || desc->no_tools || desc->allowed_count > 0;
     if (order.has_tools) {
         order.tools = phi__response_tools(agent, desc, scratch, &order.tool_count);
@@ -188,6 +189,11 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
     return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
+static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_desc *desc) {
+    return phi__agent_said_check_extra(agent->rt, "extra", agent->desc.provider, &agent->desc.model,
+                                       desc->extra);
+}
+
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */
 static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
@@ -233,6 +239,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
     if (status == PHI_OK)
         status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_check_tools(phi__find_agent(handle), what, &asked);
+    if (status == PHI_OK) status = phi__response_check_extra(phi__find_agent(handle), &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;

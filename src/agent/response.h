@@ -77,12 +77,15 @@ typedef struct phi_ask_desc {
     /* names of its tools, the only ones to offer; read in the call (default: all are offered) */
     const char *const *allowed_tools;
     size_t allowed_count;
-    bool no_tools;  /* offer none */
+    bool no_tools;  /* offer none; of raw_tools neither, as with tools and allowed_tools */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
     /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are
        kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
        sent */
     const char *refs;
+    /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
+       see phi_agent_desc.extra. Copied; a snapshot of the run has it (default: none) */
+    const char *extra;
 } phi_ask_desc;
 
 /* phi_ask with options. Where it changes the thread, responses of the former thread are stale.

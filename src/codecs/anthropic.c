@@ -9,6 +9,7 @@
 #include "codecs/claude_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_ANTHROPIC
@@ -434,25 +435,33 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
         choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
     if (e->spec->respond_only) {
         phi__buf_text(&e->scratch,
-                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"}");
-        return;
+                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
+    } else {
+        phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
+        phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none\""
+                                   : choice == PHI_TOOL_CHOICE_REQUIRED ? "any\""
+                                                                        : "auto\"");
     }
-    phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
-    phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none"
-                               : choice == PHI_TOOL_CHOICE_REQUIRED ? "any"
-                                                                    : "auto");
-    phi__buf_text(&e->scratch, "\"}");
+    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
+        phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
+    phi__buf_char(&e->scratch, '}');
 }
 
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    size_t i;
+    size_t i, last = e->spec->tool_count; /* the mark follows the last tool with a schema */
+    while (last > 0 && e->spec->tools[last - 1].is_raw) last--;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
-        phi__buf_text(out, i > 0 ? ",{" : "{");
+        if (i > 0) phi__buf_char(out, ',');
+        if (e->spec->tools[i].is_raw) {
+            phi__takes_put_raw(e, &e->spec->tools[i]);
+            continue;
+        }
+        phi__buf_char(out, '{');
         if (phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
             phi__buf_text(out, ",\"strict\":true");
-        if (i + 1 == e->spec->tool_count && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
+        if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
             phi__buf_text(out, phi__anthropic_mark(e->spec));
         phi__buf_char(out, '}');
     }
@@ -460,6 +469,8 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
 }
 
 static void phi__anthropic_head(phi__encoder *e) {
+    static const phi__takes_keys keys = {"temperature",    "top_p", "top_k",
+                                         "stop_sequences", NULL,    "service_tier"};
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__claude_plan_now(e);
     phi__buf *out = &e->scratch;
@@ -477,11 +488,7 @@ static void phi__anthropic_head(phi__encoder *e) {
     }
     phi__claude_put_thinking(e, &plan);
     phi__claude_put_config(e, &plan, true);
-    if (spec->temperature >= 0 &&
-        phi__claude_takes_sampling(&plan, phi__anthropic_version(spec->model))) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_number_put_double(out, spec->temperature);
-    }
+    phi__takes_put(e, &keys, phi__claude_takes_of(&plan, phi__anthropic_version(spec->model)));
     if (spec->tool_count > 0) {
         phi__anthropic_put_choice(e, &plan);
         phi__anthropic_put_tools(e);
@@ -576,6 +583,18 @@ static uint32_t phi__anthropic_media(const phi_model *model) {
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT;
 }
 
+static uint32_t phi__anthropic_takes(const phi__request_spec *spec) {
+    phi__claude_plan plan = phi__claude_plan_of(spec);
+    return phi__claude_takes_of(&plan, phi__anthropic_version(spec->model));
+}
+
+static const char *const phi__anthropic_owned[] = {
+    "model",       "max_tokens",           "stream", "system", "messages", "tools",
+    "tool_choice", "output_config.format", NULL};
+
+static const phi__codec_settings phi__anthropic_settings = {phi__anthropic_takes, phi__claude_level,
+                                                            phi__anthropic_owned, NULL};
+
 static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       phi__claude_strict_form,
                                                       NULL,
@@ -590,7 +609,8 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       phi__claude_binding,
                                                       phi__claude_takes_updates,
                                                       phi__anthropic_takes_tools,
-                                                      phi__anthropic_put_change};
+                                                      phi__anthropic_put_change,
+                                                      &phi__anthropic_settings};
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {PHI__NAMES_ANTHROPIC,

@@ -11,6 +11,7 @@
 #include "codecs/sigv4_in.h"
 #include "wire/frames_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_BEDROCK
@@ -365,6 +366,38 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
 
 /* ---- around the messages ---- */
 
+/* Claude takes what it takes at Anthropic. Others have no top_k here; OpenAI's models refuse stop
+   texts, and but for gpt-oss sampling as well. */
+static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
+    phi_str id = phi_str_of(spec->model->id);
+    phi__claude_plan plan;
+    if (phi__bedrock_claude(spec->model)) {
+        plan = phi__claude_plan_of(spec);
+        return phi__claude_takes_of(&plan, PHI__LIT(""));
+    }
+    if (phi__str_find_nocase(id, 0, "gpt-oss") != SIZE_MAX)
+        return PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P | PHI__TAKES_TIER;
+    if (phi__str_find_nocase(id, 0, "openai.") != SIZE_MAX) return PHI__TAKES_TIER;
+    return PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P | PHI__TAKES_STOP | PHI__TAKES_TIER;
+}
+
+/* True when a member of Claude's own takes the place of toolConfig.toolChoice. */
+static bool phi__bedrock_serial(const phi__request_spec *spec) {
+    return phi__bedrock_claude(spec->model) && phi__takes_serial(spec, PHI__TAKES_ALL);
+}
+
+static void phi__bedrock_put_serial(phi__encoder *e, const phi__claude_plan *plan) {
+    bool forced = e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan->thinks &&
+                  !plan->claude.no_forced_tool;
+    if (!phi__bedrock_serial(e->spec)) return;
+    phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":");
+    phi__buf_text(&e->scratch, !forced                 ? "\"auto\""
+                               : e->spec->respond_only ? "\"tool\",\"name\":\"" PHI_RESPOND_TOOL
+                                                         "\""
+                                                       : "\"any\"");
+    phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true}");
+}
+
 /* Fields that the API passes on to the model: thinking of Claude, effort of gpt-oss. */
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
@@ -377,9 +410,15 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
         phi__claude_put_config(e, plan, false);
         if (plan->budget > 0 && plan->claude.version >= 400)
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
+        if (spec->options.top_k > 0 &&
+            (phi__claude_takes_of(plan, PHI__LIT("")) & PHI__TAKES_TOP_K) != 0) {
+            phi__buf_text(out, ",\"top_k\":");
+            phi__buf_u64(out, spec->options.top_k);
+        }
+        phi__bedrock_put_serial(e, plan);
     } else if (phi__bedrock_id_has(e, "gpt-oss") && spec->model->reasoning &&
                spec->thinking != PHI_THINKING_OFF)
-        phi__buf_text(out, spec->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
+        phi__buf_text(out, spec->thinking >= PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
                            : spec->thinking == PHI_THINKING_MEDIUM
                                ? ",\"reasoning_effort\":\"medium\""
                                : ",\"reasoning_effort\":\"low\"");
@@ -414,6 +453,7 @@ static void phi__bedrock_put_format(phi__encoder *e) {
 }
 
 static void phi__bedrock_head(phi__encoder *e) {
+    static const phi__takes_keys keys = {"temperature", "topP", NULL, "stopSequences", NULL, NULL};
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
     phi__buf *out = &e->scratch;
@@ -428,11 +468,15 @@ static void phi__bedrock_head(phi__encoder *e) {
     }
     phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
     phi__buf_u64(out, plan.max_tokens);
-    if (spec->temperature >= 0 && phi__claude_takes_sampling(&plan, PHI__LIT(""))) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_number_put_double(out, spec->temperature);
-    }
+    phi__takes_put(e, &keys,
+                   phi__bedrock_is_claude(e) ? phi__claude_takes_of(&plan, PHI__LIT(""))
+                                             : phi__bedrock_takes(spec));
     phi__buf_char(out, '}');
+    if (spec->options.service_tier != NULL) {
+        phi__buf_text(out, ",\"serviceTier\":{");
+        phi__render_member(out, "type", phi_str_of(spec->options.service_tier));
+        phi__buf_char(out, '}');
+    }
     phi__bedrock_put_format(e);
     phi__bedrock_put_fields(e, &plan);
     phi__buf_text(out, ",\"messages\":[");
@@ -442,7 +486,10 @@ static void phi__bedrock_head(phi__encoder *e) {
 static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
     bool strict;
-    phi__json_write_comma(out);
+    if (tool->is_raw) {
+        phi__takes_put_raw(e, tool);
+        return;
+    }
     phi__buf_text(out, "{\"toolSpec\":{");
     strict = phi__strict_tools_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
     phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
@@ -451,6 +498,7 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
 /* There is no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_choice(phi__encoder *e) {
     phi__claude_plan plan = phi__bedrock_plan(e);
+    if (phi__bedrock_serial(e->spec)) return;
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
         !plan.claude.no_forced_tool)
         phi__buf_text(&e->scratch, e->spec->respond_only
@@ -640,6 +688,20 @@ static uint32_t phi__bedrock_media(const phi_model *model) {
     return media;
 }
 
+static phi_thinking phi__bedrock_level(const phi_model *model, phi_thinking wanted) {
+    if (phi__bedrock_claude(model)) return phi__claude_level(model, wanted);
+    return (unsigned)wanted > (unsigned)PHI_THINKING_HIGH ? PHI_THINKING_HIGH : wanted;
+}
+
+static const char *const phi__bedrock_owned[] = {
+    "messages", "system", "toolConfig", "inferenceConfig.maxTokens", "outputConfig.textFormat",
+    NULL};
+static const char *const phi__bedrock_lists[] = {"additionalModelRequestFields.anthropic_beta",
+                                                 NULL};
+
+static const phi__codec_settings phi__bedrock_settings = {phi__bedrock_takes, phi__bedrock_level,
+                                                          phi__bedrock_owned, phi__bedrock_lists};
+
 static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
                                                     phi__claude_strict_form,
                                                     NULL,
@@ -654,7 +716,8 @@ static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
                                                     phi__claude_binding,
                                                     phi__claude_takes_updates,
                                                     NULL,
-                                                    NULL};
+                                                    NULL,
+                                                    &phi__bedrock_settings};
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {

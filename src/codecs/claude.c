@@ -3,6 +3,7 @@
 #include "codecs/claude_in.h"
 
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 
 #if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 
@@ -112,9 +113,29 @@ PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message 
     return SIZE_MAX;
 }
 
-static const char *phi__claude_effort(phi_thinking level) {
-    if (level == PHI_THINKING_HIGH) return "high";
-    return level == PHI_THINKING_MEDIUM ? "medium" : "low";
+/* 4.6 has no xhigh; other Claudes with an effort have all five words. */
+PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted) {
+    phi__claude claude = phi__claude_of(phi_str_of(model->id));
+    return claude.version == 406 && wanted == PHI_THINKING_XHIGH ? PHI_THINKING_HIGH : wanted;
+}
+
+static const char *phi__claude_effort(const phi__request_spec *spec) {
+    switch (phi__claude_level(spec->model, spec->thinking)) {
+    case PHI_THINKING_MAX: return "max";
+    case PHI_THINKING_XHIGH: return "xhigh";
+    case PHI_THINKING_HIGH: return "high";
+    case PHI_THINKING_MEDIUM: return "medium";
+    case PHI_THINKING_LOW:
+    case PHI_THINKING_MINIMAL:
+    case PHI_THINKING_OFF: break;
+    }
+    return "low";
+}
+
+PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version) {
+    uint32_t takes = PHI__TAKES_ALL & ~(uint32_t)PHI__TAKES_SEED;
+    if (!phi__claude_takes_sampling(p, api_version)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
+    return takes;
 }
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
@@ -224,7 +245,7 @@ PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, 
     with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
     if (!effort && !with_format) return;
     phi__buf_text(out, ",\"output_config\":{");
-    if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(level)));
+    if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(e->spec)));
     if (with_format) {
         phi__json_write_key(out, PHI__LIT("format"));
         phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");

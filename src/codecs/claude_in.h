@@ -53,6 +53,11 @@ PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_v
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
+/* PHI__TAKES_ bits: no seed, and no sampling where it thinks, or is of a version that has none. */
+PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
+/* For phi__codec_settings. */
+PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
+
 /* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 

@@ -9,6 +9,7 @@
 #include "codecs/kept_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
@@ -293,17 +294,43 @@ static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
 
 /* ---- around the messages ---- */
 
-/* Pro 3.0 knows two levels. What cannot be turned off does the least it can. */
+/* Models before 3 have a budget, which goes up to XHIGH's. One later model knows XHIGH. */
+static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking wanted) {
+    phi_thinking highest =
+        phi__gemini_version(model) < 30 || phi__gemini_has(model, "gemini-4-hydrogen")
+            ? PHI_THINKING_XHIGH
+            : PHI_THINKING_HIGH;
+    return (unsigned)wanted > (unsigned)highest ? highest : wanted;
+}
+
+/* Pro 3.0 knows two levels; pro, and all from 3.7 on, do not know MINIMAL. What cannot be turned
+   off does the least it can. */
 static const char *phi__gemini_level(const phi_model *model, phi_thinking level) {
     bool pro = phi__gemini_has(model, "pro"), two = pro && phi__gemini_version(model) == 30;
-    switch (level) {
+    switch (phi__gemini_takes_level(model, level)) {
     case PHI_THINKING_OFF:
-    case PHI_THINKING_MINIMAL: return pro ? "LOW" : "MINIMAL";
+    case PHI_THINKING_MINIMAL: return pro || phi__gemini_version(model) >= 37 ? "LOW" : "MINIMAL";
     case PHI_THINKING_LOW: return "LOW";
     case PHI_THINKING_MEDIUM: return two ? "HIGH" : "MEDIUM";
+    case PHI_THINKING_XHIGH:
+    case PHI_THINKING_MAX: return "XHIGH";
     case PHI_THINKING_HIGH: break;
     }
     return "HIGH";
+}
+
+/* Models since 3 take no sampling while they think. No model can be kept to one call. */
+static uint32_t phi__gemini_takes(const phi__request_spec *spec) {
+    bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;
+    uint32_t takes = PHI__TAKES_STOP | PHI__TAKES_SEED | PHI__TAKES_TIER;
+    return thinks && phi__gemini_version(spec->model) >= 30 ? takes : takes | PHI__TAKES_SAMPLING;
+}
+
+/* Tokens to think with of a model before 3: pro takes 128 at least, flash 24,576 at most. */
+static uint32_t phi__gemini_budget(const phi__request_spec *spec) {
+    bool pro = phi__gemini_has(spec->model, "pro");
+    uint32_t budget = phi__render_budget(phi__gemini_takes_level(spec->model, spec->thinking));
+    return (uint32_t)(pro ? phi__max(budget, 128) : phi__min(budget, 24576));
 }
 
 /* The schema as a tool's: `responseSchema` is a dialect that knows less. */
@@ -318,6 +345,8 @@ static void phi__gemini_put_format(phi__encoder *e) {
 }
 
 static void phi__gemini_put_config(phi__encoder *e) {
+    static const phi__takes_keys keys = {"temperature",   "topP", "topK",
+                                         "stopSequences", "seed", NULL};
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
     phi__buf *out = &e->scratch;
@@ -327,18 +356,14 @@ static void phi__gemini_put_config(phi__encoder *e) {
     uint32_t budget = 0;
     if (most == 0) most = 8192;
     if (model->reasoning && version < 30) {
-        budget = phi__render_budget(spec->thinking);
-        if (budget == 0 && phi__gemini_has(model, "pro")) budget = 128; /* the least it takes */
+        budget = phi__gemini_budget(spec);
         if (most < PHI__GEMINI_MOST_OUTPUT)
             most =
                 budget < PHI__GEMINI_MOST_OUTPUT - most ? most + budget : PHI__GEMINI_MOST_OUTPUT;
     }
     phi__buf_text(out, "\"generationConfig\":{\"maxOutputTokens\":");
     phi__buf_u64(out, most);
-    if (spec->temperature >= 0 && !(thinks && version >= 30)) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_number_put_double(out, spec->temperature);
-    }
+    phi__takes_put(e, &keys, phi__gemini_takes(spec));
     phi__gemini_put_format(e);
     if (model->reasoning) {
         phi__buf_text(out, ",\"thinkingConfig\":{");
@@ -356,11 +381,9 @@ static void phi__gemini_put_config(phi__encoder *e) {
     phi__buf_char(out, '}');
 }
 
-static void phi__gemini_put_tools(phi__encoder *e) {
+static void phi__gemini_put_choice(phi__encoder *e) {
     phi_tool_choice choice = e->spec->tool_choice;
     phi__buf *out = &e->scratch;
-    size_t i;
-    if (e->spec->tool_count == 0) return;
     phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
                        : choice == PHI_TOOL_CHOICE_REQUIRED ? "ANY"
@@ -369,13 +392,33 @@ static void phi__gemini_put_tools(phi__encoder *e) {
         phi__buf_text(out, "\",\"allowedFunctionNames\":[\"" PHI_RESPOND_TOOL "\"]");
     else
         phi__buf_char(out, '"');
-    phi__buf_text(out, "}},\"tools\":[{\"functionDeclarations\":[");
+    phi__buf_text(out, "}}");
+}
+
+/* Functions are one element of the list; raw tools follow, an element each. A choice is refused
+   where there are no functions. */
+static void phi__gemini_put_tools(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    size_t i, functions = 0, raws = 0;
+    if (e->spec->tool_count == 0) return;
+    for (i = 0; i < e->spec->tool_count; i++)
+        if (!e->spec->tools[i].is_raw) functions++;
+    if (functions > 0) phi__gemini_put_choice(e);
+    phi__buf_text(out, functions > 0 ? ",\"tools\":[{\"functionDeclarations\":[" : ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
-        phi__buf_text(out, i > 0 ? ",{" : "{");
+        if (e->spec->tools[i].is_raw) continue;
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
         (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parametersJsonSchema\":");
         phi__buf_char(out, '}');
     }
-    phi__buf_text(out, "]}]");
+    if (functions > 0) phi__buf_text(out, "]}");
+    for (i = 0; i < e->spec->tool_count; i++) {
+        if (!e->spec->tools[i].is_raw) continue;
+        if (functions + raws++ > 0) phi__buf_char(out, ',');
+        phi__takes_put_raw(e, &e->spec->tools[i]);
+    }
+    phi__buf_char(out, ']');
 }
 
 static void phi__gemini_head(phi__encoder *e) {
@@ -388,6 +431,8 @@ static void phi__gemini_head(phi__encoder *e) {
         phi__buf_text(out, "}]},");
     }
     phi__gemini_put_config(e);
+    if (e->spec->options.service_tier != NULL)
+        phi__render_member(out, "serviceTier", phi_str_of(e->spec->options.service_tier));
     phi__gemini_put_tools(e);
     phi__buf_text(out, ",\"contents\":[");
     phi__encode_scratch(e);
@@ -476,6 +521,17 @@ static uint32_t phi__gemini_media(const phi_model *model) {
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_SOUND |
            PHI__MEDIA_MORE_SOUND;
 }
+static const char *const phi__gemini_owned[] = {"systemInstruction",
+                                                "contents",
+                                                "tools",
+                                                "toolConfig.functionCallingConfig",
+                                                "generationConfig.maxOutputTokens",
+                                                "generationConfig.responseMimeType",
+                                                "generationConfig.responseJsonSchema",
+                                                NULL};
+
+static const phi__codec_settings phi__gemini_settings = {phi__gemini_takes, phi__gemini_takes_level,
+                                                         phi__gemini_owned, NULL};
 
 /* Images as its guide to them says, November 2026. */
 static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
@@ -495,7 +551,8 @@ static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    NULL,
                                                    NULL,
                                                    NULL,
-                                                   NULL};
+                                                   NULL,
+                                                   &phi__gemini_settings};
 
 #ifndef PHI_NO_GEMINI
 static void phi__gemini_address(phi__encoder *e) {

@@ -11,6 +11,7 @@
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
+#include "wire/takes_in.h"
 
 #ifndef PHI_NO_INTERACTIONS
 
@@ -250,11 +251,29 @@ static void phi__interactions_after_results(phi__encoder *e, size_t from, size_t
 
 /* ---- around the messages ---- */
 
+/* Sampling is taken by models before 3.7; those since 3 want their own while they think. */
+static uint32_t phi__interactions_takes(const phi__request_spec *spec) {
+    int version = phi__gemini_version(spec->model);
+    bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;
+    uint32_t takes = PHI__TAKES_STOP | PHI__TAKES_SEED | PHI__TAKES_TIER;
+    if (version < 37 && !(thinks && version >= 30))
+        takes |= PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P;
+    return takes;
+}
+
+static phi_thinking phi__interactions_takes_level(const phi_model *model, phi_thinking wanted) {
+    phi_thinking highest =
+        phi__gemini_has(model, "gemini-4-hydrogen") ? PHI_THINKING_XHIGH : PHI_THINKING_HIGH;
+    return (unsigned)wanted > (unsigned)highest ? highest : wanted;
+}
+
 /* There are no budgets, and no model can be kept from thinking: off is the least it takes. Pro 3.0
    has two levels; "minimal" is of the Flash models from 3 on, until 3.7. */
 static const char *phi__interactions_level(const phi_model *model, phi_thinking level) {
     int version = phi__gemini_version(model);
     bool pro = phi__gemini_has(model, "pro");
+    level = phi__interactions_takes_level(model, level);
+    if (level == PHI_THINKING_XHIGH) return "xhigh";
     if (level <= PHI_THINKING_MINIMAL)
         return !pro && version >= 30 && version < 37 ? "minimal" : "low";
     if (level == PHI_THINKING_LOW) return "low";
@@ -274,20 +293,17 @@ static void phi__interactions_put_choice(phi__encoder *e) {
                                                                 : ",\"tool_choice\":\"auto\"");
 }
 
-/* A temperature is taken by models before 3.7; those since 3 want their own while they think. */
 static void phi__interactions_put_config(phi__encoder *e) {
+    static const phi__takes_keys keys = {"temperature",    "top_p", NULL,
+                                         "stop_sequences", "seed",  NULL};
     const phi__request_spec *spec = e->spec;
     const phi_model *model = spec->model;
     phi__buf *out = &e->scratch;
-    int version = phi__gemini_version(model);
     bool thinks = model->reasoning && spec->thinking != PHI_THINKING_OFF;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : model->max_tokens;
     phi__buf_text(out, ",\"generation_config\":{\"max_output_tokens\":");
     phi__buf_u64(out, most != 0 ? most : 8192);
-    if (spec->temperature >= 0 && version < 37 && !(thinks && version >= 30)) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_number_put_double(out, spec->temperature);
-    }
+    phi__takes_put(e, &keys, phi__interactions_takes(spec));
     if (model->reasoning) {
         phi__buf_text(out, ",\"thinking_level\":\"");
         phi__buf_text(out, phi__interactions_level(model, spec->thinking));
@@ -317,7 +333,12 @@ static void phi__interactions_put_tools(phi__encoder *e) {
     if (e->spec->tool_count == 0) return;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
-        phi__buf_text(out, i > 0 ? ",{\"type\":\"function\"," : "{\"type\":\"function\",");
+        if (i > 0) phi__buf_char(out, ',');
+        if (e->spec->tools[i].is_raw) {
+            phi__takes_put_raw(e, &e->spec->tools[i]);
+            continue;
+        }
+        phi__buf_text(out, "{\"type\":\"function\",");
         (void)phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         phi__buf_char(out, '}');
     }
@@ -333,6 +354,8 @@ static void phi__interactions_head(phi__encoder *e) {
     phi__render_member(out, "model", id);
     phi__buf_text(out, ",\"stream\":true,\"store\":false");
     phi__interactions_put_config(e);
+    if (e->spec->options.service_tier != NULL)
+        phi__render_member(out, "service_tier", phi_str_of(e->spec->options.service_tier));
     phi__interactions_put_format(e);
     phi__interactions_put_tools(e);
     if (!phi__render_blank(e->spec->system_prompt))
@@ -383,6 +406,20 @@ static uint32_t phi__interactions_media(const phi_model *model) {
            PHI__MEDIA_MORE_SOUND;
 }
 
+static const char *const phi__interactions_owned[] = {"model",
+                                                      "stream",
+                                                      "store",
+                                                      "input",
+                                                      "system_instruction",
+                                                      "tools",
+                                                      "response_format",
+                                                      "generation_config.max_output_tokens",
+                                                      "generation_config.tool_choice",
+                                                      NULL};
+
+static const phi__codec_settings phi__interactions_settings = {
+    phi__interactions_takes, phi__interactions_takes_level, phi__interactions_owned, NULL};
+
 PHI__FN const phi__codec *phi__interactions_codec(void) {
     static const phi__codec_rules rules = {NULL,
                                            phi__interactions_strict_form,
@@ -399,7 +436,8 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
                                            NULL,
                                            NULL,
                                            NULL,
-                                           NULL};
+                                           NULL,
+                                           &phi__interactions_settings};
     static const phi__codec codec = {PHI__NAMES_INTERACTIONS,
                                      &rules,
                                      sizeof(phi__interactions_state),

@@ -53,27 +53,54 @@ PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c) {
    nothing is sent where it is not to think. wire.md part 3. */
 static const struct phi__openai_effort {
     const char *prefix, *off, *minimal;
+    phi_thinking highest;
 } phi__openai_efforts[] = {
-    {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
-    {"gpt-oss", "low", "low"},     {"o1", "low", "low"},      {"o3", "low", "low"},
-    {"o4", "low", "low"},          {"", NULL, "low"},
+    {"gpt-5-pro", "high", "high", PHI_THINKING_HIGH},
+    {"gpt-5.1-codex-max", "none", "low", PHI_THINKING_XHIGH},
+    {"gpt-5.1", "none", "low", PHI_THINKING_HIGH},
+    {"gpt-5.6", "none", "low", PHI_THINKING_MAX},
+    {"gpt-5.", "none", "low", PHI_THINKING_XHIGH},
+    {"gpt-5", "minimal", "minimal", PHI_THINKING_HIGH},
+    {"gpt-6-astra", "low", "low", PHI_THINKING_MAX},
+    {"gpt-6.1-sol", "low", "low", PHI_THINKING_MAX},
+    {"gpt-6", "none", "low", PHI_THINKING_MAX},
+    {"gpt-oss", "low", "low", PHI_THINKING_HIGH},
+    {"o1", "low", "low", PHI_THINKING_HIGH},
+    {"o3", "low", "low", PHI_THINKING_HIGH},
+    {"o4", "low", "low", PHI_THINKING_HIGH},
+    {"", NULL, "low", PHI_THINKING_HIGH},
 };
 
-PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) {
-    phi_str id = phi_str_of(e->spec->model->id);
-    bool pro = openai && phi__str_starts(id, "gpt-5-pro");
+static const struct phi__openai_effort *phi__openai_effort_of(const phi_model *model) {
+    phi_str id = phi_str_of(model->id);
     size_t i = 0;
-    switch (e->spec->thinking) {
+    while (!phi__str_starts(id, phi__openai_efforts[i].prefix)) i++;
+    return &phi__openai_efforts[i];
+}
+
+/* Among other servers only OpenRouter has a word above high; it maps the word itself. */
+PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai) {
+    phi_thinking highest = openai ? phi__openai_effort_of(model)->highest
+                           : phi__str_is(phi_str_of(model->provider), "openrouter")
+                               ? PHI_THINKING_XHIGH
+                               : PHI_THINKING_HIGH;
+    return (unsigned)wanted > (unsigned)highest ? highest : wanted;
+}
+
+PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) {
+    const phi_model *model = e->spec->model;
+    const struct phi__openai_effort *row = phi__openai_effort_of(model);
+    bool pro = openai && phi__str_starts(phi_str_of(model->id), "gpt-5-pro");
+    switch (phi__openai_level(model, e->spec->thinking, openai)) {
+    case PHI_THINKING_MAX: return "max";
+    case PHI_THINKING_XHIGH: return "xhigh";
     case PHI_THINKING_HIGH: return "high";
     case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
     case PHI_THINKING_LOW: return pro ? "high" : "low";
-    case PHI_THINKING_OFF:
-    case PHI_THINKING_MINIMAL: break;
+    case PHI_THINKING_MINIMAL: return openai ? row->minimal : "low";
+    case PHI_THINKING_OFF: break;
     }
-    if (!openai) return e->spec->thinking == PHI_THINKING_OFF ? NULL : "low";
-    while (!phi__str_starts(id, phi__openai_efforts[i].prefix)) i++;
-    return e->spec->thinking == PHI_THINKING_OFF ? phi__openai_efforts[i].off
-                                                 : phi__openai_efforts[i].minimal;
+    return openai ? row->off : NULL;
 }
 
 /* ---- the rest ---- */

@@ -11,6 +11,7 @@
 #include "codecs/registry_in.h"
 #include "wire/format_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_OPENAI_CHAT
@@ -45,9 +46,10 @@ static phi__id_rule phi__openai_chat_id_rule(const phi_model *model) {
 
 /* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature,
    and a forced call. */
-static bool phi__openai_chat_claude_thinks(const phi__encoder *e) {
-    return phi__openai_chat_thinking_on(e) && phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
-           phi__str_is(phi_str_of(e->spec->model->provider), "litellm");
+static bool phi__openai_chat_claude_thinks(const phi__request_spec *spec) {
+    return phi__openai_chat_thinking_wanted(spec) &&
+           (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
+           phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
 
 /* ---- opaque members ---- */
@@ -486,14 +488,15 @@ static void phi__openai_chat_after_results(phi__encoder *e, size_t from, size_t 
    Studio answers it with 400. Qwen knows names, and no "required". */
 static const char *phi__openai_chat_choice(const phi__encoder *e) {
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
-    if (e->spec->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__openai_chat_claude_thinks(e))
+    if (e->spec->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__openai_chat_claude_thinks(e->spec))
         return "\"auto\"";
     if (e->spec->respond_only && phi__str_is(phi_str_of(e->spec->model->provider), "qwen"))
         return "{\"type\":\"function\",\"function\":{\"name\":\"" PHI_RESPOND_TOOL "\"}}";
     return phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_CHOICE_ANY) ? "\"any\"" : "\"required\"";
 }
 
-static void phi__openai_chat_put_tools(phi__encoder *e) {
+/* Serial calls: OpenAI's oldest reasoning models refuse the member. */
+static void phi__openai_chat_put_tools(phi__encoder *e, uint32_t takes) {
     phi__buf *out = &e->scratch;
     size_t i;
     bool strict;
@@ -502,9 +505,14 @@ static void phi__openai_chat_put_tools(phi__encoder *e) {
     phi__buf_text(out, phi__openai_chat_choice(e));
     if (phi__openai_chat_quirk(e, PHI_QUIRK_TOOL_STREAM))
         phi__buf_text(out, ",\"tool_stream\":true");
+    if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
         phi__buf_text(out, i > 0 ? "," : "");
+        if (e->spec->tools[i].is_raw) {
+            phi__takes_put_raw(e, &e->spec->tools[i]);
+            continue;
+        }
         phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
         strict = phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
@@ -545,15 +553,41 @@ static void phi__openai_chat_put_system(phi__encoder *e) {
     e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
 }
 
-/* OpenAI's reasoning models refuse a temperature; others that take an effort do not. */
-static bool phi__openai_chat_takes_temperature(const phi__encoder *e) {
-    if (e->spec->temperature < 0 || phi__openai_chat_claude_thinks(e)) return false;
-    return !(e->spec->model->reasoning && phi__openai_chat_quirk(e, PHI_QUIRK_REASONING_EFFORT) &&
-             phi__openai_chat_quirk(e, PHI_QUIRK_DEVELOPER_ROLE));
+/* top_k is no member of OpenAI's API: it goes to the servers that document it. */
+static bool phi__openai_chat_has_top_k(const phi_model *model) {
+    static const char *const knows[] = {"openrouter", "together", "fireworks", "qwen",    "ollama",
+                                        "llama_cpp",  "vllm",     "lm_studio", "litellm", "local"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(knows); i++)
+        if (phi__str_is(phi_str_of(model->provider), knows[i])) return true;
+    return false;
+}
+
+/* OpenAI's reasoning models refuse sampling and stop texts; others that take an effort do not. */
+static uint32_t phi__openai_chat_takes(const phi__request_spec *spec) {
+    static const char *const parallel[] = {"o1", "o3", "o4"}; /* no parallel_tool_calls */
+    const phi_model *model = spec->model;
+    const uint32_t reasons = PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_DEVELOPER_ROLE;
+    uint32_t takes = PHI__TAKES_ALL;
+    size_t i;
+    if (phi__openai_chat_claude_thinks(spec)) takes &= ~(uint32_t)PHI__TAKES_SAMPLING;
+    if (model->reasoning && (model->quirks & reasons) == reasons)
+        takes &= ~(uint32_t)PHI__TAKES_SAMPLING & ~(uint32_t)PHI__TAKES_STOP;
+    if (!phi__openai_chat_has_top_k(model)) takes &= ~(uint32_t)PHI__TAKES_TOP_K;
+    for (i = 0; i < PHI__COUNT(parallel); i++)
+        if (phi__str_is(phi_str_of(model->provider), "openai") &&
+            phi__str_starts(phi_str_of(model->id), parallel[i]))
+            takes &= ~(uint32_t)PHI__TAKES_SERIAL;
+    return takes;
 }
 
 static void phi__openai_chat_head(phi__encoder *e) {
+    static const phi__takes_keys keys = {"temperature", "top_p", "top_k",
+                                         "stop",        "seed",  "service_tier"};
+    static const phi__takes_keys mistral = {"temperature", "top_p",       "top_k",
+                                            "stop",        "random_seed", "service_tier"};
     const phi__request_spec *spec = e->spec;
+    uint32_t takes = phi__openai_chat_takes(spec);
     phi__buf *out = &e->scratch;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
     phi__buf_clear(out);
@@ -569,14 +603,12 @@ static void phi__openai_chat_head(phi__encoder *e) {
                                : ",\"max_tokens\":");
         phi__buf_u64(out, most);
     }
-    if (phi__openai_chat_takes_temperature(e)) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_number_put_double(out, spec->temperature);
-    }
+    phi__takes_put(e, phi__str_is(phi_str_of(spec->model->provider), "mistral") ? &mistral : &keys,
+                   takes);
     phi__openai_chat_thinking_put(e);
     if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__openai_chat_put_format(e);
-    phi__openai_chat_put_tools(e);
+    phi__openai_chat_put_tools(e, takes);
     phi__buf_text(out, ",\"messages\":[");
     phi__openai_chat_put_system(e);
     phi__encode_scratch(e);
@@ -668,6 +700,19 @@ static uint32_t phi__openai_chat_media(const phi_model *model) {
     return media;
 }
 
+static phi_thinking phi__openai_chat_level(const phi_model *model, phi_thinking wanted) {
+    bool budget = (model->quirks & PHI_QUIRK_ENABLE_THINKING) != 0; /* Qwen's: tokens */
+    if (budget) return wanted == PHI_THINKING_MAX ? PHI_THINKING_XHIGH : wanted;
+    return phi__openai_level(model, wanted, phi__str_is(phi_str_of(model->provider), "openai"));
+}
+
+static const char *const phi__openai_chat_owned[] = {
+    "model", "stream",      "max_tokens",      "max_completion_tokens",        "messages",
+    "tools", "tool_choice", "response_format", "stream_options.include_usage", NULL};
+
+static const phi__codec_settings phi__openai_chat_settings = {
+    phi__openai_chat_takes, phi__openai_chat_level, phi__openai_chat_owned, NULL};
+
 static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule,
                                                         phi__openai_chat_strict_form,
                                                         NULL,
@@ -682,7 +727,8 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_id_rule
                                                         NULL,
                                                         NULL,
                                                         NULL,
-                                                        NULL};
+                                                        NULL,
+                                                        &phi__openai_chat_settings};
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,

@@ -5,6 +5,7 @@
 #include "codecs/openai_in.h"
 #include "wire/hash_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 
 #ifndef PHI_NO_OPENAI_CHAT
 
@@ -229,7 +230,7 @@ PHI__FN void phi__openai_chat_thinking_put(phi__encoder *e) {
         phi__openai_chat_thinking_put_switch(e, ",\"enable_thinking\":", "true", "false", "");
         if (phi__openai_chat_thinking_on(e)) {
             phi__buf_text(out, ",\"thinking_budget\":");
-            phi__buf_u64(out, phi__render_budget(e->spec->thinking));
+            phi__buf_u64(out, phi__render_budget(phi__takes_level(e->codec, e->spec)));
         }
     }
     if (phi__openai_chat_quirk(e, PHI_QUIRK_TEMPLATE_THINKING))

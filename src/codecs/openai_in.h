@@ -18,6 +18,8 @@ PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c);
 /* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be
    sent. */
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
+/* The level of thinking that is sent for the wanted one, by OpenAI's models where `openai`. */
+PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai);
 /* "prompt_cache_key", where there is a session; into the scratch buffer. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
 /* The name, strictness and schema of the answer's format, as members of an object that is open. */

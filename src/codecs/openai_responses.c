@@ -12,6 +12,7 @@
 #include "codecs/openai_in.h"
 #include "codecs/registry_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
@@ -490,17 +491,18 @@ static void phi__openai_responses_after_results(phi__encoder *e, size_t from, si
 
 /* ---- around the messages ---- */
 
-static bool phi__openai_responses_at_openai(const phi__encoder *e) {
-    phi_str provider = phi_str_of(e->spec->model->provider);
-    return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)) ||
-           phi__str_is(provider, "openai") || phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
+static bool phi__openai_responses_at_openai(const phi_model *model) {
+    static const char *const azure[PHI__CODEC_NAMES] = PHI__NAMES_AZURE;
+    phi_str provider = phi_str_of(model->provider);
+    return phi__codec_is(azure, phi_str_of(model->protocol)) || phi__str_is(provider, "openai") ||
+           phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
 /* Models that do not reason refuse both fields, so one of a name that is not known gets them only
    where it is to think. */
 static void phi__openai_responses_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
-    bool openai = phi__openai_responses_at_openai(e);
+    bool openai = phi__openai_responses_at_openai(e->spec->model);
     const char *effort = phi__openai_effort_name(e, openai);
     if (!e->spec->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
@@ -519,9 +521,16 @@ static void phi__openai_responses_put_tools(phi__encoder *e) {
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE   ? ",\"tool_choice\":\"none\""
                        : choice == PHI_TOOL_CHOICE_AUTO ? ",\"tool_choice\":\"auto\""
                                                         : ",\"tool_choice\":\"required\"");
+    if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
+        phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->spec->tool_count; i++) {
-        phi__buf_text(out, i > 0 ? ",{\"type\":\"function\"," : "{\"type\":\"function\",");
+        if (i > 0) phi__buf_char(out, ',');
+        if (e->spec->tools[i].is_raw) {
+            phi__takes_put_raw(e, &e->spec->tools[i]);
+            continue;
+        }
+        phi__buf_text(out, "{\"type\":\"function\",");
         strict = phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         /* omitted counts as true */
         phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
@@ -542,7 +551,15 @@ static void phi__openai_responses_put_format(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
+/* Models that reason refuse sampling; no model has stop texts, a seed or a top_k. */
+static uint32_t phi__openai_responses_takes(const phi__request_spec *spec) {
+    uint32_t takes = PHI__TAKES_TIER | PHI__TAKES_SERIAL;
+    if (!spec->model->reasoning) takes |= PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P;
+    return takes;
+}
+
 static void phi__openai_responses_head(phi__encoder *e) {
+    static const phi__takes_keys keys = {"temperature", "top_p", NULL, NULL, NULL, "service_tier"};
     const phi__request_spec *spec = e->spec;
     phi__buf *out = &e->scratch;
     uint32_t most = spec->max_tokens != 0 ? spec->max_tokens : spec->model->max_tokens;
@@ -554,10 +571,7 @@ static void phi__openai_responses_head(phi__encoder *e) {
         phi__buf_text(out, ",\"max_output_tokens\":");
         phi__buf_u64(out, phi__max(most, PHI__OPENAI_RESPONSES_OUTPUT_LEAST));
     }
-    if (spec->temperature >= 0 && !spec->model->reasoning) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_number_put_double(out, spec->temperature);
-    }
+    phi__takes_put(e, &keys, phi__openai_responses_takes(spec));
     phi__openai_responses_put_thinking(e);
     if ((spec->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
     phi__openai_responses_put_format(e);
@@ -606,8 +620,20 @@ static uint32_t phi__openai_responses_media(const phi_model *model) {
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;
 }
 
-static const char *const phi__openai_responses_kin[] = {PHI_PROTOCOL_OPENAI_RESPONSES,
-                                                        PHI_PROTOCOL_AZURE_RESPONSES, NULL};
+static const char *const phi__openai_responses_same_wire[] = {PHI_PROTOCOL_OPENAI_RESPONSES,
+                                                              PHI_PROTOCOL_AZURE_RESPONSES, NULL};
+static phi_thinking phi__openai_responses_level(const phi_model *model, phi_thinking wanted) {
+    return phi__openai_level(model, wanted, phi__openai_responses_at_openai(model));
+}
+
+static const char *const phi__openai_responses_owned[] = {
+    "model", "stream", "store",       "max_output_tokens", "instructions",
+    "input", "tools",  "tool_choice", "text.format",       NULL};
+static const char *const phi__openai_responses_lists[] = {"include", NULL};
+
+static const phi__codec_settings phi__openai_responses_settings = {
+    phi__openai_responses_takes, phi__openai_responses_level, phi__openai_responses_owned,
+    phi__openai_responses_lists};
 
 static const phi__codec_rules phi__openai_responses_rules = {phi__openai_responses_id_rule,
                                                              phi__openai_strict_form,
@@ -619,11 +645,12 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              NULL,
                                                              0,
                                                              phi__openai_responses_media,
-                                                             phi__openai_responses_kin,
+                                                             phi__openai_responses_same_wire,
                                                              NULL,
                                                              NULL,
                                                              NULL,
-                                                             NULL};
+                                                             NULL,
+                                                             &phi__openai_responses_settings};
 
 #ifndef PHI_NO_OPENAI_RESPONSES
 static void phi__openai_responses_address(phi__encoder *e) {

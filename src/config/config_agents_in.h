@@ -83,6 +83,16 @@ PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider);
 PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi_json *node,
                                            const char *workspace, const char **out);
 
+/* ---- config_said.c ---- */
+
+/* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
+PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__config_agent *a,
+                                         phi_agent_desc *desc);
+/* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
+   with a problem that names the field, something else. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
+                                           const char *field, const char **out);
+
 /* ---- config_settings.c: parts of a desc; what the file does not set stays as it is there ---- */
 
 /* The plain settings of a desc, over which the file's are taken; but for its ids. */

@@ -57,7 +57,7 @@ PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, ui
 PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
                                            uint32_t *batch, const char **error);
 
-/* "off", "minimal", "low", "medium", "high"; case makes no difference. */
+/* "off", "minimal", "low", "medium", "high", "xhigh", "max"; case makes no difference. */
 PHI_API phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level);
 PHI_API phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out,
                                           const char **error);

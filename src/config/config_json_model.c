@@ -27,6 +27,14 @@ static phi_json *phi__config_json_model_put_headers(phi_arena *arena, const phi_
     return phi__config_json_tree(&w);
 }
 
+/* An object; a text that is none stays a text. NULL: no memory. */
+static phi_json *phi__config_json_model_put_extra(phi_arena *arena, const char *extra) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
+    if (status == PHI_NO_MEMORY) return NULL;
+    return status == PHI_OK ? root : phi_json_new_text(arena, extra);
+}
+
 static const char *phi__config_json_model_format(uint64_t quirks) {
     return (quirks & PHI_QUIRK_REASONING_OBJECT) != 0  ? "OpenRouter"
            : (quirks & PHI_QUIRK_ENABLE_THINKING) != 0 ? "Qwen"
@@ -169,6 +177,25 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
     }
 }
 
+/* An object, or its JSON as a text. False: no memory. */
+static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *node,
+                                         phi_arena *arena, phi_model *out) {
+    phi_str text = PHI__LIT("");
+    phi_status status;
+    if (node == NULL) return true;
+    if (phi_json_is_string(node))
+        text = phi_json_str(node, "");
+    else if (!phi_json_is_object(node))
+        phi__config_json_fail(r, "extra: expected an object, or its JSON as a text");
+    else {
+        status = phi_json_write(arena, node, 0, &text);
+        if (status != PHI_OK) return false;
+    }
+    if (text.len > 0 && !phi__arena_str(arena, text, &text)) return false;
+    if (text.len > 0) out->extra = text.at;
+    return true;
+}
+
 /* ---- public ---- */
 
 phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags) {
@@ -190,6 +217,8 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     phi__config_json_put_or(&w, "max_tokens", m.max_tokens, 8192);
     phi__config_json_put(&w, "cost", phi__config_json_model_cost(arena, &m.cost));
     phi__config_json_put(&w, "headers", phi__config_json_model_put_headers(arena, &m, secrets));
+    if (m.extra != NULL)
+        phi__config_json_put(&w, "extra", phi__config_json_model_put_extra(arena, m.extra));
     if (m.quirks != 0 || strcmp(m.protocol, PHI_PROTOCOL_OPENAI_CHAT) == 0)
         phi__config_json_put(&w, "compat", phi__config_json_model_put_compat(arena, m.quirks));
     else
@@ -220,7 +249,8 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
                                "max_tokens: expected an integer from 1 to 4294967295");
     phi__config_json_model_read_cost(&r, phi__config_json_get(node, "cost"), &m.cost);
     phi__config_json_model_compat(&r, phi__config_json_get(node, "compat"), &m.quirks);
-    if (!phi__config_json_model_headers(&r, phi__config_json_get(node, "headers"), arena, &m))
+    if (!phi__config_json_model_headers(&r, phi__config_json_get(node, "headers"), arena, &m) ||
+        !phi__config_json_model_extra(&r, phi__config_json_get(node, "extra"), arena, &m))
         return PHI_NO_MEMORY;
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
     if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;

@@ -138,6 +138,8 @@ static phi_status phi__config_model_fill(phi__config_ground *ground, const phi__
         !phi__config_model_headers(ground->arena, p->headers, out))
         return PHI_NO_MEMORY;
     out->quirks = phi__config_tables_quirks(&compat, out->quirks);
+    if (phi__config_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
+        return PHI_NO_MEMORY;
     out->name = other ? NULL : p->name; /* NULL: its id, also where a preset has a name */
     if (other) return PHI_OK;
     if (PHI__CONFIG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;

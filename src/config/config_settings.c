@@ -241,6 +241,7 @@ PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__con
     if (status == PHI_OK) status = phi__config_settings_format(ground, a->format, &job->desc);
     if (status == PHI_OK) status = phi__config_settings_policy(ground, a->policy, &job->desc);
     if (status == PHI_OK) status = phi__config_settings_effects(ground, a->effects, &job->desc);
+    if (status == PHI_OK) status = phi__config_said_take(ground, a, &job->desc);
     if (status == PHI_OK) status = phi__config_failover_use(maker, job);
     if (status == PHI_OK && a->strategy != NULL) {
         status = phi__config_machine_make(ground, a->strategy, &provider);

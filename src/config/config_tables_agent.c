@@ -61,6 +61,12 @@ static const phi__config_field phi__config_tables_agent_base_fields[] = {
     PHI__CONFIG_NEST(phi__config_agent, effects, "effects", PHI__CONFIG_TABLE,
                      phi__config_tables_effects,
                      "Which effects its tools may have on the tool state."),
+    PHI__CONFIG_NEST(phi__config_agent, options, "options", PHI__CONFIG_TABLE,
+                     phi__config_tables_options, "Further settings of its requests."),
+    PHI__CONFIG_PLAIN(phi__config_agent, extra, "extra", PHI__CONFIG_VALUE, 0, NULL, "null",
+                      "Members added to the body of each request: a table, or its JSON as a text."),
+    PHI__CONFIG_NEST(phi__config_agent, raw_tools, "raw_tools", PHI__CONFIG_TABLES,
+                     phi__config_tables_raw_tool, "The provider's own tools, as JSON."),
     PHI__CONFIG_PLAIN(phi__config_agent, agent_id, "agent_id", PHI__CONFIG_TEXT, 0, NULL, "null",
                       "Its id (default: random)."),
     PHI__CONFIG_PLAIN(phi__config_agent, session_id, "session_id", PHI__CONFIG_TEXT, 0, NULL,
@@ -277,6 +283,50 @@ static const phi__config_table phi__config_tables_effects_table = {
     "Effects of tools on the tool state."};
 const phi__config_table *phi__config_tables_effects(void) {
     return &phi__config_tables_effects_table;
+}
+
+/* ---- options, raw tools ---- */
+
+static const phi__config_field phi__config_tables_options_fields[] = {
+    PHI__CONFIG_RANGE(phi__config_options, options.top_p, "top_p", PHI__CONFIG_NUMBER, 0, 0, 1,
+                      "null", "Above 0, to 1 (default: the provider's)."),
+    PHI__CONFIG_RANGE(phi__config_options, options.top_k, "top_k", PHI__CONFIG_INTEGER, 0, 1,
+                      4294967295, "null", "Tokens to choose from (default: the provider's)."),
+    PHI__CONFIG_PLAIN(phi__config_options, stop, "stop", PHI__CONFIG_TEXTS, 0, NULL, "[]",
+                      "Texts that end an answer, 16 at most."),
+    PHI__CONFIG_RANGE(phi__config_options, options.seed, "seed", PHI__CONFIG_INTEGER, 0, 0,
+                      9007199254740991, "null", "The seed of the sampling (default: none)."),
+    PHI__CONFIG_PLAIN(phi__config_options, options.service_tier, "service_tier", PHI__CONFIG_TEXT,
+                      0, NULL, "null", "In the provider's words: flex, priority, ..."),
+    PHI__CONFIG_PLAIN(phi__config_options, options.serial_calls, "serial_calls", PHI__CONFIG_BOOL,
+                      0, NULL, "false", "One tool call in an answer at most.")};
+static const phi__config_table phi__config_tables_options_table = {
+    "agent.options",
+    phi__config_tables_options_fields,
+    PHI__COUNT(phi__config_tables_options_fields),
+    NULL,
+    false,
+    "Settings of requests; one that the protocol or the model does not take is left out."};
+const phi__config_table *phi__config_tables_options(void) {
+    return &phi__config_tables_options_table;
+}
+
+static const phi__config_field phi__config_tables_raw_tool_fields[] = {
+    PHI__CONFIG_PLAIN(phi__config_raw_tool, protocol, "protocol", PHI__CONFIG_TEXT,
+                      PHI__CONFIG_REQUIRED, NULL, "null",
+                      "The protocol whose requests have it, as `api` of a provider."),
+    PHI__CONFIG_PLAIN(phi__config_raw_tool, json, "json", PHI__CONFIG_VALUE, PHI__CONFIG_REQUIRED,
+                      NULL, "null",
+                      "An element of the list of tools: a table, or its JSON as a text.")};
+static const phi__config_table phi__config_tables_raw_tool_table = {
+    "agent.raw_tools",
+    phi__config_tables_raw_tool_fields,
+    PHI__COUNT(phi__config_tables_raw_tool_fields),
+    NULL,
+    false,
+    "A tool of the provider's own, sent as it is after the agent's tools."};
+const phi__config_table *phi__config_tables_raw_tool(void) {
+    return &phi__config_tables_raw_tool_table;
 }
 
 /* ---- system prompts ---- */

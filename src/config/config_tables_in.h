@@ -28,6 +28,7 @@ typedef struct phi__config_agent {
     const char *provider, *agent_profile, *strategy, *compaction; /* references */
     phi__config_texts failover, tools, sub_agents, mcp, openapi;
     const phi_json *profile, *instances, *format, *policy, *effects;
+    const phi_json *options, *extra, *raw_tools;
     const char *agent_id, *session_id, *result_directory;
     phi_keep keep;
     phi_queue_mode steering_mode, follow_up_mode;
@@ -69,6 +70,18 @@ typedef struct phi__config_effects {
     phi_effect_policy effects;
     phi__config_texts allow, deny;
 } phi__config_effects;
+
+typedef struct phi__config_options {
+    uint64_t set;
+    phi_request_options options; /* the caller fills has_seed and the stop texts */
+    phi__config_texts stop;
+} phi__config_options;
+
+typedef struct phi__config_raw_tool {
+    uint64_t set;
+    const char *protocol;
+    const phi_json *json; /* a table, or its JSON as a text */
+} phi__config_raw_tool;
 
 /* ---- [provider], [[provider.instances]] ---- */
 
@@ -122,7 +135,7 @@ typedef struct phi__config_provider {
     int api, preset;
     bool reasoning;
     uint32_t context_window, max_tokens;
-    const phi_json *cost, *headers, *compat, *instances;
+    const phi_json *cost, *headers, *compat, *instances, *extra;
 } phi__config_provider;
 
 typedef struct phi__config_cost {
@@ -316,6 +329,8 @@ PHI__FN const phi__config_table *phi__config_tables_profile_inline(void);
 PHI__FN const phi__config_table *phi__config_tables_format(void);
 PHI__FN const phi__config_table *phi__config_tables_policy(void);
 PHI__FN const phi__config_table *phi__config_tables_effects(void);
+PHI__FN const phi__config_table *phi__config_tables_options(void);
+PHI__FN const phi__config_table *phi__config_tables_raw_tool(void);
 PHI__FN const phi__config_table *phi__config_tables_provider(void);
 PHI__FN const phi__config_table *phi__config_tables_provider_instance(void);
 PHI__FN const phi__config_table *phi__config_tables_cost(void);

@@ -170,7 +170,10 @@ static const phi__config_field phi__config_tables_provider_base_fields[] = {
                       "null",
                       "anthropic_messages: the header anthropic-version (default 2023-06-01)."),
     PHI__CONFIG_NEST(phi__config_provider, compat, "compat", PHI__CONFIG_TABLE,
-                     phi__config_tables_compat, "How the server differs from OpenAI's own.")};
+                     phi__config_tables_compat, "How the server differs from OpenAI's own."),
+    PHI__CONFIG_PLAIN(
+        phi__config_provider, extra, "extra", PHI__CONFIG_VALUE, 0, NULL, "null",
+        "Members added to the body of each request: a table, or its JSON as a text.")};
 static const phi__config_table phi__config_tables_provider_base_table = {
     "",
     phi__config_tables_provider_base_fields,
@@ -309,7 +312,8 @@ uint64_t phi__config_tables_quirks(const phi__config_compat *compat, uint64_t qu
 static const phi__config_choice phi__config_tables_thinking_choices[] = {
     {"off", PHI_THINKING_OFF, false},   {"minimal", PHI_THINKING_MINIMAL, false},
     {"low", PHI_THINKING_LOW, false},   {"medium", PHI_THINKING_MEDIUM, false},
-    {"high", PHI_THINKING_HIGH, false}, {"", 0, false}};
+    {"high", PHI_THINKING_HIGH, false}, {"xhigh", PHI_THINKING_XHIGH, false},
+    {"max", PHI_THINKING_MAX, false},   {"", 0, false}};
 const phi__config_choice *phi__config_tables_thinking(void) {
     return phi__config_tables_thinking_choices;
 }

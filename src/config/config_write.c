@@ -95,6 +95,13 @@ static bool phi__config_write_compat(const phi__config_write *w, const phi_model
            phi__config_write_put(w, to, "compat", node);
 }
 
+/* JSON is written as the text that it is; NULL: nothing is. */
+static bool phi__config_write_json(const phi__config_write *w, phi_json *to, const char *key,
+                                   const char *json) {
+    return json == NULL ||
+           phi_json_set(w->arena, to, key, phi__config_put_text(w->arena, json)) == PHI_OK;
+}
+
 /* id: NULL, or that of a named provider. */
 static phi_json *phi__config_write_provider(const phi__config_write *w, const phi_model *model,
                                             const char *id) {
@@ -123,7 +130,8 @@ static phi_json *phi__config_write_provider(const phi__config_write *w, const ph
         !phi__config_write_table(w, node, "cost", phi__config_tables_cost(), &cost) ||
         !phi__config_write_address(w, model->base_url, node) ||
         !phi__config_write_headers(w, model, node) ||
-        !phi__config_write_compat(w, model, phi__config_model_quirks(&p), node))
+        !phi__config_write_compat(w, model, phi__config_model_quirks(&p), node) ||
+        !phi__config_write_json(w, node, "extra", model->extra))
         return NULL;
     return node;
 }
@@ -188,6 +196,46 @@ static bool phi__config_write_format(const phi__config_write *w, phi_json *agent
     return phi__config_write_put(w, agent, "format", node);
 }
 
+static bool phi__config_write_raws(const phi__config_write *w, phi_json *agent) {
+    phi_json *list = phi_json_new_array(w->arena), *node;
+    size_t i;
+    for (i = 0; list != NULL && i < w->desc->raw_tool_count; i++) {
+        const phi_raw_tool *raw = &w->desc->raw_tools[i];
+        node = phi_json_new_object(w->arena);
+        if (node == NULL ||
+            phi_json_set(w->arena, node, "protocol",
+                         phi__config_put_text(w->arena, raw->protocol)) != PHI_OK ||
+            !phi__config_write_json(w, node, "json", raw->json) ||
+            phi_json_add(list, node) != PHI_OK)
+            return false;
+    }
+    return list != NULL && phi__config_write_put(w, agent, "raw_tools", list);
+}
+
+/* Options, extra and raw tools. */
+static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) {
+    const phi__config_table *table = phi__config_tables_options();
+    const phi_request_options *options = &w->desc->options;
+    phi_json *node = phi_json_new_object(w->arena), *stop = phi_json_new_array(w->arena);
+    phi__config_options o;
+    size_t i;
+    memset(&o, 0, sizeof o);
+    o.options = *options;
+    if (options->has_seed && options->seed >= 0)
+        phi__config_put_mark(table, &o, "seed");
+    else
+        o.options.seed = 0;
+    if (node == NULL || stop == NULL || !phi__config_put_table(w->arena, table, &o, node))
+        return false;
+    for (i = 0; i < options->stop_count; i++)
+        if (phi_json_add(stop, phi__config_put_text(w->arena, options->stop[i])) != PHI_OK)
+            return false;
+    return phi__config_write_put(w, node, "stop", stop) &&
+           phi__config_write_put(w, agent, "options", node) &&
+           phi__config_write_json(w, agent, "extra", w->desc->extra) &&
+           phi__config_write_raws(w, agent);
+}
+
 static bool phi__config_write_agent(const phi__config_write *w) {
     phi__config_agent a;
     phi__config_policy policy;
@@ -225,7 +273,7 @@ static bool phi__config_write_agent(const phi__config_write *w) {
                               "allow", part) ||
         !phi__config_put_bits(w->arena, phi__config_tables_effect_ops(), effects.effects.deny,
                               "deny", part) ||
-        !phi__config_write_put(w, node, "effects", part))
+        !phi__config_write_put(w, node, "effects", part) || !phi__config_write_said(w, node))
         return false;
     return phi__config_write_put(w, w->root, "agent", node);
 }

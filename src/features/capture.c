@@ -131,6 +131,10 @@ static void phi__capture_tools(phi__run *run, phi__buf *out) {
         phi__json_write_str(out, tool->description);
         phi__buf_text(out, ",\"parameters\":");
         phi__message_put_value(out, tool->schema, &run->arena);
+        if (tool->is_raw) {
+            phi__buf_text(out, ",\"raw\":");
+            phi__message_put_value(out, tool->raw, &run->arena);
+        }
         phi__buf_char(out, '}');
     }
 }
@@ -154,7 +158,7 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
 }
 
 static void phi__capture_settings(phi__run *run, phi__buf *out) {
-    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
     const phi__request_spec *spec = phi__attempt_spec(run);
     size_t level = (size_t)spec->thinking < PHI__COUNT(levels) ? (size_t)spec->thinking : 0;
     phi__buf_text(out, ",\"model_id\":");

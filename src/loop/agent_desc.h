@@ -117,6 +117,14 @@ typedef struct phi_agent_desc {
     /* Models that a run goes to when one fails for good (features/failover.h). Copied (default:
        none) */
     const struct phi_failover *failover;
+    phi_request_options options; /* top_p, stop texts, a seed...; copied (default: none) */
+    /* JSON text of an object, merged into the body of each request over the model's `extra`:
+       objects deeply, everything else replaces. A member that phi writes itself is refused by its
+       path: here if phi always writes it, else by the request, before anything is sent. Copied
+       (default: none) */
+    const char *extra;
+    const phi_raw_tool *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
+    size_t raw_tool_count;
 } phi_agent_desc;
 
 #ifdef __cplusplus

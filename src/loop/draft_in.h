@@ -37,6 +37,7 @@ typedef struct phi__run_order {
     size_t tool_count;
     bool has_tools;
     uint32_t waits_ms;
+    const char *extra; /* NULL: none */
 } phi__run_order;
 
 /* False: no memory, and the log is as it was, but for results of calls that had none. */

@@ -442,7 +442,52 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
 }
 
+/* Raw tools are no part of the head: they are sent as they are, after the others. Puts them aside.
+   False: no memory. */
+static bool phi__head_put_aside(phi__run *run, phi__tool_view **raws, size_t *count) {
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__tool_view *own;
+    size_t i, n = 0;
+    *count = 0;
+    for (i = 0; i < spec->tool_count; i++) *count += spec->tools[i].is_raw;
+    if (*count == 0) return true;
+    own = (phi__tool_view *)phi_arena_alloc(&run->arena, phi__mul(spec->tool_count, sizeof *own));
+    if (own == NULL) return false;
+    *raws = own + (spec->tool_count - *count);
+    for (i = 0, *count = 0; i < spec->tool_count; i++)
+        if (spec->tools[i].is_raw)
+            (*raws)[(*count)++] = spec->tools[i];
+        else
+            own[n++] = spec->tools[i];
+    spec->tools = own;
+    spec->tool_count = n;
+    return true;
+}
+
+static bool phi__head_put_back(phi__run *run, const phi__tool_view *raws, size_t count) {
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__tool_view *all;
+    if (count == 0) return true;
+    all = (phi__tool_view *)phi_arena_alloc(
+        &run->arena, phi__mul(phi__add(spec->tool_count, count), sizeof *all));
+    if (all == NULL) return false;
+    if (spec->tool_count > 0) memcpy(all, spec->tools, spec->tool_count * sizeof *all);
+    memcpy(all + spec->tool_count, raws, count * sizeof *all);
+    spec->tools = all;
+    spec->tool_count += count;
+    return true;
+}
+
+static bool phi__head_apply_own(phi__run *run);
+
 PHI__FN bool phi__head_apply(phi__run *run) {
+    phi__tool_view *raws = NULL;
+    size_t count = 0;
+    return phi__head_put_aside(run, &raws, &count) && phi__head_apply_own(run) &&
+           phi__head_put_back(run, raws, count);
+}
+
+static bool phi__head_apply_own(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_model *model = &agent->desc.model;
     const phi__request_spec *spec = &run->attempt.spec;

@@ -9,6 +9,7 @@
 #include "base/sha256_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
+#include "wire/extra_in.h"
 #include "wire/format_in.h"
 #include "wire/hash_in.h"
 #include "wire/strict_in.h"
@@ -235,6 +236,28 @@ enum {
 
 /* ---- the request ---- */
 
+/* A host's own protocol has one name. A request that names its tools gets no raw ones. False: no
+   memory. */
+static bool phi__model_call_offer(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
+    own[0] = agent->desc.model.protocol;
+    return phi__toolset_offer(agent->tools, agent->desc.raw_tools,
+                              run->toolset == NULL ? agent->desc.raw_tool_count : 0,
+                              agent->provider == NULL ? agent->codec->names : own, &run->arena,
+                              &run->attempt.spec.tools, &run->attempt.spec.tool_count);
+}
+
+/* The model's extra, the agent's and the run's, in one. False: no memory. */
+static bool phi__model_call_extra(phi__run *run) {
+    const phi_agent_desc *desc = &run->agent->desc;
+    phi_str *extra = &run->attempt.spec.extra;
+    if (desc->model.extra == NULL && desc->extra == NULL && run->extra.len == 0) return true;
+    return phi__extra_join(&run->arena, phi_str_of(desc->model.extra), phi_str_of(desc->extra),
+                           extra) &&
+           phi__extra_join(&run->arena, *extra, run->extra, extra);
+}
+
 /* PHI_BAD_ARG with a message: the target cannot give such an answer. */
 static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
@@ -244,8 +267,6 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     memset(spec, 0, sizeof *spec);
     spec->model = &agent->desc.model;
     spec->system_prompt = agent->system_prompt;
-    spec->tools = set->views;
-    spec->tool_count = set->count;
     spec->tool_choice = agent->desc.tool_choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
@@ -253,9 +274,11 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     spec->cache = agent->desc.cache;
     spec->format = agent->desc.format;
     spec->session_id = agent->line.session->id;
+    spec->options = agent->desc.options;
     words[0] = '\0';
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
-                                 &set->arena))
+                                 &set->arena) ||
+        !phi__model_call_offer(run) || !phi__model_call_extra(run))
         return PHI_NO_MEMORY;
     status = phi__model_call_items(run, &spec->items, &spec->item_count);
     spec->rewritten = phi__thinking_rewritten(run);
@@ -366,6 +389,8 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
+    if (status == PHI_BAD_ARG)
+        return phi__model_call_refuse_words(run, run->attempt.encoder.refused, status);
     return status == PHI_OK && phi__thinking_look(run) ? phi__model_call_made(run) : PHI__RUN_LOST;
 }
 

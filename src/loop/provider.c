@@ -6,6 +6,7 @@
 #include "loop/provider_in.h"
 
 #include "wire/classify_in.h"
+#include "wire/takes_in.h"
 #include "wire/translate_in.h"
 
 struct phi__provider_node {
@@ -63,6 +64,7 @@ static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
         specs[i].description = spec->tools[i].description;
         specs[i].schema = spec->tools[i].schema;
         specs[i].strict = spec->tools[i].strict;
+        specs[i].raw = spec->tools[i].raw;
     }
     request->tools = specs;
     request->tool_count = spec->tool_count;
@@ -95,6 +97,9 @@ PHI__FN phi_status phi__provider_request(phi__run *run) {
     request->temperature = spec->temperature;
     request->format = spec->format;
     request->session_id = spec->session_id;
+    if (!phi__takes_copy(&run->arena, &spec->options, &request->options) ||
+        !phi__arena_str(&run->arena, spec->extra, &request->extra))
+        return PHI_NO_MEMORY;
     run->hosted.request = request;
     return phi__provider_messages(run, request);
 }
@@ -166,9 +171,9 @@ static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
 }
 
 PHI__FN const phi__codec *phi__provider_codec(void) {
-    static const phi__codec_rules rules = {NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT,
-                                           NULL, NULL, NULL, 0,    NULL,
-                                           NULL, NULL, NULL, NULL, NULL};
+    static const phi__codec_rules rules = {
+        NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL, NULL, 0, NULL, NULL, NULL,
+        NULL, NULL, NULL, NULL};
     static const phi__codec codec = {{NULL, NULL, NULL},
                                      &rules,
                                      PHI__PROVIDER_HEAD,

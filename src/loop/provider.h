@@ -22,6 +22,8 @@ extern "C" {
 typedef struct phi_tool_spec {
     phi_str name, description, schema; /* schema: JSON text of an object */
     bool strict;                       /* phi_tool.strict */
+    /* phi_tool.raw, or phi_raw_tool.json (then there is no name); empty: none for this protocol */
+    phi_str raw;
 } phi_tool_spec;
 
 /* A request to a model. Valid until close, or until encode returns. */
@@ -39,6 +41,8 @@ typedef struct phi_model_request {
     double temperature;  /* negative: none was set */
     phi_format format;
     phi_str session_id;
+    phi_request_options options;
+    phi_str extra; /* JSON text of an object: of model, agent and request, merged; empty: none */
 } phi_model_request;
 
 /* An HTTP request; strings and arrays in encode's arena, or with a longer life. */

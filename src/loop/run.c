@@ -11,6 +11,17 @@ static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
+PHI__FN bool phi__run_take_extra(phi__run *run, phi_str extra) {
+    char *copy;
+    if (extra.len == 0) return true;
+    copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(extra.len, 1));
+    if (copy == NULL) return false;
+    memcpy(copy, extra.at, extra.len);
+    copy[extra.len] = '\0';
+    run->extra = phi__str(copy, extra.len);
+    return true;
+}
+
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = NULL;
     if (!order->goes_on) phi__posts_read_aborts(agent->rt);
@@ -36,7 +47,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__hooks_decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
-    if (phi__projection_take_policy(run, order->policy) &&
+    if (phi__run_take_extra(run, phi_str_of(order->extra)) &&
+        phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);
@@ -53,6 +65,8 @@ PHI__FN void phi__run_unmake(phi__run *run) {
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
     phi__tools_round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
+    phi__free(&agent->memory, (void *)(uintptr_t)run->extra.at,
+              run->extra.at != NULL ? run->extra.len + 1 : 0);
     phi__toolset_free_run(run);
     (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
     phi_arena_free(&run->arena);

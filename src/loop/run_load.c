@@ -8,6 +8,7 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
+#include "wire/extra_in.h"
 
 #ifndef PHI_NO_SNAPSHOT
 
@@ -79,6 +80,16 @@ static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
+    phi_str extra = phi_json_str(node, "");
+    char words[8];
+    phi_status status = PHI_OK;
+    if (extra.len > 0)
+        status = phi__extra_check(NULL, &run->agent->memory, extra, words, sizeof words);
+    if (status != PHI_OK) return status == PHI_BAD_ARG ? PHI_PARSE : status;
+    return phi__run_take_extra(run, extra) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
@@ -287,6 +298,7 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
     phi__run_load_limits(run, node);
     status = phi__run_load_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__run_load_extra(run, phi_json_get(node, "extra"));
     if (status == PHI_OK) status = phi__run_load_offered(run, node);
     if (status == PHI_OK)
         status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);

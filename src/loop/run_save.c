@@ -148,6 +148,7 @@ static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     size_t i;
     if (run->waits_ms != agent->desc.decision_timeout_ms)
         phi__records_u64(out, "decision_timeout_ms", run->waits_ms);
+    if (run->extra.len > 0) phi__records_str(out, "extra", run->extra);
     if (run->toolset == NULL) return;
     phi__records_raw(out, "tools", "[");
     for (i = 0; i < run->toolset->count; i++) {

@@ -69,6 +69,7 @@ PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const ph
             phi__speaker_text(arena, model->api_key, &copy->api_key)) &&
            (model->api_version == NULL ||
             phi__speaker_text(arena, model->api_version, &copy->api_version)) &&
+           (model->extra == NULL || phi__speaker_text(arena, model->extra, &copy->extra)) &&
            phi__speaker_headers(arena, model, out);
 }
 

@@ -217,6 +217,7 @@ struct phi__run {
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
+    phi_str extra;         /* the request's own, in memory of its own; empty: none */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool pot;              /* ... for model calls of agents below it, instead of its own */
@@ -349,6 +350,7 @@ struct phi__agent {
     bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
+    phi_arena said; /* options, extra and raw_tools of the desc: replaced together */
     phi__toolset toolset;
     phi__toolset *tools;        /* the effective tools: of the active run, or `toolset` */
     phi__tool_sources *sources; /* NULL: it has none */

@@ -91,6 +91,14 @@ typedef struct phi_tool {
     /* Other parts of an agent bring the tool (its skills, a document, sub-agents): phi_config_write
        does not name it under [tools] enabled. */
     bool unlisted;
+    /* A hosted tool that the host answers (memory, bash, a text editor): JSON text of an element of
+       the request's `tools`, sent as it is in place of name, description and schema where the
+       model's protocol is raw_protocol. "": nothing is sent, and the model knows the tool from
+       another element. `name` is the name in the model's calls. For another protocol the tool is
+       sent as usual where it has a schema, else it is left out. Borrowed until the agent is freed
+       (default: none) */
+    const char *raw;
+    const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

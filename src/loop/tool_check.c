@@ -2,6 +2,7 @@
    phi_last_error, and changes nothing. */
 #include "loop/tool_check_in.h"
 
+#include "base/utf8_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 #include "text/schema.h"
@@ -24,6 +25,39 @@ PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, siz
                 (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
                                (int)phi__min(it.key.len, 80), it.key.at, phi_json_type_name(it.at));
     return out[0] != '\0';
+}
+
+PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const char *json) {
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi_parse_error parse;
+    phi_status status;
+    if (json == NULL || json[0] == '\0') return phi__error(rt, PHI_BAD_ARG, "%s is missing", what);
+    phi_arena_init(&arena, &rt->memory, 512);
+    status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, &parse);
+    if (status == PHI_PARSE || status == PHI_TOO_BIG)
+        status = phi__error(rt, PHI_BAD_ARG, "%s:%u:%u: %s", what, (unsigned)parse.line,
+                            (unsigned)parse.column, parse.message);
+    else if (status != PHI_OK)
+        (void)phi__error(rt, status, "%s: %s", what, phi_status_text(status));
+    else if (!phi_json_is_object(root))
+        status = phi__error(rt, PHI_BAD_ARG, "%s: expected a JSON object, got %s", what,
+                            phi_json_type_name(root));
+    else if (phi__utf8_valid(phi_str_of(json)) != strlen(json))
+        status = phi__error(rt, PHI_BAD_ARG, "%s: expected UTF-8", what);
+    phi_arena_free(&arena);
+    return status;
+}
+
+/* An empty raw is that of a tool which another element of the list brings. */
+static phi_status phi__tool_check_own_raw(phi_runtime *rt, const phi_tool *tool) {
+    char what[120];
+    if (tool->raw == NULL) return PHI_OK;
+    if (tool->raw_protocol == NULL || tool->raw_protocol[0] == '\0')
+        return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
+    if (tool->raw[0] == '\0') return PHI_OK;
+    (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
+    return phi__tool_check_raw(rt, what, tool->raw);
 }
 
 static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) {
@@ -74,6 +108,7 @@ PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules 
 
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool) {
+    phi_status status;
     if (tool->start == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": start is missing", tool->name);
     if (tool->needs_approval && !rules->can_approve)
@@ -97,7 +132,8 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
                           "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
                           tool->name);
 #endif
-    return phi__tool_check_schema(rt, tool);
+    status = phi__tool_check_own_raw(rt, tool);
+    return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
 }
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,

@@ -24,6 +24,8 @@ PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules 
                                          const phi_tool *tools, size_t count);
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tools, size_t count);
+/* JSON text of an object, for the list of tools; `what` names the field. */
+PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const char *json);
 /* Every provider wants a schema to describe an object, by properties that are schemas. True when
    this one does not: `out` then has the place and the words. */
 PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size);

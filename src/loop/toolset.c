@@ -12,8 +12,10 @@ PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory) {
 
 PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena); }
 
+static const char phi__toolset_any[] = "{\"type\":\"object\",\"properties\":{}}";
+
 PHI__FN const char *phi__toolset_schema(const phi_tool *tool) {
-    return tool->schema != NULL ? tool->schema : "{\"type\":\"object\",\"properties\":{}}";
+    return tool->schema != NULL ? tool->schema : phi__toolset_any;
 }
 
 /* One of them, with its defaults. */
@@ -33,10 +35,52 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     view->description = phi_str_of(tool->description);
     view->schema = phi_str_of(tool->schema);
     view->strict = tool->strict;
+    view->is_raw = false;
+    view->raw = phi__str(NULL, 0);
     view->adapted = NULL;
     set->has_lone = set->has_lone || tool->not_concurrent;
     set->has_fields = set->has_fields || tool->on_field != NULL;
     set->names_steps = set->names_steps || tool->names_steps;
+    set->has_raw = set->has_raw || tool->raw != NULL;
+}
+
+/* ---- raw tools ---- */
+
+/* A tool with `raw`, as one protocol has it. False: that protocol does not get it. */
+static bool phi__toolset_offer_one(const phi_tool *tool, const char *const *names,
+                                   phi__tool_view *view) {
+    if (tool->raw == NULL) return true;
+    if (!phi__codec_is(names, phi_str_of(tool->raw_protocol)))
+        return tool->schema != NULL && tool->schema != phi__toolset_any;
+    view->is_raw = true;
+    view->raw = phi_str_of(tool->raw);
+    return view->raw.len > 0;
+}
+
+PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi_raw_tool *raws, size_t raw_count,
+                                const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
+                                const phi__tool_view **views, size_t *count) {
+    phi__tool_view *made;
+    size_t i, n = 0;
+    *views = set->views;
+    *count = set->count;
+    if (!set->has_raw && raw_count == 0) return true;
+    made = (phi__tool_view *)phi_arena_alloc(
+        arena, phi__mul(phi__max(phi__add(set->count, raw_count), 1), sizeof *made));
+    if (made == NULL) return false;
+    for (i = 0; i < set->count; i++) {
+        made[n] = set->views[i];
+        if (phi__toolset_offer_one(&set->tools[i], names, &made[n])) n++;
+    }
+    for (i = 0; i < raw_count; i++) {
+        if (!phi__codec_is(names, phi_str_of(raws[i].protocol))) continue;
+        memset(&made[n], 0, sizeof made[n]);
+        made[n].is_raw = true;
+        made[n++].raw = phi_str_of(raws[i].json);
+    }
+    *views = made;
+    *count = n;
+    return true;
 }
 
 PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {

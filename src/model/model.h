@@ -24,7 +24,9 @@ typedef enum phi_thinking {
     PHI_THINKING_MINIMAL,
     PHI_THINKING_LOW,
     PHI_THINKING_MEDIUM,
-    PHI_THINKING_HIGH
+    PHI_THINKING_HIGH,
+    PHI_THINKING_XHIGH, /* a model that has no such level gets the highest that it has */
+    PHI_THINKING_MAX    /* the same */
 } phi_thinking;
 
 typedef enum phi_tool_choice {
@@ -71,6 +73,30 @@ typedef struct phi_cache {
        written costs more then, and phi_cost has one rate: set cache_write to that. */
     bool one_hour;
 } phi_cache;
+
+/* Settings of a request that most APIs have. Zero: not sent. A setting that the protocol or the
+   model does not take is left out of the request, as docs/providers.md has it;
+   phi_preflight_settings names each. */
+typedef struct phi_request_options {
+    double top_p;            /* above 0, to 1 */
+    uint32_t top_k;          /* tokens to choose from */
+    const char *const *stop; /* texts that end the answer, none empty; copied */
+    size_t stop_count;       /* 16 at most; some providers take 4 */
+    bool has_seed;           /* send `seed` */
+    bool serial_calls;       /* one tool call in an answer at most */
+    int64_t seed;
+    const char *service_tier; /* in the provider's words: "flex", "priority"; copied */
+} phi_request_options;
+
+/* A tool of the provider's own, as JSON: web search, code execution, file search, an MCP
+   connector. One element of the request's `tools`, sent as it is, after the agent's tools, if
+   the model has that protocol; left out of all other requests. The beta headers it needs are the
+   host's to set (phi_model.headers). The blocks of its use come back as PHI_CONTENT_OPAQUE. For a
+   hosted tool that the host itself answers, see phi_tool.raw. docs/hosted_tools.md */
+typedef struct phi_raw_tool {
+    const char *protocol; /* PHI_PROTOCOL_..., or another name that files have for it; copied */
+    const char *json;     /* JSON text of an object; copied */
+} phi_raw_tool;
 
 /* Differences of OpenAI-compatible servers: bits of phi_model.quirks. The presets set them; each
    has its effect beside it. */
@@ -149,6 +175,9 @@ typedef struct phi_model {
        sampling parameters, and a bearer key (default "2023-06-01"); others ignore it. One in
        `headers` wins. */
     const char *api_version;
+    /* JSON text of an object, merged into the body of each request: docs/providers.md, "Anything
+       else". A member that phi writes itself is refused by its path. (default: none) */
+    const char *extra;
 } phi_model;
 
 /* Presets: the provider's URL, its quirks, and the facts that the model's name implies (whether it

@@ -113,6 +113,8 @@ static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d)
                                    (uint32_t)PHI_HOOK_QUESTION;
     d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
     d->tool_count = agent->tools->count;
+    d->raw_tools = agent->desc.raw_tools;
+    d->raw_tool_count = agent->desc.raw_tool_count;
     d->tool_mode = agent->desc.tool_mode;
     d->tool_batch = agent->desc.tool_batch;
     d->tool_timeout_ms = agent->desc.tool_timeout_ms;
@@ -133,6 +135,8 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
     d.has_temperature = call->has_temperature || agent->desc.has_temperature;
     d.temperature = call->has_temperature ? call->temperature : agent->desc.temperature;
+    d.options = agent->desc.options;
+    d.extra = agent->desc.extra;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = turns;

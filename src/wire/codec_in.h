@@ -43,6 +43,8 @@ typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
     bool strict;                       /* phi_tool.strict */
     struct phi__adapted *adapted;      /* by form (strict_in.h); NULL: not kept */
+    bool is_raw;                       /* `raw` replaces name, description and schema */
+    phi_str raw;                       /* JSON text of an element */
 } phi__tool_view;
 
 /* All a request depends on. Borrowed until the request is done with. */
@@ -62,9 +64,11 @@ typedef struct phi__request_spec {
     phi_format format;
     bool respond;           /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;      /* ... and REQUIRED means that one */
-    phi_str session_id;     /* for prompt_cache_key; may be empty */
     bool rewritten;         /* the items are not all that was said so far, word for word */
+    phi_str session_id;     /* for prompt_cache_key; may be empty */
     uint64_t thinking_from; /* thinking of entries before it does not go back: it was refused */
+    phi_request_options options;
+    phi_str extra; /* checked JSON text of an object, merged into the head; empty: none */
 } phi__request_spec;
 
 struct phi__prefix;
@@ -109,7 +113,8 @@ typedef struct phi__encoder {
     size_t at;    /* next item; progress of advance */
     size_t fresh; /* bytes of an item that were not rendered before */
     int stage;
-    bool failed; /* no memory */
+    bool failed;         /* no memory */
+    const char *refused; /* in `arena`: why the request cannot be made; NULL: it can */
     /* For repairing a transcript: calls of the last assistant message and which of them have their
        result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
@@ -188,6 +193,29 @@ enum {
     PHI__MEDIA_ALL = 127
 };
 
+/* Settings of a request that some targets do not take. */
+enum {
+    PHI__TAKES_TEMPERATURE = 1,
+    PHI__TAKES_TOP_P = 2,
+    PHI__TAKES_TOP_K = 4,
+    PHI__TAKES_STOP = 8,
+    PHI__TAKES_SEED = 16,
+    PHI__TAKES_TIER = 32,
+    PHI__TAKES_SERIAL = 64
+};
+
+/* A target's side of the settings. The codec writes a request by these functions itself. */
+typedef struct phi__codec_settings {
+    uint32_t (*takes)(const phi__request_spec *spec); /* PHI__TAKES_ bits */
+    /* the level of thinking that is sent for the wanted one */
+    phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
+    /* Paths that phi writes into every request, or would; "a.b", ended by NULL: none of them may be
+       in an extra (extra_in.h). */
+    const char *const *owned;
+    /* Paths of arrays to which an extra's elements are added; ended by NULL. */
+    const char *const *lists;
+} phi__codec_settings;
+
 /* The abilities of a target. NULL and zero: those of most targets, as the comments say. */
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
@@ -212,6 +240,7 @@ typedef struct phi__codec_rules {
        name alone is given); never */
     bool (*takes_tools)(const phi_model *model);
     void (*put_tool)(phi__buf *out, const phi__tool_view *tool, bool removed);
+    const phi__codec_settings *settings; /* takes all, and knows no paths */
 } phi__codec_rules;
 
 struct phi__framing;
@@ -272,7 +301,8 @@ PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], u
    the items' arenas, everything else to `arena`, which must stay as long. */
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
                                 const phi__request_spec *spec, phi_arena *arena);
-/* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
+/* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY; PHI_BAD_ARG: e->refused says
+   why. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 /* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no
    memory. */

@@ -5,6 +5,8 @@
    the next message. */
 #include "wire/prefix_in.h"
 
+#include "wire/extra_in.h"
+
 enum {
     PHI__ENCODER_PREFIX,
     PHI__ENCODER_HEAD,
@@ -170,9 +172,11 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
         phi__encoder_room(e);
         e->codec->address(e);
         e->codec->head(e);
+        if (e->spec->extra.len > 0) phi__extra_apply(e);
         e->fill.refuses = false;
         e->stage = PHI__ENCODER_ITEMS;
     }
+    if (e->refused != NULL) return PHI_BAD_ARG;
     if (e->stage == PHI__ENCODER_ITEMS && !phi__encoder_items(e, units)) return PHI_BUSY;
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);

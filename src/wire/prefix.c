@@ -33,6 +33,7 @@ static uint64_t phi__prefix_tools(const phi__request_spec *spec) {
     uint64_t n = spec->tool_count;
     size_t i;
     for (i = 0; i < spec->tool_count; i++) {
+        n = phi__prefix_hash(spec->tools[i].raw, n);
         n = phi__prefix_hash(spec->tools[i].name, n);
         n = phi__prefix_hash(spec->tools[i].description, n);
         n = phi__prefix_hash(spec->tools[i].schema, n + (spec->tools[i].strict ? 1 : 0));

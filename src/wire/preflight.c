@@ -73,6 +73,7 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
     size_t i, j;
     for (i = 0; i < spec->tool_count; i++) {
         phi_str name = spec->tools[i].name;
+        if (spec->tools[i].is_raw && name.len == 0) continue;
         why = phi__preflight_name(p->codec, name);
         if (why != NULL)
             return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": %s", i,

@@ -351,6 +351,8 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     case PHI_THINKING_LOW: return 2048;
     case PHI_THINKING_MEDIUM: return 8192;
     case PHI_THINKING_HIGH: return 16384;
+    case PHI_THINKING_XHIGH: return 32768;
+    case PHI_THINKING_MAX: return 65536;
     }
     return 0;
 }

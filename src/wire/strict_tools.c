@@ -15,6 +15,7 @@ PHI__FN phi__strict_form phi__strict_tools_form_of(const phi__codec *codec,
 }
 
 static bool phi__strict_tools_wanted(const phi__tool_view *tool, phi__strict_form form) {
+    if (tool->is_raw) return false;
     return form != PHI__STRICT_NONE && (tool->strict || form == PHI__STRICT_BY_CODEC);
 }
 

@@ -6,7 +6,7 @@
 static phi_model sonnet(void) { return phi_model_anthropic("claude-sonnet-4-6", "K"); }
 
 static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\"}", 17}, false, NULL}};
+    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}}};
 
 /* ---- thinking ---- */
 

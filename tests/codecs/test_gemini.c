@@ -136,14 +136,16 @@ TEST(a_thinking_model_since_3_keeps_its_temperature) {
 
 TEST(tool_choice_is_a_mode_and_const_becomes_enum) {
     static const phi__tool_view tools[] = {
-        {{"a", 1}, {NULL, 0}, {NULL, 0}, false, NULL},
+        {{"a", 1}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}},
         {{"b", 1},
          {"B", 1},
          {"{\"type\":\"object\",\"properties\":{\"const\":{\"const\":\"x\"}},"
           "\"default\":{\"const\":1}}",
           76},
          false,
-         NULL}};
+         NULL,
+         false,
+         {NULL, 0}}};
     static const char *const modes[] = {"\"AUTO\"", "\"NONE\"", "\"ANY\""};
     conversation t;
     int i;
@@ -190,7 +192,8 @@ TEST(the_user_must_begin_and_the_model_may_not_end) {
 }
 
 TEST(a_tool_name_must_begin_with_a_letter) {
-    static const phi__tool_view tools[] = {{{"2b", 2}, {NULL, 0}, {NULL, 0}, false, NULL}};
+    static const phi__tool_view tools[] = {
+        {{"2b", 2}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}}};
     conversation t;
     char words[120];
     talk_begin(&t, flash_2_5());
@@ -586,8 +589,13 @@ TEST(decoding_survives_every_failed_allocation) {
 }
 
 TEST(encoding_survives_every_failed_allocation) {
-    static const phi__tool_view tools[] = {
-        {{"b", 1}, {"B", 1}, {"{\"type\":\"object\",\"const\":{}}", 27}, false, NULL}};
+    static const phi__tool_view tools[] = {{{"b", 1},
+                                            {"B", 1},
+                                            {"{\"type\":\"object\",\"const\":{}}", 27},
+                                            false,
+                                            NULL,
+                                            false,
+                                            {NULL, 0}}};
     conversation t;
     int n = 0;
     bool tripped;

@@ -417,6 +417,42 @@ TEST(a_lack_of_memory_is_said_and_leaves_nothing) {
     CHECK(n > 2);
 }
 
+/* ---- what goes into requests as it is ---- */
+
+TEST(the_extra_of_a_model_is_an_object_in_its_json_and_reads_back) {
+    room r;
+    phi_model model = phi_model_anthropic("m", NULL), got;
+    const char *error = NULL;
+    const phi_json *node;
+    room_begin(&r);
+    model.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
+    node = phi_model_to_json(&r.arena, &model, 0);
+    CHECK_EQ_STR(text_of(&r, phi_json_get(node, "extra")), model.extra);
+    CHECK_EQ_INT(phi_model_from_json(node, &r.arena, &got, &error), PHI_OK);
+    CHECK_EQ_STR(got.extra, model.extra);
+    node = read_json(&r, "{\"id\":\"m\",\"extra\":\"{\\\"a\\\":1}\"}");
+    CHECK_EQ_INT(phi_model_from_json(node, &r.arena, &got, &error), PHI_OK);
+    CHECK_EQ_STR(got.extra, "{\"a\":1}");
+    node = read_json(&r, "{\"id\":\"m\",\"extra\":[1]}");
+    CHECK(phi_model_from_json(node, &r.arena, &got, &error) != PHI_OK);
+    CHECK_EQ_STR(error, "extra: expected an object, or its JSON as a text");
+    model.extra = NULL;
+    CHECK(phi_json_get(phi_model_to_json(&r.arena, &model, 0), "extra") == NULL);
+    room_end(&r);
+}
+
+TEST(thinking_above_high_has_its_words) {
+    room r;
+    phi_thinking level = PHI_THINKING_OFF;
+    const char *error = NULL;
+    room_begin(&r);
+    CHECK_EQ_STR(text_of(&r, phi_thinking_to_json(&r.arena, PHI_THINKING_XHIGH)), "\"xhigh\"");
+    CHECK_EQ_STR(text_of(&r, phi_thinking_to_json(&r.arena, PHI_THINKING_MAX)), "\"max\"");
+    CHECK_EQ_INT(phi_thinking_from_json(read_json(&r, "\"Max\""), &level, &error), PHI_OK);
+    CHECK_EQ_INT(level, PHI_THINKING_MAX);
+    room_end(&r);
+}
+
 TEST_MAIN(TEST_ENTRY(defaults_are_written_out_in_the_shapes_of_the_interchange),
           TEST_ENTRY(limits_that_are_off_are_written_as_unlimited),
           TEST_ENTRY(what_others_wrote_is_read),
@@ -424,4 +460,6 @@ TEST_MAIN(TEST_ENTRY(defaults_are_written_out_in_the_shapes_of_the_interchange),
           TEST_ENTRY(every_protocol_is_read_by_both_spellings),
           TEST_ENTRY(a_value_that_does_not_fit_is_named_with_what_was_expected),
           TEST_ENTRY(what_is_written_reads_back_and_is_written_the_same),
-          TEST_ENTRY(a_lack_of_memory_is_said_and_leaves_nothing))
+          TEST_ENTRY(a_lack_of_memory_is_said_and_leaves_nothing),
+          TEST_ENTRY(the_extra_of_a_model_is_an_object_in_its_json_and_reads_back),
+          TEST_ENTRY(thinking_above_high_has_its_words))

@@ -301,9 +301,10 @@ TEST(a_problem_has_all_its_parts) {
     CHECK_EQ_INT(p.column, 18);
     CHECK_STR(p.field, "agent.profile.thinking_level");
     CHECK_STR(p.value, "extreme");
-    CHECK_STR(p.expected, "one of off, minimal, low, medium, high");
-    CHECK_STR(p.message, "dir/a.toml:2:18: Invalid value for agent.profile.thinking_level: "
-                         "\"extreme\" (expected one of off, minimal, low, medium, high)");
+    CHECK_STR(p.expected, "one of off, minimal, low, medium, high, xhigh, max");
+    CHECK_STR(p.message,
+              "dir/a.toml:2:18: Invalid value for agent.profile.thinking_level: "
+              "\"extreme\" (expected one of off, minimal, low, medium, high, xhigh, max)");
     CHECK(!phi_config_problem_at(config, 1, &p));
     phi_config_free(config);
 }

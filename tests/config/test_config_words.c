@@ -44,7 +44,8 @@ TEST(a_value_of_the_wrong_type_is_named_with_what_is_expected) {
         {"[agent]\nname_of_nothing = 1979-05-27\n[session]\nscope = 1979-05-27\n",
          "f:2:1: warning: Unknown field \"name_of_nothing\" in agent; known are system_prompt, "
          "workspace, provider, agent_profile, strategy, compaction, failover, tools, sub_agents, "
-         "mcp, openapi, format, policy, effects, agent_id, session_id, keep, steering_mode, "
+         "mcp, openapi, format, policy, effects, options, extra, [[agent.raw_tools]], agent_id, "
+         "session_id, keep, steering_mode, "
          "follow_up_mode, queue_limit, repeat_warn_after, repeat_stop_after, "
          "decision_timeout_secs, memory_limit_bytes, at_memory_limit, event_queue_bytes, "
          "max_event_bytes, max_response_bytes, max_result_bytes, max_result_image_bytes, "
@@ -98,10 +99,10 @@ TEST(a_choice_lists_what_may_be_chosen) {
     static const config_case cases[] = {
         {"[agent.profile]\nthinking_level = \"extreme\"\n",
          "f:2:18: Invalid value for agent.profile.thinking_level: \"extreme\" (expected one of "
-         "off, minimal, low, medium, high)"},
+         "off, minimal, low, medium, high, xhigh, max)"},
         {"[agent.profile]\nthinking_level = \"hihg\"\n",
          "f:2:18: Invalid value for agent.profile.thinking_level: \"hihg\" (expected one of off, "
-         "minimal, low, medium, high); did you mean \"high\"?"},
+         "minimal, low, medium, high, xhigh, max); did you mean \"high\"?"},
         {"[provider]\nmodel = \"x\"\napi = \"opnai\"\n",
          "f:3:7: Invalid value for provider.api: \"opnai\" (expected one of anthropic_messages, "
          "openai_completions, openai_responses, azure_openai_responses, google_generative_ai, "
@@ -130,7 +131,7 @@ TEST(a_choice_lists_what_may_be_chosen) {
          "aot, tot, got, trm, adaptive)"},
         {"[agent.profile]\nthinking_level = 3\n",
          "f:2:18: Invalid value for agent.profile.thinking_level: 3 (expected one of off, minimal, "
-         "low, medium, high)"}};
+         "low, medium, high, xhigh, max)"}};
     config_cases(PHI_CONFIG_TOML, cases, PHI__COUNT(cases));
 }
 
@@ -166,7 +167,8 @@ TEST(an_unknown_field_is_a_warning_with_the_nearest_name) {
         {"[agent]\n\"evil\\u001b[31m\" = 1\n",
          "f:2:1: warning: Unknown field \"evil?[31m\" in agent; known are system_prompt, "
          "workspace, provider, agent_profile, strategy, compaction, failover, tools, sub_agents, "
-         "mcp, openapi, format, policy, effects, agent_id, session_id, keep, steering_mode, "
+         "mcp, openapi, format, policy, effects, options, extra, [[agent.raw_tools]], agent_id, "
+         "session_id, keep, steering_mode, "
          "follow_up_mode, queue_limit, repeat_warn_after, repeat_stop_after, "
          "decision_timeout_secs, memory_limit_bytes, at_memory_limit, event_queue_bytes, "
          "max_event_bytes, max_response_bytes, max_result_bytes, max_result_image_bytes, "

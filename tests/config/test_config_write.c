@@ -17,11 +17,17 @@ static const char text[] =
     "include = [\"messages\"]\n[agent.effects]\nmode = \"allow_list\"\nallow = [\"merge\"]\n"
     "[agent.format]\ntype = \"json_schema\"\nname = \"f\"\n"
     "schema = '{\"type\":\"object\"}'\n"
-    "[agent.profile]\nname = \"n\"\nthinking_level = \"low\"\ntemperature = 0.0\n"
+    "[agent.options]\ntop_p = 0.5\ntop_k = 3\nstop = [\"END\", \"$${X}\"]\nseed = 0\n"
+    "service_tier = \"flex\"\nserial_calls = true\n"
+    "[agent.extra]\nmin_p = 0.1\nlogit_bias = { \"1\" = 2 }\n"
+    "[[agent.raw_tools]]\nprotocol = \"anthropic\"\njson = '{\"type\": \"x\", \"n\": null}'\n"
+    "[[agent.raw_tools]]\nprotocol = \"openai_responses\"\njson = { type = \"web_search\" }\n"
+    "[agent.profile]\nname = \"n\"\nthinking_level = \"xhigh\"\ntemperature = 0.0\n"
     "max_tokens = 77\nconfig_id = \"c\"\n"
     "[provider]\nmodel = \"m\"\napi_key = \"${MADE_KEY}\"\napi = \"openai\"\n"
     "base_url = \"http://localhost:9/v1\"\nprovider = \"mine\"\nname = \"N\"\nreasoning = true\n"
     "context_window = 5555\nmax_tokens = 66\napi_version = \"2026-10-21\"\n"
+    "extra = '{\"verbosity\":\"low\",\"a\":null}'\n"
     "[provider.cost]\noutput_per_million = 2.5\n[provider.headers]\n\"x-team\" = \"secret-team\"\n"
     "[provider.compat]\nquirks = [\"reasoning_effort\"]\nwithout = [\"format_alone\"]\n"
     "[tools]\nenabled = [\"echo\"]\ntool_strategy = \"batched\"\nbatch_size = 2\n"
@@ -82,6 +88,19 @@ static void check_equal(const phi_agent_desc *a, const phi_agent_desc *b) {
     CHECK_EQ_INT(a->format.kind, b->format.kind);
     CHECK_EQ_STR(a->format.schema, b->format.schema);
     CHECK_EQ_STR(a->format.name, b->format.name);
+    CHECK_EQ_INT(a->thinking, PHI_THINKING_XHIGH);
+    CHECK_EQ_STR(b->model.extra, "{\"verbosity\":\"low\",\"a\":null}");
+    CHECK_EQ_STR(b->extra, "{\"min_p\":0.1,\"logit_bias\":{\"1\":2}}");
+    CHECK(b->options.top_p > 0.49 && b->options.top_p < 0.51);
+    CHECK_EQ_INT(b->options.top_k, 3);
+    CHECK(b->options.has_seed && b->options.seed == 0 && b->options.serial_calls);
+    CHECK_EQ_STR(b->options.service_tier, "flex");
+    if (CHECK_EQ_INT(b->options.stop_count, 2)) CHECK_EQ_STR(b->options.stop[1], "${X}");
+    if (CHECK_EQ_INT(b->raw_tool_count, 2)) {
+        CHECK_EQ_STR(b->raw_tools[0].protocol, "anthropic");
+        CHECK_EQ_STR(b->raw_tools[0].json, "{\"type\": \"x\", \"n\": null}");
+        CHECK_EQ_STR(b->raw_tools[1].json, "{\"type\":\"web_search\"}");
+    }
     CHECK_EQ_INT(a->policy != NULL, b->policy != NULL);
     if (a->policy == NULL || b->policy == NULL) return;
     CHECK_EQ_INT(a->policy->max_input_tokens, b->policy->max_input_tokens);

@@ -83,9 +83,15 @@ static const target targets[] = {
     "\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\"}},\"required\":[\"name\"]}}}"
 
 static const phi__tool_view tools[] = {
-    {{"read_file", 9}, {"Reads \"a\" file.", 15}, {SCHEMA, sizeof SCHEMA - 1}, false, NULL},
-    {{"list", 4}, {"", 0}, {"", 0}, false, NULL},
-    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, true, NULL}};
+    {{"read_file", 9},
+     {"Reads \"a\" file.", 15},
+     {SCHEMA, sizeof SCHEMA - 1},
+     false,
+     NULL,
+     false,
+     {NULL, 0}},
+    {{"list", 4}, {"", 0}, {"", 0}, false, NULL, false, {NULL, 0}},
+    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, true, NULL, false, {NULL, 0}}};
 
 typedef struct variant {
     const char *name;

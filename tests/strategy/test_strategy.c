@@ -179,6 +179,21 @@ TEST(a_conversation_goes_on_and_the_provider_can_be_swapped) {
     think_end(&t);
 }
 
+TEST(calls_of_a_strategy_say_what_the_agent_says_in_requests) {
+    think t;
+    phi_agent agent;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    t.agent_desc.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
+    t.agent_desc.options.top_p = 0.5;
+    agent = think_agent(&t);
+    rig_says(t.r, "Answer: 1");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    CHECK(strstr(rig_request(t.r, 0), "\"top_p\":0.5") != NULL);
+    CHECK(strstr(rig_request(t.r, 0), "\"metadata\":{\"user_id\":\"u\"}") != NULL);
+    think_end(&t);
+}
+
 TEST(a_search_gets_the_prompt_alone) {
     think t;
     phi_agent agent;
@@ -863,6 +878,7 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(scratch_work_is_on_a_lane_of_its_own_and_the_answer_in_the_conversation),
           TEST_ENTRY(usage_of_all_calls_is_the_runs),
           TEST_ENTRY(a_conversation_goes_on_and_the_provider_can_be_swapped),
+          TEST_ENTRY(calls_of_a_strategy_say_what_the_agent_says_in_requests),
           TEST_ENTRY(a_search_gets_the_prompt_alone),
           TEST_ENTRY(a_history_that_ends_in_results_of_tools_continues),
           TEST_ENTRY(steering_in_the_midst_is_answered_after_it),

@@ -255,8 +255,14 @@ static void long_talk(conversation *t, phi_model model) {
 }
 
 static const phi__tool_view tools[] = {
-    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\",\"properties\":{}}", 33}, false, NULL},
-    {{"shot", 4}, {NULL, 0}, {NULL, 0}, false, NULL},
+    {{"read", 4},
+     {"Reads", 5},
+     {"{\"type\":\"object\",\"properties\":{}}", 33},
+     false,
+     NULL,
+     false,
+     {NULL, 0}},
+    {{"shot", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}},
 };
 
 static void check_slices(phi_model model) {

@@ -33,7 +33,7 @@ class OpenAIResponses(OpenAIChat):
         Checker(body).top()
         out = Conversation(body["model"], body.get("stream", False))
         out.system = body.get("instructions") or ""
-        out.tools = [t["name"] for t in body.get("tools") or []]
+        out.tools = [t["name"] for t in body.get("tools") or [] if "name" in t]
         wanted = (body.get("text") or {}).get("format") or {}
         out.wants_json = "json" in wanted.get("type", "text")
         items = body["input"]

@@ -13,6 +13,9 @@ from .base import Refusal, image_fault, is_int, is_number, media_fault
 from .openai_chat_rules import EFFORTS, Checker as ChatChecker
 from .openai_chat_rules import expect, extra, named, refuse, too_long
 
+HOSTED_TOOLS = {
+    "web_search", "file_search", "code_interpreter", "image_generation", "mcp", "tool_search"
+}
 TOP_FIELDS = {
     "model", "input", "instructions", "stream", "store", "include", "reasoning",
     "max_output_tokens", "temperature", "top_p", "tools", "tool_choice", "parallel_tool_calls",
@@ -124,6 +127,8 @@ class Checker:
             expect(isinstance(tool, dict), tool, "an object", where)
             if "type" not in tool:
                 missing(where + ".type")
+            if tool["type"] in HOSTED_TOOLS:
+                continue
             if tool["type"] != "function":
                 not_one_of(tool["type"], "'function', 'custom', and others", where + ".type")
             flat = {k: v for k, v in tool.items() if k != "type"}
