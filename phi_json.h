@@ -60,11 +60,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x6a911c15
+#if PHI__PUB_BASE != 0xd5b871a7
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x6a911c15
+#define PHI__PUB_BASE 0xd5b871a7
 
 /* ---- src/base/profile.h ---- */
 
@@ -98,6 +98,9 @@
 #endif
 #if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
 #define PHI_NO_VERTEX 1
+#endif
+#if !defined(PHI_WITH_INTERACTIONS) && !defined(PHI_NO_INTERACTIONS)
+#define PHI_NO_INTERACTIONS 1
 #endif
 #if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
 #define PHI_NO_BEDROCK 1
@@ -191,6 +194,9 @@
 #endif
 #if !defined(PHI_WITH_PREFLIGHT) && !defined(PHI_NO_PREFLIGHT)
 #define PHI_NO_PREFLIGHT 1
+#endif
+#if !defined(PHI_WITH_QUERIES) && !defined(PHI_NO_QUERIES)
+#define PHI_NO_QUERIES 1
 #endif
 #if !defined(PHI_WITH_PLANS) && !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_SUMMARIES) &&   \
     !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)

@@ -45,7 +45,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x6a911c15
+#if PHI__PUB_BASE != 0xd5b871a7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x0cd5835c
@@ -54,13 +54,13 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x3390a830
+#if PHI__PUB_MODEL != 0x7dfbc974
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CODECS != 0x7f2a1095
+#if PHI__PUB_CODECS != 0x90c9209b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOG != 0x3bb3afc3
@@ -72,16 +72,16 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x4f7d8e92
+#if PHI__PUB_LOOP != 0x452fd57e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xcf837b7e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x592a4729
+#if PHI__PUB_AGENT != 0xe78c052c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x4ef22910
+#if PHI__PUB_RECORD != 0x65326263
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SUBAGENTS != 0x750031f3
@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0xbe975011
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x1b7b2ede
+#if PHI__PUB_CONFIG != 0x65a84767
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -561,11 +561,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xdb775920
+#if PHI__PUB_MCP != 0x2c3cfeb6
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xdb775920
+#define PHI__PUB_MCP 0x2c3cfeb6
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1295,9 +1295,9 @@ PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, con
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
-/* Of a tool call, before its result: blocks of the protocol that phi_content has not (audio,
-   resource links, embedded resources), a JSON array, put behind the result's own; copied. The last
-   one counts. PHI_BAD_ARG: no array, or not of a call. */
+/* Of a tool call, before its result: blocks of the protocol that phi_content has not (resource
+   links, embedded resources with an address of their own), a JSON array, put behind the result's
+   own; copied. The last one counts. PHI_BAD_ARG: no array, or not of a call. */
 PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
@@ -1309,8 +1309,8 @@ PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
                                        const char *mime_type);
 PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
                                         const char *mime_type);
-/* Of a prompt: its user and assistant messages; each text and image block is one of the
-   protocol's. */
+/* Of a prompt: its user and assistant messages; each block of text, image, document or audio is one
+   of the protocol's. */
 PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
                                            size_t count);
 /* Of a completion: at most 100 are sent. total: of all that there are. */
@@ -1337,9 +1337,10 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
    such keywords move into descriptions. A tool with a schema that is too large, explodes through
    its references or is no schema is left out, with PHI_MCP_EV_WARNING.
 
-   A result's texts and images go to the model; audio, links and binary resources become a line
-   with their type and size. Structured content is checked against the tool's output schema, and is
-   kept in the details of the result: {"structuredContent": ..., "_meta": ...}. */
+   A result's texts, images and audio go to the model, and binary resources that are images, audio
+   or PDFs; links and other resources become a line with their type and size. Structured content is
+   checked against the tool's output schema, and is kept in the details of the result:
+   {"structuredContent": ..., "_meta": ...}. */
 #ifndef PHI_MCP_MCP_TOOLS_H
 #define PHI_MCP_MCP_TOOLS_H
 
@@ -8115,11 +8116,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xd455f3c6
+#if PHI__IMP_TOOLS != 0xa2441571
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xd455f3c6
+#define PHI__IMP_TOOLS 0xa2441571
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10052,7 +10053,8 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 
 /* ---- src/tools/read_file.c ---- */
 
-/* read_file.c - the tool that reads text, numbered, or an image, in base64; a slice a step.
+/* read_file.c - the tool that reads text, numbered, or an image, a PDF or audio, in base64; a slice
+   a step.
 
    The requested lines are numbered as they arrive, behind room for the header, whose figures are
    only known at the end. */
@@ -10064,20 +10066,37 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 
 enum {
     PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
-    PHI__READ_IMAGE_BYTES = 20971520, /* the book: 20 MB */
+    PHI__READ_MEDIA_BYTES = 20971520, /* the book: 20 MB */
     PHI__READ_MEGABYTE = 1048576,
     PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
+};
+
+/* By a file's ending. */
+static const struct phi__read_type {
+    const char *end, *mime_type;
+    phi_content_kind kind;
+    const char *start; /* of such a file; NULL: not looked at */
+} phi__read_types[] = {
+    {"jpg", "image/jpeg", PHI_CONTENT_IMAGE, NULL},
+    {"jpeg", "image/jpeg", PHI_CONTENT_IMAGE, NULL},
+    {"png", "image/png", PHI_CONTENT_IMAGE, NULL},
+    {"webp", "image/webp", PHI_CONTENT_IMAGE, NULL},
+    {"gif", "image/gif", PHI_CONTENT_IMAGE, NULL},
+    {"bmp", "image/bmp", PHI_CONTENT_IMAGE, NULL},
+    {"pdf", "application/pdf", PHI_CONTENT_DOCUMENT, "%PDF-"},
+    {"wav", "audio/wav", PHI_CONTENT_AUDIO, "RIFF"},
+    {"mp3", "audio/mpeg", PHI_CONTENT_AUDIO, NULL},
 };
 
 typedef struct phi__read {
     phi__job job;
     const char *path;
-    const char *mime_type; /* NULL: text */
-    uint64_t first, limit; /* lines wanted: from 0; how many */
-    uint64_t line;         /* the one being read, from 0 */
-    uint64_t bytes;        /* of the file so far */
-    uint64_t wanted_bytes; /* of the lines wanted, their ends included */
-    uint64_t last;         /* lines returned */
+    const struct phi__read_type *type; /* NULL: text */
+    uint64_t first, limit;             /* lines wanted: from 0; how many */
+    uint64_t line;                     /* the one being read, from 0 */
+    uint64_t bytes;                    /* of the file so far */
+    uint64_t wanted_bytes;             /* of the lines wanted, their ends included */
+    uint64_t last;                     /* lines returned */
     bool in_line;
     phi__file *file;
     phi__buf out;
@@ -10094,25 +10113,36 @@ static void phi__read_file_drop(phi__job *job) {
     read->slice = NULL;
 }
 
-/* The type of an image, by its name; NULL: text. */
-static const char *phi__read_file_mime_type(const char *path) {
-    static const struct {
-        const char *end, *mime_type;
-    } types[] = {{"jpg", "image/jpeg"},  {"jpeg", "image/jpeg"}, {"png", "image/png"},
-                 {"webp", "image/webp"}, {"gif", "image/gif"},   {"bmp", "image/bmp"}};
-    const char *dot = strrchr(path, '.');
+/* The type of a file, by its name; NULL: text. Documents and audio that the agent's model does not
+   take are read as text: the tool says that they are none. */
+static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
+    const char *dot = strrchr(read->path, '.');
     size_t i;
     if (dot == NULL) return NULL;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is_nocase(phi_str_of(dot + 1), types[i].end)) return types[i].mime_type;
+    for (i = 0; i < PHI__COUNT(phi__read_types); i++) {
+        const struct phi__read_type *type = &phi__read_types[i];
+        if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
+        if (type->kind == PHI_CONTENT_IMAGE ||
+            phi_agent_takes(phi_call_agent(read->job.call), type->kind,
+                            phi_str_of(type->mime_type)))
+            return type;
+        return NULL;
+    }
     return NULL;
 }
 
-/* {"path":...} and, of an image, its bytes; terminated. */
+/* "image", "document", "sound" */
+static const char *phi__read_file_kind(const phi__read *read) {
+    return read->type->kind == PHI_CONTENT_IMAGE      ? "image"
+           : read->type->kind == PHI_CONTENT_DOCUMENT ? "document"
+                                                      : "sound";
+}
+
+/* {"path":...} and, of what is no text, its bytes; terminated. */
 static void phi__read_file_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
-    if (read->mime_type != NULL)
+    if (read->type != NULL)
         phi__buf_printf(details, ",\"bytes\":%llu", (unsigned long long)read->bytes);
     phi__buf_text(details, "}");
     phi__buf_char(details, '\0');
@@ -10139,17 +10169,21 @@ static void phi__read_file_carry(phi__read *read, size_t from, size_t n) {
     read->carried = n - from;
 }
 
-/* ---- images ---- */
+/* ---- images, documents, audio ---- */
 
-static phi_flow phi__read_file_image_end(phi__read *read) {
+static phi_flow phi__read_file_media_end(phi__read *read) {
+    const char *slash = strrchr(read->path, '/');
     phi_content content;
     phi__buf details;
-    if (read->out.len == 0) /* providers refuse an image without data */
-        return phi__job_fail(&read->job, "Cannot read %s: the image is empty", read->path);
+    if (read->out.len == 0) /* providers refuse a block without data */
+        return phi__job_fail(&read->job, "Cannot read %s: the %s is empty", read->path,
+                             phi__read_file_kind(read));
     memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_IMAGE;
+    content.kind = read->type->kind;
     content.data = phi__buf_str(&read->out);
-    content.mime_type = phi_str_of(read->mime_type);
+    content.mime_type = phi_str_of(read->type->mime_type);
+    if (content.kind == PHI_CONTENT_DOCUMENT)
+        content.name = phi_str_of(slash != NULL ? slash + 1 : read->path);
     phi__buf_init(&details, read->job.memory);
     phi__read_file_details(read, &details);
     if (details.failed)
@@ -10160,23 +10194,34 @@ static phi_flow phi__read_file_image_end(phi__read *read) {
     return PHI_DONE;
 }
 
-static phi_flow phi__read_file_image_too_large(phi__read *read, uint64_t bytes) {
-    return phi__job_fail(&read->job, "Image too large (%lluMB, max 20MB)",
-                         (unsigned long long)(bytes / PHI__READ_MEGABYTE));
+static phi_flow phi__read_file_media_too_large(phi__read *read, uint64_t bytes) {
+    const char *kind = phi__read_file_kind(read);
+    return phi__job_fail(&read->job, "%c%s too large (%lluMB, max 20MB)", kind[0] - 'a' + 'A',
+                         kind + 1, (unsigned long long)(bytes / PHI__READ_MEGABYTE));
 }
 
-static phi_flow phi__read_file_image(phi__job *job) {
+/* A block that a provider refuses would fail every later model call. */
+static bool phi__read_file_starts(const phi__read *read, size_t n) {
+    const char *start = read->type->start;
+    return start == NULL || read->out.len > 0 || n == 0 ||
+           (n >= strlen(start) && memcmp(read->slice, start, strlen(start)) == 0);
+}
+
+static phi_flow phi__read_file_media(phi__job *job) {
     phi__read *read = (phi__read *)(void *)job;
     size_t n, whole;
     bool end;
     if (!phi__read_file_more(read, &n, &end)) return PHI_DONE;
-    if (read->bytes > PHI__READ_IMAGE_BYTES)
-        return phi__read_file_image_too_large(read, read->bytes);
+    if (read->bytes > PHI__READ_MEDIA_BYTES)
+        return phi__read_file_media_too_large(read, read->bytes);
     whole = end ? n : n / 3 * 3;
+    if (whole > 0 && !phi__read_file_starts(read, n))
+        return phi__job_fail(job, "Cannot read %s: the file is not %s", read->path,
+                             read->type->mime_type);
     phi__base64_encode(&read->out, read->slice, whole);
     if (read->out.failed) return phi__job_no_memory(job);
     phi__read_file_carry(read, whole, n);
-    return end ? phi__read_file_image_end(read) : PHI_PENDING;
+    return end ? phi__read_file_media_end(read) : PHI_PENDING;
 }
 
 /* ---- text ---- */
@@ -10284,10 +10329,10 @@ static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t 
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
     if (read->slice == NULL) return phi__job_no_memory(job);
-    if (read->mime_type != NULL) {
+    if (read->type != NULL) {
         if (phi__buf_reserve(&read->out, (size_t)bytes / 3 * 4 + 8) == NULL)
             return phi__job_no_memory(job);
-        job->go = phi__read_file_image;
+        job->go = phi__read_file_media;
     } else {
         if (phi__buf_reserve(&read->out, PHI__READ_HEADER_BYTES) == NULL)
             return phi__job_no_memory(job);
@@ -10305,10 +10350,10 @@ static phi_flow phi__read_file_placed(phi__job *job) {
     if (read->first > 0) read->first--;
     if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
-    read->mime_type = phi__read_file_mime_type(read->path);
-    if (read->mime_type != NULL && info.bytes > PHI__READ_IMAGE_BYTES)
-        return phi__read_file_image_too_large(read, info.bytes);
-    if (read->mime_type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
+    read->type = phi__read_file_type(read);
+    if (read->type != NULL && info.bytes > PHI__READ_MEDIA_BYTES)
+        return phi__read_file_media_too_large(read, info.bytes);
+    if (read->type == NULL && !part && info.kind == PHI__FILE_REGULAR &&
         info.bytes > job->set->desc.max_read_bytes)
         return phi__read_file_too_large(read, info.bytes);
     return phi__read_file_open(read, job->place, info.bytes);
@@ -12308,9 +12353,10 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
 #endif
 #ifndef PHI_NO_FILES
-    tool = phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
-                          "Read a text file, with line numbers, or look at an image. offset and "
-                          "limit choose lines of a large file.");
+    tool =
+        phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__read_file_start,
+                       "Read a text file, with line numbers, or look at an image or a PDF. offset "
+                       "and limit choose lines of a large file.");
     tool->step = phi__job_step;
     tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_file_start,
                           "Write a whole file, replacing what was there. Makes its directories.");
@@ -12431,11 +12477,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xafb306f9
+#if PHI__IMP_MCP != 0xa33df7fa
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xafb306f9
+#define PHI__IMP_MCP 0xa33df7fa
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -13099,8 +13145,9 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 
 /* mcp_content_in.h - content blocks of MCP as content of messages.
 
-   A text is a text, an image an image; audio, links and binary resources become a text in brackets
-   with type and size; a resource of text is its text; an unknown block is its JSON text. */
+   A text is a text, an image an image, audio audio, a binary resource what its type says: an image,
+   audio or, if it is a PDF, a document. Other types and links become a text in brackets with type
+   and size; a resource of text is its text; an unknown block is its JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
 
@@ -13113,6 +13160,8 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
    memory. */
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count);
+/* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
+PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
 #endif
 #endif
@@ -14654,8 +14703,10 @@ PHI__FN void phi__mcp_serve_client_secret(const phi_mcp_server *server, void *ou
 
 /* ---- mcp_serve_send.c ---- */
 
-/* A block of the protocol, of a text or an image. */
-PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block);
+/* A block of the protocol: of a text, an image, audio, or a document, which is an embedded
+   resource. Audio is a text where the era has none. */
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
+                                       const phi__mcp_era *era);
 /* A result: its members are written between the two; a buffer that failed becomes an error. */
 PHI__FN void phi__mcp_serve_send_open(phi_mcp_server *server, const phi__mcp_origin *origin,
                                       phi__buf *out);
@@ -16469,13 +16520,38 @@ static uint64_t phi__mcp_content_size(phi_str data) {
     return bytes;
 }
 
-/* The types that every provider takes; empty: another one. */
-static phi_str phi__mcp_content_image_type(phi_str mime) {
-    static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+/* The types that some provider takes, by the names that providers use. */
+static const struct phi__mcp_content_type {
+    const char *mime, *as;
+    phi_content_kind kind;
+} phi__mcp_content_types[] = {
+    {"image/png", "image/png", PHI_CONTENT_IMAGE},
+    {"image/jpeg", "image/jpeg", PHI_CONTENT_IMAGE},
+    {"image/jpg", "image/jpeg", PHI_CONTENT_IMAGE},
+    {"image/gif", "image/gif", PHI_CONTENT_IMAGE},
+    {"image/webp", "image/webp", PHI_CONTENT_IMAGE},
+    {"audio/wav", "audio/wav", PHI_CONTENT_AUDIO},
+    {"audio/x-wav", "audio/wav", PHI_CONTENT_AUDIO},
+    {"audio/wave", "audio/wav", PHI_CONTENT_AUDIO},
+    {"audio/mpeg", "audio/mpeg", PHI_CONTENT_AUDIO},
+    {"audio/mp3", "audio/mpeg", PHI_CONTENT_AUDIO},
+    {"audio/aac", "audio/aac", PHI_CONTENT_AUDIO},
+    {"audio/flac", "audio/flac", PHI_CONTENT_AUDIO},
+    {"audio/ogg", "audio/ogg", PHI_CONTENT_AUDIO},
+    {"application/pdf", "application/pdf", PHI_CONTENT_DOCUMENT},
+};
+
+/* NULL: another type. kind 0: any. */
+static const struct phi__mcp_content_type *phi__mcp_content_type_of(phi_str mime,
+                                                                    phi_content_kind kind) {
     size_t i;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is_nocase(mime, types[i])) return phi_str_of(types[i]);
-    return phi__str_is_nocase(mime, "image/jpg") ? phi_str_of(types[1]) : phi__str(NULL, 0);
+    for (i = 0; i < PHI__COUNT(phi__mcp_content_types); i++) {
+        const struct phi__mcp_content_type *type = &phi__mcp_content_types[i];
+        if ((kind == (phi_content_kind)0 || kind == type->kind) &&
+            phi__str_is_nocase(mime, type->mime))
+            return type;
+    }
+    return NULL;
 }
 
 static phi_str phi__mcp_content_member(const phi_json *node, const char *key) {
@@ -16519,15 +16595,24 @@ static bool phi__mcp_content_note(phi_arena *arena, const char *what, phi_str ur
     return fine;
 }
 
-static bool phi__mcp_content_image(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
-                                   phi_str data, phi_content *out) {
-    phi_str type = phi__mcp_content_image_type(mime);
-    if (type.len == 0) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
+/* The last segment of a path: the title of a document. */
+static phi_str phi__mcp_content_title(phi_str uri) {
+    size_t from = uri.len;
+    while (from > 0 && uri.at[from - 1] != '/') from--;
+    return phi__str(uri.at + from, uri.len - from);
+}
+
+/* A block of data; kind 0: of any type that is known. */
+static bool phi__mcp_content_data(phi_arena *arena, const char *what, phi_content_kind kind,
+                                  phi_str uri, phi_str mime, phi_str data, phi_content *out) {
+    const struct phi__mcp_content_type *type = phi__mcp_content_type_of(mime, kind);
+    if (type == NULL) return phi__mcp_content_note(arena, what, uri, mime, data, "", out);
     if (!phi__mcp_content_is_base64(data))
         return phi__mcp_content_note(arena, what, uri, mime, data, ": it is no base64", out);
-    out->kind = PHI_CONTENT_IMAGE;
+    out->kind = type->kind;
     out->data = data;
-    out->mime_type = type;
+    out->mime_type = phi_str_of(type->as);
+    if (type->kind == PHI_CONTENT_DOCUMENT && uri.len > 0) out->name = phi__mcp_content_title(uri);
     return true;
 }
 
@@ -16572,9 +16657,10 @@ static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena
         out->text = phi__json_text_of(text);
         return true;
     }
-    return phi__mcp_content_image(arena, "resource", phi__mcp_content_member(resource, "uri"),
-                                  phi__mcp_content_member(resource, "mimeType"),
-                                  phi__mcp_content_member(resource, "blob"), out);
+    return phi__mcp_content_data(arena, "resource", (phi_content_kind)0,
+                                 phi__mcp_content_member(resource, "uri"),
+                                 phi__mcp_content_member(resource, "mimeType"),
+                                 phi__mcp_content_member(resource, "blob"), out);
 }
 
 static bool phi__mcp_content_json(const phi_json *block, phi_arena *arena, phi_content *out) {
@@ -16593,9 +16679,11 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
         return true;
     }
     if (phi__str_is(type, "image") && data.len > 0)
-        return phi__mcp_content_image(arena, "image", phi__str(NULL, 0), mime, data, out);
+        return phi__mcp_content_data(arena, "image", PHI_CONTENT_IMAGE, phi__str(NULL, 0), mime,
+                                     data, out);
     if (phi__str_is(type, "audio") && data.len > 0)
-        return phi__mcp_content_note(arena, "audio", phi__str(NULL, 0), mime, data, "", out);
+        return phi__mcp_content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime,
+                                     data, out);
     if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
         return phi__mcp_content_link(block, arena, out);
     if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
@@ -16632,6 +16720,20 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
     *out = made;
     *count = i;
     return true;
+}
+
+PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        phi_content_kind kind = content[i].kind;
+        if (kind != PHI_CONTENT_IMAGE && kind != PHI_CONTENT_DOCUMENT && kind != PHI_CONTENT_AUDIO)
+            continue;
+        memset(&content[i], 0, sizeof content[i]);
+        content[i].kind = PHI_CONTENT_TEXT;
+        content[i].text = kind == PHI_CONTENT_IMAGE      ? PHI__LIT("[image]")
+                          : kind == PHI_CONTENT_DOCUMENT ? PHI__LIT("[document]")
+                                                         : PHI__LIT("[audio]");
+    }
 }
 
 #endif
@@ -22619,17 +22721,6 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
 
 /* ---- one prompt ---- */
 
-/* Models take no images of an assistant. */
-static void phi__mcp_prompts_assistant(phi_content *content, size_t count) {
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (content[i].kind != PHI_CONTENT_IMAGE) continue;
-        memset(&content[i], 0, sizeof content[i]);
-        content[i].kind = PHI_CONTENT_TEXT;
-        content[i].text = PHI__LIT("[image]");
-    }
-}
-
 static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
                                       phi_mcp_prompted *out) {
     size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
@@ -22651,7 +22742,7 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
         if (!phi__str_is(phi__mcp_prompts_text(it.at, "role"), "assistant")) continue;
         to->role = PHI_ROLE_ASSISTANT;
         to->stop_reason = PHI_STOP_REASON_STOP;
-        phi__mcp_prompts_assistant(content, to->content_count);
+        phi__mcp_content_of_assistant(content, to->content_count);
     }
     return true;
 }
@@ -23694,7 +23785,10 @@ static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_js
     if (m == NULL) return false;
     m->content = out;
     m->content_count = n;
-    if (assistant) m->stop_reason = PHI_STOP_REASON_STOP;
+    if (assistant) {
+        phi__mcp_content_of_assistant(out, n);
+        m->stop_reason = PHI_STOP_REASON_STOP;
+    }
     return true;
 }
 
@@ -25449,7 +25543,7 @@ static void phi__mcp_serve_call_content(const phi__mcp_serving *serving, const p
                 result->content[i].text.len == 0;
     for (i = 0; i < result->content_count && !alone; i++) {
         phi__json_write_comma(out);
-        phi__mcp_serve_send_block(out, &result->content[i]);
+        phi__mcp_serve_send_block(out, &result->content[i], serving->origin.era);
     }
     if (more) {
         phi__json_write_comma(out);
@@ -25497,7 +25591,7 @@ static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_mess
         memset(&block, 0, sizeof block);
         block.text = phi_str_of(error.message);
         phi__records_raw(&out, "content", "[");
-        phi__mcp_serve_send_block(&out, &block);
+        phi__mcp_serve_send_block(&out, &block, origin->era);
         phi__buf_char(&out, ']');
     } else
         phi__mcp_serve_call_content(serving, result, &out);
@@ -26115,15 +26209,16 @@ static void phi__mcp_serve_data_messages(phi_mcp_server *server, phi__mcp_origin
     for (i = 0; i < count; i++)
         for (j = 0; j < messages[i].content_count; j++) {
             const phi_content *block = &messages[i].content[j];
-            bool image = block->kind == PHI_CONTENT_IMAGE;
-            if (!image && block->kind != PHI_CONTENT_TEXT) continue;
+            if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_IMAGE &&
+                block->kind != PHI_CONTENT_DOCUMENT && block->kind != PHI_CONTENT_AUDIO)
+                continue;
             phi__json_write_comma(&out);
             phi__buf_char(&out, '{');
             phi__records_str(&out, "role",
                              messages[i].role == PHI_ROLE_ASSISTANT ? PHI__LIT("assistant")
                                                                     : PHI__LIT("user"));
             phi__records_raw(&out, "content", "");
-            phi__mcp_serve_send_block(&out, block);
+            phi__mcp_serve_send_block(&out, block, origin->era);
             phi__buf_char(&out, '}');
         }
     phi__buf_char(&out, ']');
@@ -27767,15 +27862,52 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* ---- pieces ---- */
 
-PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block) {
-    phi__buf_char(out, '{');
-    if (block->kind == PHI_CONTENT_IMAGE) {
-        phi__records_str(out, "type", PHI__LIT("image"));
-        phi__records_str(out, "data", block->data);
-        phi__records_str(out, "mimeType", block->mime_type);
-    } else {
+static void phi__mcp_serve_send_data(phi__buf *out, const char *type, const phi_content *block) {
+    phi__records_str(out, "type", phi_str_of(type));
+    phi__records_str(out, "data", block->data);
+    phi__records_str(out, "mimeType", block->mime_type);
+}
+
+/* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
+   that address in a text. */
+static void phi__mcp_serve_send_document(phi__buf *out, const phi_content *block) {
+    phi__buf uri;
+    if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text", block->url);
+        return;
+    }
+    phi__buf_init(&uri, out->memory);
+    phi__buf_text(&uri, "document:///");
+    phi__mcp_oauth_url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
+    if (uri.failed) out->failed = true;
+    phi__records_str(out, "type", PHI__LIT("resource"));
+    phi__records_raw(out, "resource", "{");
+    phi__records_str(out, "uri", phi__buf_str(&uri));
+    if (block->data.len > 0) {
+        phi__records_str(out, "mimeType", block->mime_type);
+        phi__records_str(out, "blob", block->data);
+    } else {
+        phi__records_str(out, "mimeType", PHI__LIT("text/plain"));
         phi__records_str(out, "text", block->text);
+    }
+    phi__buf_char(out, '}');
+    phi__buf_free(&uri);
+}
+
+PHI__FN void phi__mcp_serve_send_block(phi__buf *out, const phi_content *block,
+                                       const phi__mcp_era *era) {
+    phi__buf_char(out, '{');
+    if (block->kind == PHI_CONTENT_IMAGE)
+        phi__mcp_serve_send_data(out, "image", block);
+    else if (block->kind == PHI_CONTENT_AUDIO && era->audio)
+        phi__mcp_serve_send_data(out, "audio", block);
+    else if (block->kind == PHI_CONTENT_DOCUMENT)
+        phi__mcp_serve_send_document(out, block);
+    else {
+        phi__records_str(out, "type", PHI__LIT("text"));
+        phi__records_str(out, "text",
+                         block->kind == PHI_CONTENT_AUDIO ? PHI__LIT("[audio]") : block->text);
     }
     phi__buf_char(out, '}');
 }
@@ -30769,11 +30901,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x950f2646
+#if PHI__IMP_OPENAPI != 0x9c71e277
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x950f2646
+#define PHI__IMP_OPENAPI 0x9c71e277
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -31294,9 +31426,10 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
 /* openapi_answer_in.h - the answer to a call's request, as it comes, and the blocks that a model
    gets of it.
 
-   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images
-   up to 4 MiB. A longer answer goes into a file where there is a directory for it; else reading
-   ends there. Secrets of the request are hidden in all of it. */
+   Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly, images,
+   and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
+   there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
+   it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
@@ -31306,7 +31439,7 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
     PHI__FORM_JSON,
-    PHI__FORM_IMAGE,
+    PHI__FORM_MEDIA, /* a block of phi__openapi_answer_kind */
     PHI__FORM_BINARY,
     PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
 } phi__openapi_form;
@@ -31338,10 +31471,12 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */
 PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes);
-/* Writes the text for the model behind `out`; *image: base64, where the answer is one, else empty.
-   PHI_NO_MEMORY. */
+/* Writes the text for the model behind `out`; *media: base64, if the answer is a block of its own
+   kind, else empty. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
-                                              phi__buf *image);
+                                              phi__buf *media);
+/* Of the media: image, document or audio. */
+PHI__FN phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a);
 PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twice: harmless */
 /* "OK"; empty: a status without a name */
 PHI__FN const char *phi__openapi_answer_reason(int http_status);
@@ -32827,7 +32962,7 @@ PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
-    PHI__OPENAPI_ANSWER_IMAGE_MOST = 4 << 20, /* bytes of an image that is shown */
+    PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
 
@@ -32899,8 +33034,22 @@ static bool phi__openapi_answer_ends(phi_str type, const char *end) {
     return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
-static phi__openapi_form phi__openapi_answer_form(phi_str type) {
+/* The kind of block that holds an answer of a type; PHI_CONTENT_TEXT: none does. */
+static phi_content_kind phi__openapi_answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
+    static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
+    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI_CONTENT_IMAGE;
+    if (phi__openapi_answer_among(type, sounds, PHI__COUNT(sounds))) return PHI_CONTENT_AUDIO;
+    return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
+}
+
+PHI__FN phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a) {
+    return phi__openapi_answer_kind_of(phi_str_of(a->type));
+}
+
+/* Documents and audio are bytes of no use to a model that does not take them. */
+static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
+    phi_content_kind kind = phi__openapi_answer_kind_of(type);
     static const char *const texts[] = {
         "application/xml",          "application/javascript", "application/x-www-form-urlencoded",
         "application/yaml",         "application/x-yaml",     "application/graphql",
@@ -32911,7 +33060,9 @@ static phi__openapi_form phi__openapi_answer_form(phi_str type) {
     if (phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
         phi__openapi_answer_ends(type, "+json"))
         return PHI__FORM_JSON;
-    if (phi__openapi_answer_among(type, images, PHI__COUNT(images))) return PHI__FORM_IMAGE;
+    if (kind == PHI_CONTENT_IMAGE ||
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_agent(call), kind, type)))
+        return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
         phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
         phi__openapi_answer_ends(type, "+xml") || phi__openapi_answer_ends(type, "+yaml"))
@@ -32969,15 +33120,19 @@ PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, p
     phi_str type = phi__openapi_answer_word(phi__str(whole.at, phi__min(whole.len, semicolon)),
                                             sizeof a->type - 1);
     size_t most = a->op->api->desc.max_response_bytes;
+    char *at;
     a->http_status = http_status;
-    a->form = phi__openapi_answer_form(type);
     a->latin1 = phi__openapi_answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
+    if (phi__openapi_answer_kind(a) != PHI_CONTENT_TEXT) /* providers want their types so */
+        for (at = a->type; *at != '\0'; at++)
+            if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+    a->form = phi__openapi_answer_form(a->call, phi_str_of(a->type));
     phi__openapi_answer_coding(a, headers);
     (void)phi__secret_hide(a->secrets, a->type, strlen(a->type), PHI__SECRET_WORDS);
     if (!phi__str_to_u64(phi__headers_value(headers, "content-length"), &a->announced))
         a->announced = 0;
-    a->most = a->form == PHI__FORM_IMAGE    ? (size_t)PHI__OPENAPI_ANSWER_IMAGE_MOST
+    a->most = a->form == PHI__FORM_MEDIA    ? (size_t)PHI__OPENAPI_ANSWER_MEDIA_MOST
               : a->form == PHI__FORM_BINARY ? 0
                                             : phi__min(phi__mul(most, PHI__OPENAPI_ANSWER_TIMES),
                                                        (size_t)PHI__OPENAPI_ANSWER_TEXT_MOST);
@@ -33147,26 +33302,29 @@ static void phi__openapi_answer_put_binary(phi__openapi_answer *a, phi__buf *out
    is text where it is UTF-8; a character may be cut at the end. */
 static bool phi__openapi_answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
-    if (bytes.len == 0 || a->form == PHI__FORM_IMAGE) return false;
+    if (a->form == PHI__FORM_MEDIA)
+        return phi__openapi_answer_kind(a) == PHI_CONTENT_DOCUMENT &&
+               !phi__str_starts(bytes, "%PDF-");
+    if (bytes.len == 0) return false;
     return memchr(bytes.at, 0, bytes.len) != NULL ||
            (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
 }
 
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
-                                              phi__buf *image) {
+                                              phi__buf *media) {
     if (a->incoming.len > 0) phi__openapi_answer_take(a, phi__buf_str(&a->incoming));
     phi__buf_clear(&a->incoming);
     if (phi__openapi_answer_is_binary(a)) a->form = PHI__FORM_BINARY;
     if (a->total == 0 && a->announced == 0) return PHI_OK;
-    if (a->form == PHI__FORM_IMAGE && a->total == a->kept.len && !a->kept.failed)
-        phi__base64_encode(image, a->kept.at, a->kept.len);
-    else if (a->form == PHI__FORM_IMAGE || a->form == PHI__FORM_BINARY)
+    if (a->form == PHI__FORM_MEDIA && a->total == a->kept.len && !a->kept.failed)
+        phi__base64_encode(media, a->kept.at, a->kept.len);
+    else if (a->form == PHI__FORM_MEDIA || a->form == PHI__FORM_BINARY)
         phi__openapi_answer_put_binary(a, out);
     else
         phi__openapi_answer_put_text(a, out);
     phi__openapi_answer_commit(a);
     phi__openapi_answer_note_file(a, out);
-    return out->failed || image->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
+    return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
@@ -33940,26 +34098,26 @@ static void phi__openapi_call_line(phi__openapi_call *c, phi__buf *out) {
 }
 
 static void phi__openapi_call_result(phi__openapi_call *c) {
-    phi__buf text, image, details;
+    phi__buf text, media, details;
     phi_content content[2];
     memset(content, 0, sizeof content);
     phi__buf_init(&text, c->memory);
-    phi__buf_init(&image, c->memory);
+    phi__buf_init(&media, c->memory);
     phi__buf_init(&details, c->memory);
     phi__openapi_call_line(c, &text);
     phi__openapi_call_details(c, &details);
-    if (phi__openapi_answer_finish(&c->answer, &text, &image) != PHI_OK || details.failed) {
+    if (phi__openapi_answer_finish(&c->answer, &text, &media) != PHI_OK || details.failed) {
         phi__openapi_call_fail(c, "Out of memory");
     } else {
         content[0].kind = PHI_CONTENT_TEXT;
         content[0].text = phi__buf_str(&text);
-        content[1].kind = PHI_CONTENT_IMAGE;
-        content[1].data = phi__buf_str(&image);
+        content[1].kind = phi__openapi_answer_kind(&c->answer);
+        content[1].data = phi__buf_str(&media);
         content[1].mime_type = phi_str_of(c->answer.type);
-        phi__openapi_call_give(c, content, image.len > 0 ? 2 : 1, details.at, false);
+        phi__openapi_call_give(c, content, media.len > 0 ? 2 : 1, details.at, false);
     }
     phi__buf_free(&text);
-    phi__buf_free(&image);
+    phi__buf_free(&media);
     phi__buf_free(&details);
 }
 
@@ -40575,11 +40733,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xc8f318bb
+#if PHI__IMP_TRACE != 0x9d324b76
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xc8f318bb
+#define PHI__IMP_TRACE 0x9d324b76
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -42297,6 +42455,7 @@ static phi_str phi__trace_span_provider(phi_str provider) {
                                            {"google", "gcp.gemini"},
                                            {"gemini", "gcp.gemini"},
                                            {"vertex", "gcp.vertex_ai"},
+                                           {"google_interactions", "gcp.gemini"},
                                            {"xai", "x_ai"},
                                            {"mistral", "mistral_ai"},
                                            {"moonshot", "moonshot_ai"}};
@@ -42355,8 +42514,16 @@ static void phi__trace_span_part(phi_trace *t, phi__buf *out, const phi_content 
         phi__records_str(out, "id", c->id);
         phi__records_str(out, "name", c->name);
         phi__records_str(out, "arguments", phi__trace_out_noted(t, c->arguments));
-    } else if (c->kind == PHI_CONTENT_IMAGE) {
-        phi__buf_text(out, "{\"type\":\"blob\",\"modality\":\"image\"");
+    } else if (c->kind == PHI_CONTENT_DOCUMENT && c->url.len > 0) {
+        phi__buf_text(out, "{\"type\":\"uri\",\"modality\":\"document\"");
+        phi__records_str(out, "uri", phi__trace_out_noted(t, c->url));
+    } else if (c->kind == PHI_CONTENT_IMAGE || c->kind == PHI_CONTENT_AUDIO ||
+               (c->kind == PHI_CONTENT_DOCUMENT && c->data.len > 0)) {
+        phi__buf_text(out, "{\"type\":\"blob\"");
+        phi__records_str(out, "modality",
+                         c->kind == PHI_CONTENT_IMAGE   ? PHI__LIT("image")
+                         : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
+                                                        : PHI__LIT("document"));
         phi__records_str(out, "mime_type", c->mime_type);
         phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
         phi__records_u64(out, "bytes", c->data.len);

@@ -358,7 +358,7 @@ static void phi__interactions_stream_finish(phi__interactions_state *st, phi__as
              phi__str_is(status, "requires_action"))
         a->stop_reason = PHI_STOP_REASON_STOP;
     else
-        phi__kept_unknown_stop(a);
+        phi__assembly_unknown_stop(a);
 }
 
 /* The terminal event, and a whole answer. */

@@ -392,7 +392,7 @@ static void phi__gemini_stream_stop(phi__assembly *a, const phi__gemini_chunk *k
     else if (phi__gemini_stream_fails(word, &again))
         phi__gemini_stream_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
     else
-        phi__kept_unknown_stop(a);
+        phi__assembly_unknown_stop(a);
 }
 
 static void phi__gemini_stream_take(phi__gemini_state *st, phi__assembly *a,

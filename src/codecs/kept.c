@@ -93,14 +93,9 @@ PHI__FN void phi__kept_members(phi__buf *out, phi_str object, const char *const 
 
 PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
                              const char *other) {
-    return c->kind == PHI_CONTENT_OPAQUE &&
+    return c->kind == PHI_CONTENT_OPAQUE && !c->incomplete &&
            (phi__codec_is(names, c->protocol) ||
             (other != NULL && phi__str_is_nocase(c->protocol, other)));
-}
-
-PHI__FN void phi__kept_unknown_stop(phi__assembly *a) {
-    a->stop_reason = PHI_STOP_REASON_STOP;
-    a->unknown_stop = true;
 }
 
 #endif

@@ -36,8 +36,6 @@ PHI__FN void phi__kept_members(phi__buf *out, phi_str object, const char *const 
 PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
                              const char *other);
 
-/* Finishes with a word that the decoder does not know: the answer is what came. */
-PHI__FN void phi__kept_unknown_stop(phi__assembly *a);
 
 #endif
 

@@ -418,7 +418,7 @@ static void phi__openai_chat_stream_stop_word(phi__assembly *a, phi_str word) {
              phi__str_is(word, "insufficient_system_resource"))
         phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
     else
-        phi__kept_unknown_stop(a);
+        phi__assembly_unknown_stop(a);
 }
 
 static void phi__openai_chat_stream_close_all(phi__assembly *a) {

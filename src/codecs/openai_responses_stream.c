@@ -473,7 +473,7 @@ static void phi__openai_responses_stream_incomplete(phi__assembly *a) {
     else if (phi__str_is(word, "incomplete")) /* without any reason */
         phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
     else
-        phi__kept_unknown_stop(a);
+        phi__assembly_unknown_stop(a);
 }
 
 static void phi__openai_responses_stream_failed(phi__assembly *a,
@@ -505,7 +505,7 @@ static void phi__openai_responses_stream_finish(phi__openai_responses_state *st,
     else if (PHI__OPENAI_RESPONSES_IS(status, "completed"))
         a->stop_reason = PHI_STOP_REASON_STOP;
     else
-        phi__kept_unknown_stop(a);
+        phi__assembly_unknown_stop(a);
 }
 
 /* ---- events ---- */

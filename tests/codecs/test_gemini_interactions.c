@@ -574,13 +574,13 @@ TEST(steps_of_hosted_tools_are_put_together) {
                  "mcp_server_tool_call", "{\"type\":\"mcp_server_tool_call\",\"arguments\":{}}");
 }
 
-TEST(a_hosted_step_that_was_cut_is_not_kept_in_part) {
+TEST(a_hosted_step_that_was_cut_is_kept_and_never_sent) {
     stream s;
     stream_of(&s, P,
               START("0", "\"type\":\"url_context_call\",\"id\":\"u\"")
                   DELTA("0", "\"type\":\"url_context_call\",\"arguments\":{}"));
     CHECK_EQ_INT(s.message.content_count, 1);
-    CHECK_EQ_INT(s.content[0].replay.len, 0);
+    CHECK(s.content[0].incomplete);
     CHECK_EQ_INT(s.assembly.failure.kind, PHI_FAILURE_NETWORK);
     stream_free(&s);
 }
@@ -864,7 +864,7 @@ TEST_MAIN(TEST_ENTRY(the_key_is_in_a_header_and_a_token_where_the_address_has_a_
           TEST_ENTRY(events_without_an_index_belong_to_the_step_that_began_last),
           TEST_ENTRY(steps_that_nobody_knows_are_kept_byte_for_byte),
           TEST_ENTRY(steps_of_hosted_tools_are_put_together),
-          TEST_ENTRY(a_hosted_step_that_was_cut_is_not_kept_in_part),
+          TEST_ENTRY(a_hosted_step_that_was_cut_is_kept_and_never_sent),
           TEST_ENTRY(a_step_of_very_many_members_keeps_those_of_its_start),
           TEST_ENTRY(what_a_stream_held_goes_back_in_the_next_request),
 
