@@ -9,7 +9,9 @@
 #include "base/words_in.h"
 #include "codecs/queries_in.h"
 #include "io/secret_in.h"
+#include "loop/head_in.h"
 #include "loop/speaker_in.h"
+#include "loop/toolset_in.h"
 #include "wire/format_in.h"
 #include "wire/strict_in.h"
 
@@ -306,8 +308,9 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     words[0] = '\0';
     spec->model = &q->seat.model;
     spec->system_prompt = agent->system_prompt;
-    spec->tools = set->views;
-    spec->tool_count = set->count;
+    spec->options = agent->desc.options;
+    spec->rewritten = agent->thread->ops.last != NULL;
+    spec->thinking_from = agent->thinking.barred;
     spec->tool_choice = agent->desc.tool_choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
@@ -316,8 +319,12 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->format = agent->desc.format;
     spec->session_id = phi_agent_session_id(agent->handle);
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
-                                 &set->arena))
+                                 &set->arena) ||
+        !phi__toolset_offer(set, agent->desc.raw_tools, agent->desc.raw_tool_count,
+                            agent->codec->names, &q->work, &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
+    /* the provider checks thinking here, too: the head is that of the model's calls */
+    if (agent->head != NULL && !phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;
     status = phi__format_apply(agent->codec, spec, &q->work, words, sizeof words);

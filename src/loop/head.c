@@ -423,9 +423,7 @@ static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool syste
 }
 
 /* The head as it is kept, in the request. False: no memory. */
-static bool phi__head_show(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi__request_spec *spec = &run->attempt.spec;
+static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
     phi__head *head = agent->head;
     spec->system_prompt = head->system;
     spec->tools = head->tools;
@@ -444,14 +442,14 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
 
 /* Raw tools are no part of the head: they are sent as they are, after the others. Puts them aside.
    False: no memory. */
-static bool phi__head_put_aside(phi__run *run, phi__tool_view **raws, size_t *count) {
-    phi__request_spec *spec = &run->attempt.spec;
+static bool phi__head_put_aside(phi__request_spec *spec, phi_arena *arena, phi__tool_view **raws,
+                                size_t *count) {
     phi__tool_view *own;
     size_t i, n = 0;
     *count = 0;
     for (i = 0; i < spec->tool_count; i++) *count += spec->tools[i].is_raw;
     if (*count == 0) return true;
-    own = (phi__tool_view *)phi_arena_alloc(&run->arena, phi__mul(spec->tool_count, sizeof *own));
+    own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(spec->tool_count, sizeof *own));
     if (own == NULL) return false;
     *raws = own + (spec->tool_count - *count);
     for (i = 0, *count = 0; i < spec->tool_count; i++)
@@ -464,12 +462,12 @@ static bool phi__head_put_aside(phi__run *run, phi__tool_view **raws, size_t *co
     return true;
 }
 
-static bool phi__head_put_back(phi__run *run, const phi__tool_view *raws, size_t count) {
-    phi__request_spec *spec = &run->attempt.spec;
+static bool phi__head_put_back(phi__request_spec *spec, phi_arena *arena,
+                               const phi__tool_view *raws, size_t count) {
     phi__tool_view *all;
     if (count == 0) return true;
     all = (phi__tool_view *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__add(spec->tool_count, count), sizeof *all));
+        arena, phi__mul(phi__add(spec->tool_count, count), sizeof *all));
     if (all == NULL) return false;
     if (spec->tool_count > 0) memcpy(all, spec->tools, spec->tool_count * sizeof *all);
     memcpy(all + spec->tool_count, raws, count * sizeof *all);
@@ -483,8 +481,16 @@ static bool phi__head_apply_own(phi__run *run);
 PHI__FN bool phi__head_apply(phi__run *run) {
     phi__tool_view *raws = NULL;
     size_t count = 0;
-    return phi__head_put_aside(run, &raws, &count) && phi__head_apply_own(run) &&
-           phi__head_put_back(run, raws, count);
+    phi__request_spec *spec = &run->attempt.spec;
+    return phi__head_put_aside(spec, &run->arena, &raws, &count) && phi__head_apply_own(run) &&
+           phi__head_put_back(spec, &run->arena, raws, count);
+}
+
+PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
+    phi__tool_view *raws = NULL;
+    size_t count = 0;
+    return phi__head_put_aside(spec, arena, &raws, &count) && phi__head_show(agent, spec) &&
+           phi__head_put_back(spec, arena, raws, count);
 }
 
 static bool phi__head_apply_own(phi__run *run) {
@@ -511,5 +517,5 @@ static bool phi__head_apply_own(phi__run *run) {
     system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
                              : !phi_str_equal(agent->head->system, spec->system_prompt);
     if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
-    return phi__head_show(run);
+    return phi__head_show(agent, &run->attempt.spec);
 }
