@@ -75,7 +75,7 @@
 #if PHI__PUB_LOOP != 0x452fd57e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0xcf837b7e
+#if PHI__PUB_FEATURES != 0x04b459a3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0xe78c052c

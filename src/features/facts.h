@@ -1,20 +1,20 @@
-/* facts.h - world facts: short texts under keys that models see with each request, without their
-   being part of the history.
+/* facts.h - world facts: short texts under keys that models are told of as they change.
 
-   A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. A
-   request shows the facts that its agent may know, and no others, as one message of the user behind
-   all others:
+   A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. Before
+   a model call, an update (phi_message.is_update) tells the agent's model the facts that it may
+   know and was not told yet, and no others: all of them first, then what has changed. It enters the
+   log and stays in the view, so that a request is the last one and what is new.
 
-       [What you know now]
-       king: is ill
-       weather: rain
+       [What you know now]        [What has changed]
+       king: is ill               weather: sun
+       weather: rain              [No longer known]
+                                  king
 
    In the order of the keys, each key once: the agent's own fact goes before a group's, that of the
    group whose name sorts last before another's, and a group's before one of all. Further lines of a
-   value are indented. The message is made anew for each model call and is not in the log, so the
-   system prompt, the tools and the history before it stay in a provider's prompt cache, whatever
-   changes; hooks, policies and token estimates do not see it. Agents that phi makes of its own for
-   another agent know what that one knows; writers of summaries see no facts.
+   value are indented. Where the view has lost an update, and after 64 of them, everything is told
+   again. Agents that phi makes of its own for another agent know what that one knows; writers of
+   summaries see no facts.
 
    PHI_NO_FACTS leaves this out: then these functions are not declared.
    Threads: the pumping thread. Callbacks: safe inside one; the next model call shows the change. */
