@@ -1,5 +1,4 @@
 /* kept.c - JSON that is kept verbatim: its check, citations, and members without a meaning here. */
-#include "base/utf8_in.h"
 #include "codecs/kept_in.h"
 
 #include "base/utf8_in.h"

@@ -5,6 +5,7 @@
 
 #include "evaluate/judge_in.h"
 #include "history/tool_state_in.h"
+#include "loop/head_in.h"
 #include "model/tokens.h"
 #include "persist/recall_in.h"
 
@@ -70,7 +71,8 @@ PHI__FN phi_status phi__branches_make(phi__evaluation *e, size_t index,
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
-    if (phi__tool_state_carry(child->thread, agent->thread, agent->thread->lanes.active,
+    if (phi__head_copy(child, agent) &&
+        phi__tool_state_carry(child->thread, agent->thread, agent->thread->lanes.active,
                               UINT64_MAX) &&
         phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
         return PHI_OK;

@@ -7,6 +7,7 @@
 #ifndef PHI_NO_EVALUATION
 
 #include "history/graft_in.h"
+#include "loop/head_in.h"
 #include "model/message_in.h"
 #include "persist/recall_in.h"
 #include "text/records_in.h"
@@ -161,6 +162,9 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     status = phi__conclude_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
+    /* without memory for its head the next request makes one anew */
+    if (status == PHI_OK && e->seats[selected].child != NULL)
+        (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {
         phi__agent_take_disown(agent, &last);
         return status;

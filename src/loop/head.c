@@ -56,28 +56,43 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     return NULL;
 }
 
-/* A head of the agent as it is now: the texts are copied, for those of a source may go. `apart`: no
-   update of before is one of it, though another head said the same. */
-static bool phi__head_make(phi__run *run, bool apart) {
-    phi__agent *agent = run->agent;
-    const phi__request_spec *spec = &run->attempt.spec;
-    phi__head *head = phi__head_new(agent, spec->tool_count);
+/* A head of these; the texts are copied. NULL: no memory, and the agent may have none. */
+static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__tool_view *tools,
+                               size_t count) {
+    phi__head *head = phi__head_new(agent, count);
     bool done;
     size_t i;
+    if (head == NULL) return NULL;
+    done = phi__arena_str(&head->arena, system, &head->system);
+    for (i = 0; done && i < count; i++) {
+        phi__tool_view *to = &head->tools[i];
+        to->strict = tools[i].strict;
+        done = phi__arena_str(&head->arena, tools[i].name, &to->name) &&
+               phi__arena_str(&head->arena, tools[i].description, &to->description) &&
+               phi__arena_str(&head->arena, tools[i].schema, &to->schema);
+    }
+    if (done) return head;
+    phi__head_free(agent);
+    return NULL;
+}
+
+/* A head of the agent as it is now. `apart`: no update of before is one of it, though another head
+   said the same. */
+static bool phi__head_make(phi__run *run, bool apart) {
+    const phi__request_spec *spec = &run->attempt.spec;
+    phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
     if (head == NULL) return false;
     head->id = phi__head_hash(spec->system_prompt, spec->tools, spec->tool_count);
-    if (apart) head->id = phi__hash_mix(head->id + phi_thread_count(agent->thread)) | 1;
-    done = phi__arena_str(&head->arena, spec->system_prompt, &head->system);
-    for (i = 0; done && i < head->count; i++) {
-        const phi__tool_view *from = &spec->tools[i];
-        phi__tool_view *to = &head->tools[i];
-        to->strict = from->strict;
-        done = phi__arena_str(&head->arena, from->name, &to->name) &&
-               phi__arena_str(&head->arena, from->description, &to->description) &&
-               phi__arena_str(&head->arena, from->schema, &to->schema);
-    }
-    if (!done) phi__head_free(agent);
-    return done;
+    if (apart) head->id = phi__hash_mix(head->id + phi_thread_count(run->agent->thread)) | 1;
+    return true;
+}
+
+PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
+    phi__head *head;
+    if (from->head == NULL) return true;
+    head = phi__head_of(agent, from->head->system, from->head->tools, from->head->count);
+    if (head != NULL) head->id = from->head->id;
+    return head != NULL;
 }
 
 #ifndef PHI_NO_SNAPSHOT

@@ -4,6 +4,7 @@
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
+#include "evaluate/evaluate.h"
 #include "features/failover.h"
 #include "features/facts.h"
 #include "history/prune.h"
@@ -301,6 +302,45 @@ static void a_model_of_which_nothing_is_said(life *l) {
     compaction(l);
 }
 
+static phi_status the_second(void *user_data, const phi_evaluation *evaluation, size_t *selected,
+                             phi_usage *usage) {
+    (void)user_data;
+    (void)evaluation;
+    (void)usage;
+    *selected = 1;
+    return PHI_OK;
+}
+
+/* Two branches over the history, of which the second has another system prompt and is selected. */
+static void evaluation_of_two(life *l) {
+    phi_evaluate_desc desc = PHI_ZERO;
+    phi_agent_desc configs[2];
+    phi_evaluation was;
+    int steps = 0, branch;
+    asks(l, 2);
+    for (branch = 0; branch < 2; branch++) {
+        configs[branch] = l->desc;
+        configs[branch].agent_id = NULL;
+    }
+    configs[1].system_prompt = "You are a king.";
+    desc.configs = configs;
+    desc.config_count = 2;
+    desc.prompt = l->words;
+    desc.by = PHI_EVALUATE_CUSTOM;
+    desc.evaluate_fn = the_second;
+    if (!CHECK_EQ_INT(phi_evaluate(l->s->agent, &desc), PHI_OK)) return;
+    do (void)crowd_step(l->c, 10);
+    while (phi_evaluation_result(l->s->agent, &was) == PHI_OK && was.status == PHI_BUSY &&
+           ++steps < 2000);
+    CHECK_EQ_INT(was.status, PHI_OK);
+    CHECK_EQ_INT(was.selected, 1);
+    for (branch = 0; branch < 2; branch++)
+        CHECK_EQ_INT(was.branches[branch].status, PHI_OK);
+    l->by_hand += 2 * (l->requests + l->requests + 1);
+    l->requests += 2;
+    asks(l, 2);
+}
+
 static void everything_at_once(life *l) {
     facts_each_turn(l);
     another_system_prompt(l);
@@ -354,6 +394,7 @@ STORY(a_history_that_the_host_changed_costs_the_thinking_behind_it, rewritten_by
 STORY(a_prune_costs_the_thinking_behind_it, pruned, 24, 24)
 STORY(a_lane_has_the_thinking_up_to_its_fork, lanes, 0, 0)
 STORY(each_model_is_given_its_own_thinking, another_model_and_back, 0, 0)
+STORY(an_evaluation_costs_no_thinking, evaluation_of_two, 0, 0)
 STORY(a_model_that_always_thinks_needs_no_word_of_it, a_model_of_which_nothing_is_said, 84, 84)
 
 TEST(one_life_has_it_all) { tell("everything_at_once", everything_at_once, NULL); }
@@ -447,7 +488,8 @@ TEST(no_life_is_refused_and_none_is_dropped_without_a_word) {
 }
 
 /* Thinking without its prefix counts as valid until something was rewritten: a host that edits
-   messages before it loads them meets the check, which proves that it is made. */
+   messages before it loads them meets the check, which proves that it is made; the request goes once
+   more without that thinking. */
 TEST(a_history_that_was_edited_on_its_way_meets_the_check) {
     static const char *const paths[] = {"/s/lookup", "/m/bind-silent/s/lookup"};
     int wire, mode;
@@ -475,9 +517,7 @@ TEST(a_history_that_was_edited_on_its_way_meets_the_check) {
             for (i = 0; i < n; i++) CHECK_EQ_INT(phi_append_message(s->agent, &list[i]), PHI_OK);
             CHECK(crowd_ask(s, "Well?"));
             CHECK_EQ_INT(e2e_stat("refused"), mode == 0 ? 1 : 0);
-            CHECK_EQ_INT(s->status, mode == 0 ? PHI_REFUSED : PHI_OK);
-            CHECK((strstr(s->failure_text, "bound to a different conversation") != NULL) ==
-                  (mode == 0));
+            CHECK_EQ_INT(s->status, PHI_OK);
             /* of the prompt: two, of the results: these and the one behind them */
             if (mode == 1) CHECK_EQ_INT(e2e_stat("thinking_dropped"), 2 + 3);
             crowd_free(l.c);
@@ -497,6 +537,7 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(all_thinking_goes_back_while_tools_are_called)
           TEST_ENTRY(a_prune_costs_the_thinking_behind_it),
           TEST_ENTRY(a_lane_has_the_thinking_up_to_its_fork),
           TEST_ENTRY(each_model_is_given_its_own_thinking),
+          TEST_ENTRY(an_evaluation_costs_no_thinking),
           TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
           TEST_ENTRY(one_life_has_it_all),
           TEST_ENTRY(no_life_is_refused_and_none_is_dropped_without_a_word),

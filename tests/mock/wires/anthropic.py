@@ -130,9 +130,12 @@ class Anthropic(Wire):
         """An answer's block as it comes back; blank texts are refused, and do not."""
         if block["type"] == "text":
             text = block["text"] * block.get("times", 1)
-            return {"type": "text", "text": text} if text.strip() else None
+            more = {"citations": block["citations"]} if block.get("citations") else {}
+            return dict(more, type="text", text=text) if text.strip() else None
+        if is_hosted(block["type"]) and "input" not in block:
+            return seal(block)
         return {
-            "type": "tool_use", "id": block.get("id") or conversation.new_id("toolu_", i),
+            "type": block["type"], "id": block.get("id") or conversation.new_id("toolu_", i),
             "name": block["name"], "input": parsed(block)
         }
 

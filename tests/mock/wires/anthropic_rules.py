@@ -166,7 +166,10 @@ class Checker:
         if tools is not None and not isinstance(tools, list):
             refuse("tools: Input should be a valid list")
         for i, tool in enumerate(tools or []):
-            self.tool(tool, "tools.%d.custom" % i)
+            if isinstance(tool, dict) and tool.get("type", "custom") != "custom":
+                self.own_tool(tool, "tools.%d.%s" % (i, tool["type"]))
+            else:
+                self.tool(tool, "tools.%d.custom" % i)
             names.append(tool["name"])
         if len(set(names)) != len(names):
             refuse("tools: Tool names must be unique.")
@@ -174,6 +177,12 @@ class Checker:
             refuse("At least one tool must have defer_loading=false. All tools cannot be deferred.")
         self.known_tools.update(names)
         self.tool_choice(names)
+
+    def own_tool(self, tool, where):
+        """One of Anthropic's own: its type says what it is."""
+        if not isinstance(tool.get("name"), str):
+            refuse("%s.name: Field required", where)
+        self.mark(tool, where)
 
     def tool(self, tool, where):
         if not isinstance(tool, dict):
