@@ -43,10 +43,12 @@ PARTS = {
     "poll": ("loop/input", SAVES, "loop/states loop/tools"),
     "filter": ("loop/input", "", ""),
     "tools": ("loop/tools", "loop/call " + SAVES, "loop/states"),  # how many run
-    "listed": ("loop/model_call", "", ""),
-    "projection": ("loop/projection", "", ""),
+    "listed": ("loop/model_call", "", "loop/thinking"),
+    "projection": ("loop/projection", "", "loop/thinking"),
     "hosted": ("loop/provider", "", ""),
-    "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
+    "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider"
+                " loop/head features/facts",  # what is appended to the request
+                "loop/thinking"),
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
              " subagents/child subagents/follow evaluate/evaluation strategy/strategy_call",  # who it is

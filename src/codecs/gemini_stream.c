@@ -351,8 +351,8 @@ static void phi__gemini_stream_fail(phi__assembly *a, phi_failure_kind kind, boo
         phi__classify_stop(a, kind, retryable, word);
 }
 
-/* Words for a turn that failed; `again`: the model may avoid its mistake the next time. google-genai
-   3.6.1, FinishReason, November 2026. */
+/* Words for a turn that failed; `again`: the model may avoid its mistake the next time.
+   google-genai 3.6.1, FinishReason, November 2026. */
 static bool phi__gemini_stream_fails(phi_str word, bool *again) {
     static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
                                         "UNEXPECTED_TOOL_CALL",

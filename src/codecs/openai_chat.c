@@ -1,9 +1,10 @@
 /* openai_chat.c - requests of the OpenAI Chat Completions API, for all servers that speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
-   quirks, and those bits that change a message are part of the form it is kept under. Opaque members
-   of a message go back where a server documents that it takes them: calls of custom tools to all,
-   parts of the content to Mistral, annotations of files to OpenRouter. wire.md parts 3 and 9. */
+   quirks, and those bits that change a message are part of the form it is kept under. Opaque
+   members of a message go back where a server documents that it takes them: calls of custom tools
+   to all, parts of the content to Mistral, annotations of files to OpenRouter. wire.md parts 3 and
+   9. */
 #include "codecs/openai_chat_in.h"
 
 #include "codecs/kept_in.h"

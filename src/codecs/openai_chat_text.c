@@ -519,8 +519,8 @@ PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *
     phi__openai_chat_text_run(t, a, false, PHI__OPENAI_CHAT_ENDED);
 }
 
-/* An answer that ends with thinking, whose end is a call: the model forgot to close its thinking, or
-   the server took all of it for thinking. The thinking keeps the call's text. */
+/* An answer that ends with thinking, whose end is a call: the model forgot to close its thinking,
+   or the server took all of it for thinking. The thinking keeps the call's text. */
 static void phi__openai_chat_text_thought_call(const phi__openai_chat_text *t, phi__assembly *a) {
     static const char open[] = "<tool_call>", close[] = "</tool_call>";
     phi_str text;

@@ -1,5 +1,5 @@
-/* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model, and
-   those that its snapshot has. */
+/* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model,
+   and those that its snapshot has. */
 #include "features/facts_in.h"
 
 #include "loop/loop_in.h"

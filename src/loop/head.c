@@ -447,8 +447,8 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* A new head, and what the model was told of it. Where it says what a head of before said, updates of
-   that are its own; but not when some of them have left the view: a tool would be removed that
+/* A new head, and what the model was told of it. Where it says what a head of before said, updates
+   of that are its own; but not when some of them have left the view: a tool would be removed that
    nobody has added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;

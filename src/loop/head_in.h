@@ -26,7 +26,7 @@ typedef struct phi__head {
 /* Puts the head into the request whose items are known, and appends what has changed. False: no
    memory. */
 PHI__FN bool phi__head_apply(phi__run *run);
-/* Puts the head into another request of the agent's, which has one, and appends nothing. The same. */
+/* Puts the head into another request of the agent's, which has one; appends nothing. The same. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
 /* Gives the agent the head of another one, whose history it goes on with; none is harmless. False:

@@ -117,8 +117,8 @@ typedef struct phi_message {
     /* user: said by the program, not by a person (facts, instructions, tools that changed): sent as
        a system message where the model takes one in mid-conversation, else as the user's text */
     bool is_update;
-    /* assistant with thinking: hashes of the request that it answers, by which phi knows whether the
-       thinking may go back (docs/providers.md); 0: not known */
+    /* assistant with thinking: hashes of the request that it answers, by which phi knows whether
+       the thinking may go back (docs/providers.md); 0: not known */
     uint64_t prefix, prefix_parts;
 } phi_message;
 
@@ -135,11 +135,10 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
    set: "name", "signature", "replay" and "citations" of text, "redacted" and "replay" of thinking,
    "incomplete", "signature" and "replay" of a tool call, the assistant's "api" (protocol) and
    "prefix", and "update" of a user's message. Blocks of the types "opaque", "document" and "audio"
-   are phi's own; an opaque block's JSON is a string, so that it stays byte for byte. Arguments that are
-   no JSON value are written as a string; a string is quoted once more, unless its content is empty
-   or a JSON value that would read as the arguments: so each reads back as it was, in phi and in the
-   original.
-   PHI_NO_MEMORY. */
+   are phi's own; an opaque block's JSON is a string, so that it stays byte for byte. Arguments that
+   are no JSON value are written as a string; a string is quoted once more, unless its content is
+   empty or a JSON value that would read as the arguments: so each reads back as it was, in phi and
+   in the original. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads a message, copying into the arena. A missing or malformed field other than role and content
    counts as absent; unknown keys are ignored. An object with kind and data is an extension,

@@ -40,8 +40,8 @@ typedef struct phi__draft {
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
     uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
-    /* text, thinking, or arguments; of an open opaque block JSON that waits, which the sink does not
-       hear of */
+    /* text, thinking, or arguments; of an open opaque block JSON that waits, which the sink does
+       not hear of */
     phi__buf bytes;
     phi__buf signature, replay;
     phi__buf citations; /* text: JSON array; an open call: what `replay` will hold */

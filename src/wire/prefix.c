@@ -130,7 +130,7 @@ static uint64_t phi__prefix_thinking(const phi_message *m) {
 
 /* ---- one request ---- */
 
-/* The parts: bits 0 to 31 the thinking sent last, 32 to 47 the system prompt, 48 to 63 the tools. */
+/* Bits 0 to 31 are the thinking sent last, 32 to 47 the system prompt, 48 to 63 the tools. */
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p) {
     return p->last | (p->system & 0xffff) << 32 | (p->tools & 0xffff) << 48;
 }

@@ -10,9 +10,9 @@
    is missing, is left out. What a compaction, a rewrite, another model, a restore or a hook did to
    the history needs no case of its own.
 
-   An answer without these numbers, of a file of before, counts as valid while nothing was rewritten.
-   Cost: each message is hashed once and its hash kept with it; a request costs its new messages and
-   a few instructions for each older one. */
+   An answer without these numbers, of a file of before, counts as valid while nothing was
+   rewritten. Cost: each message is hashed once and its hash kept with it; a request costs its new
+   messages and a few instructions for each older one. */
 #ifndef PHI_WIRE_PREFIX_IN_H
 #define PHI_WIRE_PREFIX_IN_H
 
