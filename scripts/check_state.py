@@ -47,7 +47,7 @@ PARTS = {
     "projection": ("loop/projection", "", "loop/thinking"),
     "hosted": ("loop/provider", "", ""),
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider"
-                " loop/head features/facts",  # what is appended to the request
+                " loop/head loop/tell features/facts",  # what is appended to the request
                 "loop/thinking"),
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted

@@ -9,7 +9,7 @@
 #ifndef PHI_NO_EXPLAIN
 /* One more line, if the last request left thinking out. */
 static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {
-    const phi__thinking *thinking = &agent->thinking;
+    const phi__thinking *thinking = &agent->prior.thinking;
     char line[240];
     int n;
     char *at;

@@ -310,7 +310,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->system_prompt = agent->system_prompt;
     spec->options = agent->desc.options;
     spec->rewritten = agent->thread->ops.last != NULL;
-    spec->thinking_from = agent->thinking.barred;
+    spec->thinking_from = agent->prior.thinking.barred;
     spec->tool_choice = agent->desc.tool_choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
@@ -324,7 +324,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
                             agent->codec->names, &q->work, &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
     /* the provider checks thinking here, too: the head is that of the model's calls */
-    if (agent->head != NULL && !phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
+    if (agent->prior.head != NULL && !phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;
     status = phi__format_apply(agent->codec, spec, &q->work, words, sizeof words);

@@ -8,25 +8,12 @@
 
 #include "codecs/claude_in.h"
 #include "codecs/registry_in.h"
+#include "wire/prefix_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_ANTHROPIC
-
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
-enum {
-    PHI__ANTHROPIC_FORM = 1 << 28,
-    PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
-    PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_MEDIA = 4,      /* images and documents of an error result */
-    PHI__ANTHROPIC_SYSTEM = 8,     /* an update that is a system message */
-    PHI__ANTHROPIC_PROTOCOL = 16,  /* made over this protocol: citations go back, and calls whole */
-    PHI__ANTHROPIC_ABANDONED = 32, /* without the server's calls that have no result */
-    PHI__ANTHROPIC_PAUSED = 64,    /* the provider goes on with it: it is not changed at all */
-    PHI__ANTHROPIC_ORPHANS = 128,  /* without the results whose call is not in this message */
-    PHI__ANTHROPIC_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
-};
 
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
 #define PHI__ANTHROPIC_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -52,213 +39,6 @@ static uint32_t phi__anthropic_form(const phi__encoder *e) {
                                               << PHI__ANTHROPIC_MEDIA_SHIFT;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
     return form;
-}
-
-/* ---- blocks ---- */
-
-static void phi__anthropic_text(phi__encoder *e, phi_str text) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
-    phi__render_member(out, "media_type", c->mime_type);
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}");
-}
-
-static void phi__anthropic_document(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"document\",\"source\":{\"type\":");
-    if (c->url.len > 0) {
-        phi__buf_text(out, "\"url\"");
-        phi__render_member(out, "url", c->url);
-    } else if (c->data.len > 0) {
-        phi__buf_text(out, "\"base64\"");
-        phi__render_member(out, "media_type", c->mime_type);
-        phi__buf_text(out, ",\"data\":\"");
-        phi__render_base64(e, c->data);
-        phi__buf_char(out, '"');
-    } else {
-        phi__buf_text(out, "\"text\",\"media_type\":\"text/plain\"");
-        phi__render_text_member(e, "data", c->text);
-    }
-    phi__buf_char(out, '}');
-    if (c->name.len > 0) phi__render_member(out, "title", c->name);
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_media_block(phi__encoder *e, const phi_content *c) {
-    if (c->kind == PHI_CONTENT_IMAGE)
-        phi__anthropic_image(e, c);
-    else
-        phi__anthropic_document(e, c);
-}
-
-static void phi__anthropic_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
-
-static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
-    if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
-}
-
-static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__anthropic_said, phi__anthropic_media_block,
-                      phi__anthropic_opaque);
-}
-
-static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
-    phi__json_write_comma(out);
-    if (c->redacted) {
-        phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-        phi__render_member(out, "data", c->signature);
-    } else {
-        phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__render_text_member(e, "thinking", c->text);
-        phi__render_member(out, "signature", c->signature);
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citations) {
-    phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[') {
-        phi__anthropic_text(e, text);
-        return;
-    }
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_text(out, ",\"citations\":");
-    phi__buf_add_str(out, citations);
-    phi__buf_char(out, '}');
-}
-
-/* `whole`: with the members of it that phi does not know, which `replay` has. */
-static void phi__anthropic_call(phi__encoder *e, const phi_content *c, bool whole) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-    phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 128);
-    phi__buf_text(out, ",\"input\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
-        phi__buf_char(out, ',');
-        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
-    } else
-        phi__buf_char(out, '}');
-}
-
-/* "server_tool_use", "mcp_tool_use". */
-static bool phi__anthropic_is_server_call(phi_str name) {
-    return name.len > 9 && memcmp(name.at + name.len - 9, "_tool_use", 9) == 0;
-}
-
-/* "web_search_tool_result", "mcp_tool_result". */
-static bool phi__anthropic_is_server_result(phi_str name) {
-    return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
-}
-
-/* Whether the call of a result is an earlier block of the message. */
-static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
-    phi_json_found result, call;
-    size_t i;
-    if (phi_json_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK) return true;
-    for (i = 0; i < block; i++)
-        if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
-            phi_json_find(m->content[i].replay, "id", &call) == PHI_OK &&
-            phi_str_equal(call.raw, result.raw))
-            return true;
-    return false;
-}
-
-static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, size_t block,
-                                 uint32_t form) {
-    static const char *const refs[] = {"tool_use_id", NULL};
-    const phi_content *c = &m->content[block];
-    if (!phi__render_is_opaque(e->codec, c)) return false;
-    if ((form & PHI__ANTHROPIC_ORPHANS) != 0 && phi__anthropic_is_server_result(c->name) &&
-        !phi__anthropic_has_call(m, block))
-        return false;
-    return (form & PHI__ANTHROPIC_ABANDONED) == 0 || !phi__anthropic_is_server_call(c->name) ||
-           phi__render_is_answered(m, block, "id", refs);
-}
-
-/* The last block that is sent; SIZE_MAX: none. */
-static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
-    phi_message part = *m;
-    size_t last = phi__claude_last_sent(e->codec, &part);
-    while (last != SIZE_MAX && m->content[last].kind == PHI_CONTENT_OPAQUE &&
-           !phi__anthropic_sends(e, m, last, form)) {
-        part.content_count = last;
-        last = phi__claude_last_sent(e->codec, &part);
-    }
-    return last;
-}
-
-static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
-    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
-    size_t last =
-        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
-    size_t i;
-    for (i = 0; last != SIZE_MAX && i <= last; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
-                                 whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0)
-            phi__anthropic_thinking(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            phi__anthropic_call(e, c, whole);
-        else if (phi__anthropic_sends(e, m, i, form))
-            phi__render_opaque(e, c);
-    }
-}
-
-/* One text as a string, anything else as blocks. A result that is an error holds text only, and at
-   least some. */
-static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    bool media = !m->is_error && phi__render_sends_media(e, m), opaque;
-    size_t i, texts = 0;
-    const phi_content *text = NULL;
-    phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
-    if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
-    for (i = 0; i < m->content_count; i++)
-        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_WORDS) {
-            text = &m->content[i];
-            texts++;
-        }
-    opaque = !m->is_error && phi__render_any_opaque(e, m);
-    if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
-        phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, m, media || opaque);
-        phi__buf_char(out, ']');
-    } else if (texts == 1) {
-        phi__buf_text(out, ",\"content\":\"");
-        phi__render_said(e, text);
-        phi__buf_char(out, '"');
-    } else if (m->is_error)
-        phi__buf_text(out, ",\"content\":\"(no output)\"");
-    phi__buf_char(out, '}');
 }
 
 /* ---- roles ---- */
@@ -308,7 +88,7 @@ static void phi__anthropic_update(phi__encoder *e, const phi_message *m, uint32_
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(e, c->text);
+            phi__anthropic_blocks_text(e, c->text);
         if (c->kind != PHI_CONTENT_OPAQUE || (form & PHI__ANTHROPIC_SYSTEM) == 0) continue;
         phi__json_write_comma(&e->scratch);
         phi__buf_add_str(&e->scratch, c->replay);
@@ -333,7 +113,7 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
     while (i < m->content_count && !(m->content[i].kind == PHI_CONTENT_OPAQUE &&
-                                     phi__anthropic_is_server_result(m->content[i].name)))
+                                     phi__anthropic_blocks_is_server_result(m->content[i].name)))
         i++;
     if (i == m->content_count) return false;
     for (i = at; i > 0; i--) {
@@ -348,9 +128,9 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
 static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
-    if (phi__render_abandons(e, at, phi__anthropic_is_server_call)) return true;
+    if (phi__render_abandons(e, at, phi__anthropic_blocks_is_server_call)) return true;
     while (i < m->content_count && !(phi__render_is_opaque(e->codec, &m->content[i]) &&
-                                     phi__anthropic_is_server_call(m->content[i].name)))
+                                     phi__anthropic_blocks_is_server_call(m->content[i].name)))
         i++;
     if (i == m->content_count || (e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
     for (i = at + 1; i < e->spec->item_count; i++) {
@@ -368,7 +148,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
     size_t mark = e->mark_piece;
     phi_str blocks;
     if (m->role == PHI_ROLE_ASSISTANT) {
-        if (phi__render_sends_thinking(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
+        if (phi__prefix_sends(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
         if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
         if (phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
         if (phi__anthropic_begins(e, at)) form |= PHI__ANTHROPIC_ORPHANS;
@@ -382,11 +162,11 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         if (m->is_update)
             phi__anthropic_update(e, m, form);
         else if (m->role == PHI_ROLE_USER)
-            phi__anthropic_parts(e, m, true);
+            phi__anthropic_blocks_parts(e, m, true);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__anthropic_result(e, m);
+            phi__anthropic_blocks_result(e, m);
         else
-            phi__anthropic_assistant(e, m, form);
+            phi__anthropic_blocks_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
@@ -420,7 +200,7 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
                 if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
-                    phi__anthropic_media_block(e, &m->content[j]);
+                    phi__anthropic_blocks_media_block(e, &m->content[j]);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__anthropic_append(e, PHI_ROLE_USER, blocks);

@@ -158,8 +158,8 @@ static size_t phi__anthropic_stream_open_opaque(phi__assembly *a, const phi__ant
 
 /* The members of a call that phi does not know ("caller") go back with it. */
 static void phi__anthropic_stream_keep_rest(phi__assembly *a, phi__draft *d, phi_str raw) {
-    const phi_str known[] = {PHI__LIT("type"), PHI__LIT("id"), PHI__LIT("name"), PHI__LIT("input")};
-    phi__opaque_rest(&d->citations, raw, known, PHI__COUNT(known));
+    static const char *const known[] = {"type", "id", "name", "input", NULL};
+    phi__opaque_rest(&d->citations, raw, known);
     if (d->citations.failed) a->no_memory = true;
     if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
 }

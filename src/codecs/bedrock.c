@@ -10,24 +10,12 @@
 #include "codecs/registry_in.h"
 #include "codecs/sigv4_in.h"
 #include "wire/frames_in.h"
+#include "wire/prefix_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
 #ifndef PHI_NO_BEDROCK
-
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
-enum {
-    PHI__BEDROCK_FORM = 3 << 28,
-    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
-    PHI__BEDROCK_NO_IMAGES = 2,
-    PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold, behind it */
-    PHI__BEDROCK_ID_9 = 8,
-    PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
-    PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
-    PHI__BEDROCK_ABANDONED = 64,  /* without the server's calls that have no result */
-    PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
-};
 
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
 #define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
@@ -69,199 +57,6 @@ static const char *phi__bedrock_mark(const phi__encoder *e) {
     return phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR : PHI__BEDROCK_MARK;
 }
 
-/* Mistral's models take their own ids only. */
-static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
-    if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
-        phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX)
-        return PHI__ID_9;
-    return PHI__ID_ANTHROPIC;
-}
-
-/* ---- blocks ---- */
-
-static void phi__bedrock_text(phi__encoder *e, phi_str text) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_char(&e->scratch, '{');
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(&e->scratch, '}');
-}
-
-static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
-    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"image\":{");
-    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-static void phi__bedrock_audio(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"audio\":{");
-    phi__render_member(out, "format", phi_str_of(phi__render_ending(c->mime_type)));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-/* A result holds no audio, and one that is an error text only: the rest follows all results. */
-static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
-    return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
-}
-
-typedef enum phi__bedrock_choice {
-    PHI__BEDROCK_INSIDE, /* of the message: text, and the blocks that it may hold */
-    PHI__BEDROCK_BEHIND  /* of a result: the blocks that it may not hold */
-} phi__bedrock_choice;
-
-/* Documents want a text in their message: where there is none, one is added. */
-static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
-    const phi_message *m = e->spec->items[at].message;
-    size_t documents = 0, sent = 0, texts = 0, i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi__render_way way = phi__render_way_to(e, c);
-        phi_str line = phi__render_stand_in(e, m, i);
-        if (way == PHI__RENDER_BLOCK) {
-            size_t ordinal = documents;
-            if (c->kind == PHI_CONTENT_DOCUMENT) documents++;
-            if (phi__bedrock_fits(m, c) != (choice == PHI__BEDROCK_INSIDE)) continue;
-            if (c->kind == PHI_CONTENT_IMAGE)
-                phi__bedrock_image(e, c);
-            else if (c->kind == PHI_CONTENT_AUDIO)
-                phi__bedrock_audio(e, c);
-            else {
-                phi__bedrock_document_put(e, c, at, ordinal);
-                sent++;
-            }
-        } else if (choice == PHI__BEDROCK_INSIDE && (way == PHI__RENDER_WORDS || line.len > 0)) {
-            phi__json_write_comma(&e->scratch);
-            phi__buf_text(&e->scratch, "{\"text\":\"");
-            if (line.len > 0)
-                phi__render_text(e, line);
-            else
-                phi__render_said(e, c);
-            phi__buf_text(&e->scratch, "\"}");
-            texts++;
-        } else if (choice == PHI__BEDROCK_INSIDE &&
-                   !(m->role == PHI_ROLE_TOOL_RESULT && m->is_error) &&
-                   phi__render_is_opaque(e->codec, c))
-            phi__render_opaque(e, c);
-    }
-    if (sent > 0 && texts == 0) phi__bedrock_text(e, PHI__LIT("(see the attached document)"));
-}
-
-/* Claude wants its signature, others refuse one. */
-static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
-    phi__buf *out = &e->scratch;
-    if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"reasoningContent\":{");
-    if (c->redacted)
-        phi__render_member(out, "redactedContent", c->signature);
-    else {
-        phi__buf_text(out, "\"reasoningText\":{");
-        phi__render_text_member(e, "text", c->text);
-        if (is_signed) phi__render_member(out, "signature", c->signature);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_text(out, "}}");
-}
-
-static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations) {
-    phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[') {
-        phi__bedrock_text(e, text);
-        return;
-    }
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"citationsContent\":{\"content\":[{");
-    phi__render_text_member(e, "text", text);
-    phi__buf_text(out, "}],\"citations\":");
-    phi__buf_add_str(out, citations);
-    phi__buf_text(out, "}}");
-}
-
-/* `whole`: with the members of it that phi does not know, which `replay` has. */
-static void phi__bedrock_call(phi__encoder *e, const phi_content *c, bool whole) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-    phi__render_id(out, c->id, phi__bedrock_id_rule(e->spec->model));
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 64);
-    phi__buf_text(out, ",\"input\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
-        phi__buf_char(out, ',');
-        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
-    } else
-        phi__buf_char(out, '}');
-    phi__buf_char(out, '}');
-}
-
-static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
-
-static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size_t block,
-                               uint32_t form) {
-    static const char *const refs[] = {"toolResult.toolUseId", NULL};
-    const phi_content *c = &m->content[block];
-    if (!phi__render_is_opaque(e->codec, c)) return false;
-    return (form & PHI__BEDROCK_ABANDONED) == 0 || !phi__bedrock_is_server_call(c->name) ||
-           phi__render_is_answered(m, block, "toolUse.toolUseId", refs);
-}
-
-static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_t block,
-                              uint32_t form) {
-    const phi_content *c = &m->content[block];
-    return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
-           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
-           phi__bedrock_sends(e, m, block, form);
-}
-
-/* Up to the last block that says something: reasoning may not end a message. */
-static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
-    size_t end = m->content_count, i;
-    while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
-    for (i = 0; i < end; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-        else if (!phi__bedrock_says(e, m, i, form))
-            continue;
-        else if (c->kind == PHI_CONTENT_TEXT)
-            phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
-                               whole ? c->citations : phi__str(NULL, 0));
-        else if (c->kind == PHI_CONTENT_TOOL_CALL)
-            phi__bedrock_call(e, c, whole);
-        else if (c->kind == PHI_CONTENT_OPAQUE)
-            phi__render_opaque(e, c);
-    }
-}
-
-static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_id_rule(e->spec->model));
-    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
-    phi__buf_text(out, ",\"content\":[");
-}
-
-/* A result that is an error holds text only; none is empty. */
-static void phi__bedrock_result(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    size_t empty;
-    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
-    empty = e->scratch.len;
-    phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
-    phi__buf_text(&e->scratch, "]}}");
-}
-
 /* ---- roles ---- */
 
 static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
@@ -283,18 +78,19 @@ static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) 
 static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
-    if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (phi__bedrock_blocks_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
         form |= phi__render_media(e->codec, e->spec->model) << PHI__BEDROCK_MEDIA_SHIFT;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
         return form;
     }
-    if (phi__render_sends_thinking(e, at)) {
+    if (phi__prefix_sends(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
         if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
     }
     if (phi__render_same_protocol(e, at)) form |= PHI__BEDROCK_PROTOCOL;
-    if (phi__render_abandons(e, at, phi__bedrock_is_server_call)) form |= PHI__BEDROCK_ABANDONED;
+    if (phi__render_abandons(e, at, phi__bedrock_blocks_is_server_call))
+        form |= PHI__BEDROCK_ABANDONED;
     return form;
 }
 
@@ -314,11 +110,11 @@ static void phi__bedrock_item(phi__encoder *e, size_t at) {
     phi__bedrock_note_calls(e, m);
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->role == PHI_ROLE_USER)
-            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
+            phi__bedrock_blocks_parts(e, at, PHI__BEDROCK_INSIDE);
         else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__bedrock_result(e, at);
+            phi__bedrock_blocks_result(e, at);
         else
-            phi__bedrock_assistant(e, m, form);
+            phi__bedrock_blocks_assistant(e, m, form);
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__bedrock_append(e,
@@ -332,7 +128,7 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
     const phi_content *call = &e->spec->items[item].message->content[block];
     phi_str json;
     phi__buf_clear(&e->scratch);
-    phi__bedrock_result_open(e, call->id, true);
+    phi__bedrock_blocks_result_open(e, call->id, true);
     phi__buf_text(&e->scratch, "{\"text\":\"No result provided\"}]}}");
     if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
         e->failed = true;
@@ -345,7 +141,7 @@ static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m)
     size_t i;
     for (i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
-            !phi__bedrock_fits(m, &m->content[i]))
+            !phi__bedrock_blocks_fits(m, &m->content[i]))
             return true;
     return false;
 }
@@ -357,7 +153,7 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
         phi_str blocks;
         if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            phi__bedrock_parts(e, i, PHI__BEDROCK_BEHIND);
+            phi__bedrock_blocks_parts(e, i, PHI__BEDROCK_BEHIND);
             if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
         }
         phi__bedrock_append(e, PHI_ROLE_USER, blocks);
@@ -702,7 +498,7 @@ static const char *const phi__bedrock_lists[] = {"additionalModelRequestFields.a
 static const phi__codec_settings phi__bedrock_settings = {phi__bedrock_takes, phi__bedrock_level,
                                                           phi__bedrock_owned, phi__bedrock_lists};
 
-static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_id_rule,
+static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
                                                     phi__claude_strict_form,
                                                     NULL,
                                                     phi__bedrock_format_way,

@@ -6,6 +6,35 @@
 
 #ifndef PHI_NO_BEDROCK
 
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
+enum {
+    PHI__BEDROCK_FORM = 3 << 28,
+    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
+    PHI__BEDROCK_NO_IMAGES = 2,
+    PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold, behind it */
+    PHI__BEDROCK_ID_9 = 8,
+    PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
+    PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
+    PHI__BEDROCK_ABANDONED = 64,  /* without the server's calls that have no result */
+    PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
+};
+
+typedef enum phi__bedrock_choice {
+    PHI__BEDROCK_INSIDE, /* of the message: text, and the blocks that it may hold */
+    PHI__BEDROCK_BEHIND  /* of a result: the blocks that it may not hold */
+} phi__bedrock_choice;
+
+/* Blocks of messages, into the scratch buffer; at: the item. form: PHI__BEDROCK_ bits. */
+PHI__FN void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice);
+PHI__FN void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form);
+PHI__FN void phi__bedrock_blocks_result_open(phi__encoder *e, phi_str id, bool is_error);
+PHI__FN void phi__bedrock_blocks_result(phi__encoder *e, size_t at);
+/* Whether a message may hold the block. */
+PHI__FN bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c);
+/* The type of an opaque block that is a call of the server's own tools. */
+PHI__FN bool phi__bedrock_blocks_is_server_call(phi_str name);
+PHI__FN phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model);
+
 /* A document as a block, into the scratch buffer. at: its item; ordinal: its place among the
    documents of its message that are sent. */
 PHI__FN void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, size_t at,

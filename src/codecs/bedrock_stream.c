@@ -300,7 +300,7 @@ static void phi__bedrock_stream_delta(phi__assembly *a, const phi__bedrock_event
 
 /* A call of the program's tools; members that phi does not know go back with it. */
 static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedrock_event *ev) {
-    const phi_str known[] = {PHI__LIT("toolUseId"), PHI__LIT("name"), PHI__LIT("input")};
+    static const char *const known[] = {"toolUseId", "name", "input", NULL};
     phi_str inner;
     phi__draft *d;
     size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
@@ -309,7 +309,7 @@ static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedroc
     phi__assembly_put(a, &d->id, ev->id);
     phi__assembly_put(a, &d->name, ev->name);
     if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
-    phi__opaque_rest(&d->citations, inner, known, PHI__COUNT(known));
+    phi__opaque_rest(&d->citations, inner, known);
     if (d->citations.failed) a->no_memory = true;
     if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
     return block;

@@ -2,6 +2,7 @@
    part 2, as of November 2026. */
 #include "codecs/claude_in.h"
 
+#include "wire/prefix_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 
@@ -180,7 +181,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
         if (c->kind == PHI_CONTENT_THINKING)
-            thought = thought || (c->signature.len > 0 && phi__render_sends_thinking(e, at));
+            thought = thought || (c->signature.len > 0 && phi__prefix_sends(e, at));
         else if (c->kind == PHI_CONTENT_OPAQUE
                      ? phi__render_is_opaque(e->codec, c)
                      : c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))

@@ -38,6 +38,34 @@ PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__gemini_vertex_codec(void);
 #endif
 
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
+enum {
+    PHI__GEMINI_FORM = 2 << 28,
+    PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
+    PHI__GEMINI_NO_IMAGES = 2,
+    PHI__GEMINI_MEDIA = 4,       /* blocks of a result, behind it */
+    PHI__GEMINI_THREE = 8,       /* ids, and images and documents inside of results */
+    PHI__GEMINI_OWN = 16,        /* minted by a model of this name, at Google or Vertex */
+    PHI__GEMINI_VERTEX = 32,     /* hosted tools that only the Gemini API has are left out */
+    PHI__GEMINI_TITLES = 64,     /* names of documents: Vertex AI alone takes them */
+    PHI__GEMINI_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
+};
+
+/* A model since 3: signatures are checked, results may hold images. */
+PHI__FN bool phi__gemini_parts_three(const phi__encoder *e);
+/* Documents have titles. */
+PHI__FN bool phi__gemini_parts_titles(const phi__encoder *e);
+/* Parts of messages, into the scratch buffer. `same`: the same model minted it; `own`: a model of
+   this name. */
+PHI__FN void phi__gemini_parts_user(phi__encoder *e, const phi_message *m);
+PHI__FN void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool same, bool own);
+PHI__FN void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str name,
+                                           bool is_error);
+PHI__FN void phi__gemini_parts_result(phi__encoder *e, const phi_message *m);
+/* The blocks of a result that go inside of it, or those behind it; `write` false: only counts. */
+PHI__FN size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
+                                        bool write);
+
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {
     bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */

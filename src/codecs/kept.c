@@ -64,32 +64,6 @@ PHI__FN size_t phi__kept_text(const phi__assembly *a) {
     return i > 0 ? i - 1 : SIZE_MAX;
 }
 
-static bool phi__kept_knows(const char *const *known, phi__json_text key) {
-    for (; *known != NULL; known++)
-        if (phi__json_cursor_text_is(key, phi_str_of(*known))) return true;
-    return false;
-}
-
-PHI__FN void phi__kept_members(phi__buf *out, phi_str object, const char *const *known) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str value;
-    size_t from = out->len;
-    phi__json_cursor_init(&c, object);
-    if (!phi__json_cursor_enter_object(&c)) return;
-    while (phi__json_cursor_next_key(&c, &key)) {
-        if (phi__kept_knows(known, key) || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
-            phi__json_cursor_skip(&c);
-            continue;
-        }
-        if (!phi__json_cursor_take_raw(&c, &value)) return;
-        phi__buf_text(out, out->len > from ? ",\"" : "\"");
-        phi__utf8_repair(out, phi__str(key.at, key.len));
-        phi__buf_text(out, "\":");
-        phi__utf8_repair(out, value);
-    }
-}
-
 PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
                              const char *other) {
     return c->kind == PHI_CONTENT_OPAQUE && !c->incomplete &&

@@ -7,6 +7,7 @@
 #define PHI_CODECS_KEPT_IN_H
 
 #include "wire/codec_in.h"
+#include "wire/opaque_in.h"
 
 #if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
     !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
@@ -28,14 +29,9 @@ PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json);
 /* The latest text of an answer, or SIZE_MAX. */
 PHI__FN size_t phi__kept_text(const phi__assembly *a);
 
-/* Appends each member of an object whose name is not in `known` (NULL ends it) and whose value is
-   not null, verbatim, with commas between. The text must be whole JSON. */
-PHI__FN void phi__kept_members(phi__buf *out, phi_str object, const char *const *known);
-
 /* An opaque block of one of two protocols, which are two addresses of one wire; any case. */
 PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
                              const char *other);
-
 
 #endif
 

@@ -10,6 +10,14 @@
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
+PHI__FN phi__id_rule phi__openai_chat_message_id_rule(const phi_model *model);
+/* Messages, into the scratch buffer. same: minted by the same model. */
+PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m);
+PHI__FN void phi__openai_chat_message_assistant(phi__encoder *e, const phi_message *m, bool same);
+PHI__FN void phi__openai_chat_message_result(phi__encoder *e, const phi_message *m);
+/* "Image returned by tool x:", and what it returned. */
+PHI__FN void phi__openai_chat_message_result_media(phi__encoder *e, const phi_message *m);
+
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__openai_chat_detail {
     PHI__OPENAI_CHAT_DETAIL_NONE = 0, /* none, or the last is whole */

@@ -349,7 +349,7 @@ PHI__FN void phi__openai_chat_kept_call(phi__assembly *a, phi_str raw, bool has_
     i = phi__openai_chat_kept_last(a);
     if (i != SIZE_MAX && a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
     phi__buf_init(&call, a->memory);
-    phi__kept_members(&call, raw, stream_only);
+    phi__opaque_members(&call, raw, stream_only);
     if (call.failed) a->no_memory = true;
     (void)phi__openai_chat_kept_open(a, PHI__LIT("custom"), phi__openai_chat_kept_key("tool_calls"),
                                      "\":[{", phi__buf_str(&call), "}]}",

@@ -14,6 +14,23 @@ PHI__FN const phi__codec *phi__openai_responses_codec(void);
 PHI__FN const phi__codec *phi__openai_responses_azure_codec(void); /* the same at another address */
 #endif
 
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
+#define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
+#define PHI__OPENAI_RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
+#define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words stand for images */
+#define PHI__OPENAI_RESPONSES_KIN 4u       /* minted on this wire: members and parts go back */
+#define PHI__OPENAI_RESPONSES_AT_AZURE 8u  /* other items have content that it cannot read */
+#define PHI__OPENAI_RESPONSES_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
+
+/* Items of messages, into the scratch buffer. same: minted by the same model; kin: on this wire. */
+PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message *m);
+PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_message *m, bool same,
+                                                   bool kin);
+PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_message *m);
+/* Whether an answer's ids and reasoning go back, and its members and parts. */
+PHI__FN bool phi__openai_responses_items_replays(const phi__encoder *e, size_t at);
+PHI__FN bool phi__openai_responses_items_kin(const phi__encoder *e, size_t at);
+
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__openai_responses_state {
     bool finished; /* the terminal event came: later ones are ignored */
@@ -30,8 +47,26 @@ typedef struct phi__openai_responses_output_item {
 } phi__openai_responses_output_item;
 
 #define PHI__OPENAI_RESPONSES_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
-/* nothing, where raw is empty */
-PHI__FN void phi__openai_responses_usage(phi__assembly *a, phi_str raw);
+
+/* What any event may hold, as it stands in its text. */
+typedef struct phi__openai_responses_event {
+    phi__json_text type, delta, arguments, item_id;
+    int64_t index;
+    phi_str item, response, annotation; /* raw JSON of an object, or empty */
+    bool has_error;
+} phi__openai_responses_event;
+
+typedef struct phi__openai_responses_response {
+    phi__json_text id, model, status, reason;
+    phi_str output, usage, error; /* raw JSON, or empty */
+} phi__openai_responses_response;
+
+/* openai_responses_read.c. False: no JSON object. */
+PHI__FN bool phi__openai_responses_read_event(phi__openai_responses_event *ev, phi_str data);
+PHI__FN bool phi__openai_responses_read_response(phi__openai_responses_response *r, phi_str raw);
+PHI__FN void phi__openai_responses_read_item(phi__openai_responses_output_item *item, phi_str raw);
+/* Nothing, where raw is empty. */
+PHI__FN void phi__openai_responses_read_usage(phi__assembly *a, phi_str raw);
 
 /* openai_responses_kept.c: the data of a finished text or call that the next request sends back, in
    the draft's `replay`: an object with the strings "id", "phase", "more" (the item's other members,

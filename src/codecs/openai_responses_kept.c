@@ -111,9 +111,9 @@ PHI__FN void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
     phi__buf more;
     bool said = d->kind == PHI_CONTENT_TEXT, parts;
     phi__buf_init(&more, a->memory);
-    phi__kept_members(&more, item->raw,
-                      said ? phi__openai_responses_said_members
-                           : phi__openai_responses_call_members);
+    phi__opaque_members(&more, item->raw,
+                        said ? phi__openai_responses_said_members
+                             : phi__openai_responses_call_members);
     parts = said && phi__openai_responses_kept_is_more(item->content);
     phi__buf_clear(out);
     phi__openai_responses_kept_text(a, out, "id", item->id);

@@ -13,55 +13,6 @@
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
-/* What any event may hold, as it stands in its text. */
-typedef struct phi__openai_responses_event {
-    phi__json_text type, delta, arguments, item_id;
-    int64_t index;
-    phi_str item, response, annotation; /* raw JSON of an object, or empty */
-    bool has_error;
-} phi__openai_responses_event;
-
-/* ---- reading ---- */
-
-static const phi__json_member phi__openai_responses_event_list[] = {
-    PHI__MEMBER(phi__openai_responses_event, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, item_id, "item_id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, index, "output_index", PHI__MEMBER_I64),
-    PHI__MEMBER(phi__openai_responses_event, delta, "delta", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, item, "item", PHI__MEMBER_OBJECT),
-    PHI__MEMBER(phi__openai_responses_event, arguments, "arguments", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_event, response, "response", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_TAKE(phi__openai_responses_event, has_error, "error", phi__classify_take_flag),
-    PHI__MEMBER(phi__openai_responses_event, annotation, "annotation", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__openai_responses_event_members = {
-    phi__openai_responses_event_list, PHI__COUNT(phi__openai_responses_event_list)};
-
-static bool phi__openai_responses_stream(phi__openai_responses_event *ev, phi_str data) {
-    memset(ev, 0, sizeof *ev);
-    ev->index = -1;
-    return phi__json_members_read(data, &phi__openai_responses_event_members, ev, NULL);
-}
-
-static const phi__json_member phi__openai_responses_item_list[] = {
-    PHI__MEMBER(phi__openai_responses_output_item, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, type, "type", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, status, "status", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, arguments, "arguments", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, call_id, "call_id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, name, "name", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, content, "content", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__openai_responses_output_item, phase, "phase", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_output_item, summary, "summary", PHI__MEMBER_ARRAY)};
-static const phi__json_members phi__openai_responses_item_members = {
-    phi__openai_responses_item_list, PHI__COUNT(phi__openai_responses_item_list)};
-
-static void phi__openai_responses_stream_item(phi__openai_responses_output_item *item,
-                                              phi_str raw) {
-    memset(item, 0, sizeof *item);
-    item->raw = raw;
-    (void)phi__json_members_read(raw, &phi__openai_responses_item_members, item, NULL);
-}
-
 /* The block kind of an item, or 0: it has no type. */
 static phi_content_kind
 phi__openai_responses_stream_kind(const phi__openai_responses_output_item *item) {
@@ -365,32 +316,6 @@ static void phi__openai_responses_stream_arguments_done(phi__assembly *a,
 
 /* ---- the response ---- */
 
-typedef struct phi__openai_responses_response {
-    phi__json_text id, model, status, reason;
-    phi_str output, usage, error; /* raw JSON, or empty */
-} phi__openai_responses_response;
-
-static const phi__json_member phi__openai_responses_reason_list[] = {
-    PHI__MEMBER(phi__openai_responses_response, reason, "reason", PHI__MEMBER_TEXT)};
-static const phi__json_members phi__openai_responses_reason_members = {
-    phi__openai_responses_reason_list, PHI__COUNT(phi__openai_responses_reason_list)};
-
-static const phi__json_member phi__openai_responses_response_list[] = {
-    PHI__MEMBER(phi__openai_responses_response, id, "id", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_response, status, "status", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_response, error, "error", PHI__MEMBER_OBJECT),
-    PHI__MEMBER_INSIDE("incomplete_details", &phi__openai_responses_reason_members),
-    PHI__MEMBER(phi__openai_responses_response, model, "model", PHI__MEMBER_TEXT),
-    PHI__MEMBER(phi__openai_responses_response, output, "output", PHI__MEMBER_ARRAY),
-    PHI__MEMBER(phi__openai_responses_response, usage, "usage", PHI__MEMBER_OBJECT)};
-static const phi__json_members phi__openai_responses_response_members = {
-    phi__openai_responses_response_list, PHI__COUNT(phi__openai_responses_response_list)};
-
-static bool phi__openai_responses_stream_response(phi__openai_responses_response *r, phi_str raw) {
-    memset(r, 0, sizeof *r);
-    return phi__json_members_read(raw, &phi__openai_responses_response_members, r, NULL);
-}
-
 /* Azure may give the encrypted content of a reasoning item only here: the block with the same id
    gets the fuller item. */
 static void
@@ -432,7 +357,7 @@ static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
         size_t block;
         if (!phi__json_cursor_take_raw(&c, &one)) continue;
         if (a->no_memory || a->failure.kind != PHI_FAILURE_NONE) return; /* too many blocks */
-        phi__openai_responses_stream_item(&item, one);
+        phi__openai_responses_read_item(&item, one);
         key = phi__openai_responses_stream_item_key(&item, index);
         kind = phi__openai_responses_stream_kind(&item);
         block = phi__openai_responses_stream_find(a, key, kind, true);
@@ -492,7 +417,7 @@ static void phi__openai_responses_stream_finish(phi__openai_responses_state *st,
     st->finished = a->terminal = a->last = true;
     phi__openai_responses_stream_begin(a, r);
     if (!st->failed) phi__openai_responses_stream_output(a, r->output);
-    phi__openai_responses_usage(a, r->usage);
+    phi__openai_responses_read_usage(a, r->usage);
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__openai_responses_stream_close_texts(a);
     if (incomplete)
@@ -520,8 +445,8 @@ static void phi__openai_responses_stream_take_response(phi__openai_responses_sta
     if (PHI__OPENAI_RESPONSES_IS(type, "response.completed") ||
         PHI__OPENAI_RESPONSES_IS(type, "response.incomplete") ||
         PHI__OPENAI_RESPONSES_IS(type, "response.failed")) {
-        (void)phi__openai_responses_stream_response(&r, ev->response.len > 0 ? ev->response
-                                                                             : PHI__LIT("{}"));
+        (void)phi__openai_responses_read_response(&r, ev->response.len > 0 ? ev->response
+                                                                           : PHI__LIT("{}"));
         status.at += cut;
         status.len -= cut;
         phi__openai_responses_stream_finish(st, a, &r, status);
@@ -531,8 +456,8 @@ static void phi__openai_responses_stream_take_response(phi__openai_responses_sta
         !PHI__OPENAI_RESPONSES_IS(type, "response.in_progress") &&
         !PHI__OPENAI_RESPONSES_IS(type, "response.queued"))
         return;
-    (void)phi__openai_responses_stream_response(&r, ev->response.len > 0 ? ev->response
-                                                                         : PHI__LIT("{}"));
+    (void)phi__openai_responses_read_response(&r,
+                                              ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
     phi__openai_responses_stream_begin(a, &r);
 }
 
@@ -549,10 +474,10 @@ static void phi__openai_responses_stream_take(phi__openai_responses_state *st, p
              PHI__OPENAI_RESPONSES_IS(type, "response.reasoning_text.delta"))
         phi__openai_responses_stream_delta(a, ev, PHI_CONTENT_THINKING);
     else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_item.added")) {
-        phi__openai_responses_stream_item(&item, ev->item);
+        phi__openai_responses_read_item(&item, ev->item);
         phi__openai_responses_stream_item_added(a, &item, ev->index);
     } else if (PHI__OPENAI_RESPONSES_IS(type, "response.output_item.done")) {
-        phi__openai_responses_stream_item(&item, ev->item);
+        phi__openai_responses_read_item(&item, ev->item);
         phi__openai_responses_stream_item_done(a, &item, ev->index);
     } else if (PHI__OPENAI_RESPONSES_IS(type, "response.function_call_arguments.done"))
         phi__openai_responses_stream_arguments_done(a, ev);
@@ -590,7 +515,7 @@ PHI__FN void phi__openai_responses_stream_event(void *state, phi__assembly *a, p
     }
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    if (!phi__openai_responses_stream(&ev, data)) {
+    if (!phi__openai_responses_read_event(&ev, data)) {
         st->broken = true;
         return;
     }
@@ -619,7 +544,7 @@ PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, p
     phi__openai_responses_state *st = (phi__openai_responses_state *)state;
     phi__openai_responses_response r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    bool whole = phi__openai_responses_stream_response(&r, phi__str_trim(body));
+    bool whole = phi__openai_responses_read_response(&r, phi__str_trim(body));
     st->heard = whole;
     if (whole && (PHI__OPENAI_RESPONSES_IS(r.status, "in_progress") ||
                   PHI__OPENAI_RESPONSES_IS(r.status, "queued")))

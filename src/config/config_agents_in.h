@@ -103,7 +103,7 @@ PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__con
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
                                              phi_compaction_config *out);
 /* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
-PHI__FN const char *phi__config_settings_text(phi_arena *arena, const phi_json *node);
+PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node);
 
 /* ---- config_machine.c ---- */
 

@@ -4,6 +4,12 @@
 
 #ifndef PHI_NO_CONFIG
 
+PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
+    phi_str text;
+    if (phi_json_is_string(node)) return phi_json_str(node, "").at;
+    return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
+}
+
 PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi_json *node,
                                            const char *field, const char **out) {
     char words[200];
@@ -15,7 +21,7 @@ PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi
                                 "%s: expected a table, or JSON as a text", field);
         return PHI_OK;
     }
-    text = phi__config_settings_text(ground->arena, node);
+    text = phi__config_said_text(ground->arena, node);
     if (text == NULL) return PHI_NO_MEMORY;
     status = phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;

@@ -101,7 +101,7 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
         status = phi__config_settings_schema(ground, taken.schema, schema);
         if (status != PHI_OK) return status;
     } else if (taken.schema != NULL) {
-        schema = phi__config_settings_text(ground->arena, taken.schema);
+        schema = phi__config_said_text(ground->arena, taken.schema);
         if (schema == NULL) return PHI_NO_MEMORY;
     }
     desc->format.kind = taken.kind;
@@ -189,12 +189,6 @@ PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_age
     a->max_response_bytes = desc->max_response_bytes;
     a->capture_requests = desc->capture_requests;
     a->disable_facts = desc->disable_facts;
-}
-
-PHI__FN const char *phi__config_settings_text(phi_arena *arena, const phi_json *node) {
-    phi_str text;
-    if (phi_json_is_string(node)) return phi_json_str(node, "").at;
-    return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,

@@ -3,6 +3,7 @@
 #include "features/facts_in.h"
 
 #include "loop/loop_in.h"
+#include "loop/tell_in.h"
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 
@@ -334,7 +335,7 @@ static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
     message.content = &content;
     message.content_count = 1;
     message.details = phi__buf_str(details);
-    return phi__model_call_update(run, &message);
+    return phi__tell(run, &message);
 }
 
 /* Tells everything, or what has changed since. */

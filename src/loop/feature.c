@@ -147,7 +147,7 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
 
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
-    agent->thinking.barred = 0; /* it counts entries of the log that is gone */
+    agent->prior.thinking.barred = 0; /* it counts entries of the log that is gone */
     moment.fold = copied;
     moment.did = shortened;
     (void)phi__feature_go(&moment, 0);

@@ -2,6 +2,7 @@
 #include "loop/head_in.h"
 
 #include "loop/loop_in.h"
+#include "loop/tell_in.h"
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 #include "wire/strict_in.h"
@@ -34,10 +35,10 @@ static uint64_t phi__head_digits(const phi_json *node) {
 /* ---- making and freeing ---- */
 
 PHI__FN void phi__head_free(phi__agent *agent) {
-    if (agent->head == NULL) return;
-    phi_arena_free(&agent->head->arena);
-    phi__free(&agent->memory, agent->head, sizeof *agent->head);
-    agent->head = NULL;
+    if (agent->prior.head == NULL) return;
+    phi_arena_free(&agent->prior.head->arena);
+    phi__free(&agent->memory, agent->prior.head, sizeof *agent->prior.head);
+    agent->prior.head = NULL;
 }
 
 /* An empty head in the place of the agent's. NULL: no memory, and the agent may have none. */
@@ -46,7 +47,7 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     if (head == NULL) return NULL;
     phi__head_free(agent);
     memset(head, 0, sizeof *head);
-    agent->head = head;
+    agent->prior.head = head;
     phi_arena_init(&head->arena, &agent->memory, 512);
     head->count = count;
     head->tools = (phi__tool_view *)phi__arena_zero(
@@ -89,9 +90,10 @@ static bool phi__head_make(phi__run *run, bool apart) {
 
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
     phi__head *head;
-    if (from->head == NULL) return true;
-    head = phi__head_of(agent, from->head->system, from->head->tools, from->head->count);
-    if (head != NULL) head->id = from->head->id;
+    if (from->prior.head == NULL) return true;
+    head = phi__head_of(agent, from->prior.head->system, from->prior.head->tools,
+                        from->prior.head->count);
+    if (head != NULL) head->id = from->prior.head->id;
     return head != NULL;
 }
 
@@ -100,7 +102,7 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
 /* ---- snapshots ---- */
 
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
-    const phi__head *head = agent->head;
+    const phi__head *head = agent->prior.head;
     char digits[17];
     size_t i;
     if (head == NULL) return;
@@ -220,7 +222,7 @@ static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
 /* False: no memory. */
 static bool phi__head_look(phi__run *run, phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->head;
+    const phi__head *head = run->agent->prior.head;
     bool no_memory = false;
     int64_t want = -1;
     size_t i;
@@ -253,7 +255,7 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
 /* Takes updates that tell nothing out of the request. */
 static bool phi__head_filter(phi__run *run) {
     phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->head;
+    const phi__head *head = run->agent->prior.head;
     phi__item *items = (phi__item *)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
     bool no_memory = false;
@@ -354,7 +356,7 @@ static void phi__head_remove(phi__head_update *u, phi_str name) {
 
 /* Blocks for tools that came, went, and have another definition. */
 static void phi__head_put_tools(phi__head_update *u, const phi__head_told *told) {
-    const phi__head *head = u->run->agent->head;
+    const phi__head *head = u->run->agent->prior.head;
     const phi__request_spec *spec = &u->run->attempt.spec;
     size_t i;
     if (told->number > 0) {
@@ -389,7 +391,7 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     phi__buf_text(&details, "{\"head\":");
     phi__buf_u64(&details, (uint64_t)told->number + 1);
     phi__json_write_key(&details, PHI__LIT("id"));
-    phi__head_put_hash(&details, run->agent->head->id);
+    phi__head_put_hash(&details, run->agent->prior.head->id);
     phi__json_write_key(&details, PHI__LIT("system"));
     phi__head_put_hash(&details, phi__hash(spec->system_prompt, 1));
     phi__json_write_key(&details, PHI__LIT("tools"));
@@ -405,7 +407,7 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     message.content = u->blocks;
     message.content_count = u->count;
     message.details = phi__buf_str(&details);
-    done = !details.failed && phi__model_call_update(run, &message);
+    done = !details.failed && phi__tell(run, &message);
     phi__buf_free(&details);
     return done;
 }
@@ -413,7 +415,7 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
 /* Whether the tools differ from those that the model was told. */
 static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->head;
+    const phi__head *head = run->agent->prior.head;
     size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count, i;
     if (known != spec->tool_count) return true;
     for (i = 0; i < spec->tool_count; i++)
@@ -425,7 +427,8 @@ static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *to
 
 static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool system, bool tools) {
     const phi__request_spec *spec = &run->attempt.spec;
-    size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : run->agent->head->count;
+    size_t known =
+        told->number > 0 ? phi_json_count(told->tools) / 2 : run->agent->prior.head->count;
     phi__head_update u;
     memset(&u, 0, sizeof u);
     u.run = run;
@@ -439,7 +442,7 @@ static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool syste
 
 /* The head as it is kept, in the request. False: no memory. */
 static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
-    phi__head *head = agent->head;
+    phi__head *head = agent->prior.head;
     spec->system_prompt = head->system;
     spec->tools = head->tools;
     spec->tool_count = head->count;
@@ -520,7 +523,8 @@ static bool phi__head_apply_own(phi__run *run) {
         return true;
     }
     if (!phi__head_look(run, &told)) return false;
-    if ((agent->head == NULL || !told.answered || told.broken) && !phi__head_renew(run, &told))
+    if ((agent->prior.head == NULL || !told.answered || told.broken) &&
+        !phi__head_renew(run, &told))
         return false;
     tools = phi__head_tools_differ(run, &told);
     if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
@@ -530,7 +534,7 @@ static bool phi__head_apply_own(phi__run *run) {
     }
     if (told.foreign && !phi__head_filter(run)) return false;
     system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
-                             : !phi_str_equal(agent->head->system, spec->system_prompt);
+                             : !phi_str_equal(agent->prior.head->system, spec->system_prompt);
     if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
     return phi__head_show(agent, &run->attempt.spec);
 }

@@ -282,46 +282,13 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
         return PHI_NO_MEMORY;
     status = phi__model_call_items(run, &spec->items, &spec->item_count);
     spec->rewritten = phi__thinking_rewritten(run);
-    spec->thinking_from = agent->thinking.barred;
+    spec->thinking_from = agent->prior.thinking.barred;
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
         status = phi__format_apply(agent->codec, spec, &run->arena, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_tools_refused(agent->codec, spec, &agent->memory, words, words_size);
     return status;
-}
-
-/* One more item, that of the log's last message. The list is the turn's own, or that of the view,
-   which may have moved as it grew. */
-static bool phi__model_call_update_item(phi__run *run, bool of_view) {
-    const phi__fold *fold = &run->agent->thread->fold;
-    phi__request_spec *spec = &run->attempt.spec;
-    phi__item *items;
-    if (of_view) {
-        spec->items = fold->items;
-        spec->item_count = fold->count;
-        return true;
-    }
-    items = (phi__item *)phi_arena_alloc(&run->arena,
-                                         phi__mul(phi__add(spec->item_count, 1), sizeof *items));
-    if (items == NULL) return false;
-    if (spec->item_count > 0) memcpy(items, spec->items, spec->item_count * sizeof *items);
-    items[spec->item_count] = fold->items[fold->count - 1];
-    spec->items = items;
-    spec->item_count++;
-    return true;
-}
-
-PHI__FN bool phi__model_call_update(phi__run *run, const phi_message *message) {
-    phi_thread *thread = run->agent->thread;
-    bool of_view = run->attempt.spec.items == thread->fold.items;
-    phi_message update = *message, *kept;
-    if (phi__codec_paused(&run->attempt.spec)) return true;
-    update.role = PHI_ROLE_USER;
-    update.is_update = true;
-    phi__events_stamp(run, &update);
-    kept = phi__append_keep(thread, &update);
-    return kept != NULL && phi__events_log(run, kept) && phi__model_call_update_item(run, of_view);
 }
 
 /* Before anything was sent. */

@@ -23,11 +23,6 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run);
 PHI__FN bool phi__model_call_list_listed(const phi__run *run); /* they were called */
 PHI__FN void phi__model_call_list_clear(phi__run *run);        /* they must be called anew */
 
-/* At PHI__POINT_REQUEST: a message of the program (is_update) that stays in the history. It is
-   copied into the log, emitted, and stands behind the other items of the request. Nothing is put
-   behind an answer that paused, which goes on as it is. False: no memory. */
-PHI__FN bool phi__model_call_update(phi__run *run, const phi_message *message);
-
 /* The states REQUEST, CREDENTIAL and SIGN. */
 PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
 PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait);

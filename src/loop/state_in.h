@@ -333,6 +333,12 @@ typedef struct phi__agent_spent {
     double cost, run_cost;
 } phi__agent_spent;
 
+/* What the model has seen of a conversation before. */
+typedef struct phi__prior {
+    phi__head *head;        /* NULL: its model keeps none */
+    phi__thinking thinking; /* thinking.c: that the last request left out */
+} phi__prior;
+
 struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
@@ -370,11 +376,10 @@ struct phi__agent {
     phi__one_shot one_shot;
     struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;            /* projection.c: the last warning to the host */
-    phi__thinking thinking;           /* thinking.c: that the last request left out */
+    phi__prior prior;
     phi__agent_spent spent;
     phi__agent_events events;
     phi__questions *questions; /* NULL: it never had any */
-    phi__head *head;           /* NULL: its model keeps none */
 };
 
 /* ---- the runtime ---- */

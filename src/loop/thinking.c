@@ -50,7 +50,7 @@ static bool phi__thinking_warn(phi__run *run, const phi__thinking *now) {
 
 PHI__FN bool phi__thinking_look(phi__run *run) {
     const phi__prefix *p = phi__thinking_prefix(run);
-    phi__thinking *was = &run->agent->thinking, now;
+    phi__thinking *was = &run->agent->prior.thinking, now;
     bool same;
     memset(&now, 0, sizeof now);
     now.barred = was->barred;
@@ -71,7 +71,7 @@ PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failu
 }
 
 PHI__FN void phi__thinking_bar(phi__run *run) {
-    run->agent->thinking.barred = run->agent->thread->log.count;
+    run->agent->prior.thinking.barred = run->agent->thread->log.count;
 }
 
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {

@@ -55,24 +55,38 @@ PHI__FN void phi__opaque_push(phi__buf *array, phi_str item) {
     phi__buf_char(array, ']');
 }
 
-PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const phi_str *known, size_t count) {
+static bool phi__opaque_knows(const char *const *known, phi__json_text key) {
+    for (; *known != NULL; known++)
+        if (phi__json_cursor_text_is(key, phi_str_of(*known))) return true;
+    return false;
+}
+
+PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str value;
-    size_t from = out->len, i;
+    size_t from = out->len;
     phi__json_cursor_init(&c, object);
     if (!phi__json_cursor_enter_object(&c)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
-        for (i = 0; i < count && !phi__json_cursor_text_is(key, known[i]);) i++;
-        if (i < count || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
+        if (phi__opaque_knows(known, key) || phi__json_cursor_peek(&c) == PHI_JSON_NULL) {
             (void)phi__json_cursor_skip(&c);
             continue;
         }
-        if (!phi__json_cursor_take_raw(&c, &value)) continue;
-        phi__buf_text(out, out->len == from ? "{\"" : ",\"");
+        if (!phi__json_cursor_take_raw(&c, &value)) return;
+        phi__buf_text(out, out->len > from ? ",\"" : "\"");
         phi__utf8_repair(out, phi__str(key.at, key.len));
         phi__buf_text(out, "\":");
         phi__utf8_repair(out, value);
     }
-    if (out->len > from) phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known) {
+    size_t from = out->len;
+    phi__buf_char(out, '{');
+    phi__opaque_members(out, object, known);
+    if (out->len > from + 1)
+        phi__buf_char(out, '}');
+    else if (!out->failed)
+        out->len = from;
 }

@@ -13,8 +13,10 @@ PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
 PHI__FN bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str value);
 /* Appends an item to the array that the buffer holds; an empty buffer becomes an array. */
 PHI__FN void phi__opaque_push(phi__buf *array, phi_str item);
-/* Appends the members of an object that are not among `known` and not null, as an object; nothing,
-   if there are none. */
-PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const phi_str *known, size_t count);
+/* Appends each member of an object whose name is not among `known` (NULL ends it) and whose value
+   is not null, verbatim, with commas between. */
+PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known);
+/* The same as an object; nothing, if there are none. */
+PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known);
 
 #endif

@@ -216,7 +216,7 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
     return true;
 }
 
-PHI__FN bool phi__render_sends_thinking(const phi__encoder *e, size_t item) {
+PHI__FN bool phi__prefix_sends(const phi__encoder *e, size_t item) {
     if (e->prefix == NULL) return phi__render_same_origin(e, item);
     return (e->prefix->thinks[item] & PHI__PREFIX_SENT) != 0;
 }

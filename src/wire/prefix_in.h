@@ -50,6 +50,8 @@ typedef struct phi__prefix {
 PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts);
 /* Hashes items, as far as the units go, and then decides. False: the units are used up. */
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units);
+/* Whether the thinking of an answer goes back: this target minted it, and it is still valid. */
+PHI__FN bool phi__prefix_sends(const phi__encoder *e, size_t item);
 /* phi_message.prefix and .prefix_parts of the answer to this request. */
 PHI__FN uint64_t phi__prefix_value(const phi__prefix *p);
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);

@@ -32,8 +32,6 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
 /* Whether this target minted the message, so that its signatures may go back. */
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
-/* Whether the thinking of an answer goes back: this target minted it, and it is still valid. */
-PHI__FN bool phi__render_sends_thinking(const phi__encoder *e, size_t item);
 
 /* ---- images, documents, audio ---- */
 

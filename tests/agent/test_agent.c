@@ -25,7 +25,8 @@ TEST(a_prompt_says_what_is_wrong_with_it) {
     content[1].kind = PHI_CONTENT_THINKING;
     CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_prompt: content[1].kind: expected text, image, document, audio or opaque");
+    CHECK_EQ_STR(words,
+                 "phi_prompt: content[1].kind: expected text, image, document, audio or opaque");
     content[1].kind = PHI_CONTENT_IMAGE;
     CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);

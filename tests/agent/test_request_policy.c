@@ -302,7 +302,8 @@ TEST(a_request_with_options_says_what_is_wrong_with_them) {
     desc.content_count = 1;
     refused(r, agent, &desc, PHI_BAD_ARG, "phi_ask_with: text and content are both given");
     desc.text = NULL;
-    refused(r, agent, &desc, PHI_BAD_ARG, "phi_ask_with: content[0].kind: expected text, image, document, audio or opaque");
+    refused(r, agent, &desc, PHI_BAD_ARG,
+            "phi_ask_with: content[0].kind: expected text, image, document, audio or opaque");
     desc.content_count = 0;
     refused(r, agent, &desc, PHI_BAD_ARG, "phi_ask_with: there is no content");
     desc.content = NULL;

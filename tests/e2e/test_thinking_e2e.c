@@ -334,8 +334,7 @@ static void evaluation_of_two(life *l) {
            ++steps < 2000);
     CHECK_EQ_INT(was.status, PHI_OK);
     CHECK_EQ_INT(was.selected, 1);
-    for (branch = 0; branch < 2; branch++)
-        CHECK_EQ_INT(was.branches[branch].status, PHI_OK);
+    for (branch = 0; branch < 2; branch++) CHECK_EQ_INT(was.branches[branch].status, PHI_OK);
     l->by_hand += 2 * (l->requests + l->requests + 1);
     l->requests += 2;
     asks(l, 2);

@@ -325,7 +325,8 @@ TEST(messages_that_no_model_takes_are_refused_with_words) {
     m = message_of(PHI_ROLE_USER, &c);
     c.kind = PHI_CONTENT_TOOL_CALL;
     CHECK_EQ_INT(make(&r), PHI_BAD_ARG);
-    CHECK_EQ_STR(words, "spans[0].messages[0].content[0]: expected text, an image, a document or audio");
+    CHECK_EQ_STR(words,
+                 "spans[0].messages[0].content[0]: expected text, an image, a document or audio");
     s.messages = NULL;
     CHECK_EQ_INT(make(&r), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "spans[0].messages is missing");

@@ -104,7 +104,9 @@ TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
     blocks[0].kind = PHI_CONTENT_TOOL_CALL;
     CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_call_partial: content[0].kind: expected text, image, document, audio or opaque");
+    CHECK_EQ_STR(
+        words,
+        "phi_call_partial: content[0].kind: expected text, image, document, audio or opaque");
     finish(&b, 0, "whole");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     partial = half_a_picture(blocks);

@@ -1,0 +1,424 @@
+/* openai_responses_items.c - messages as items of the Responses API.
+
+   Reasoning items go back as they came, directly before the item they produced, and only to the
+   model that made them: the server refuses one without its follower, and an item by its id without
+   its reasoning. Opaque items go back byte for byte; OpenAI and Azure are two addresses of one
+   wire, so each takes the other's, but for encrypted content, which only its maker reads. */
+#include "codecs/openai_responses_in.h"
+
+#include "codecs/kept_in.h"
+#include "codecs/openai_in.h"
+#include "wire/render_in.h"
+
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
+
+enum { PHI__OPENAI_RESPONSES_ID_MOST = 64 }; /* bytes of an item's id */
+
+/* ---- opaque items ---- */
+
+/* Of an item that may go back, its type and how far it came; the strings point into its JSON's
+   tree. */
+typedef struct phi__openai_responses_opaque {
+    bool goes;
+    bool part;  /* of a message's content: input_text, input_file... */
+    bool loose; /* its id may be left out */
+} phi__openai_responses_opaque;
+
+static bool phi__openai_responses_items_among(phi_str word, const char *const *words) {
+    for (; *words != NULL; words++)
+        if (phi__str_is(word, *words)) return true;
+    return false;
+}
+
+/* Whether a block goes back to this server. An item that its server still worked on does not. The
+   types whose id the API does not require: openai 7.57.0, ResponseInputItem, November 2026. Uses
+   and resets e->arena. */
+static phi__openai_responses_opaque phi__openai_responses_items_look(phi__encoder *e,
+                                                                     const phi_content *c) {
+    static const char *const busy[] = {
+        "in_progress", "searching", "interpreting", "generating", "calling", "queued", NULL};
+    static const char *const loose[] = {"function_call_output",    "custom_tool_call",
+                                        "custom_tool_call_output", "shell_call",
+                                        "shell_call_output",       "apply_patch_call",
+                                        "apply_patch_call_output", "tool_search_call",
+                                        "tool_search_output",      "additional_tools",
+                                        "mcp_approval_response",   "compaction",
+                                        "computer_call_output",    NULL};
+    phi__openai_responses_opaque out = {false, false, false};
+    phi_arena_mark mark;
+    const phi_json *root;
+    phi_str type;
+    if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_OPENAI_RESPONSES) &&
+        !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_AZURE_RESPONSES))
+        return out;
+    if (!phi__codec_is(e->codec->names, c->protocol) &&
+        phi__str_find(c->replay, 0, "\"encrypted_content\"") != SIZE_MAX)
+        return out;
+    mark = phi_arena_save(e->arena);
+    root = phi__kept_tree(e, c->replay);
+    type = phi_json_str(phi_json_get(root, "type"), "");
+    out.goes = type.len > 0 && !phi__openai_responses_items_among(
+                                   phi_json_str(phi_json_get(root, "status"), ""), busy);
+    out.part = phi__str_starts(type, "input_");
+    out.loose = phi__openai_responses_items_among(type, loose);
+    phi_arena_reset(e->arena, mark);
+    return out;
+}
+
+/* An item byte for byte. `bare`: without its id, which would name reasoning that does not go
+   back. */
+static void phi__openai_responses_items_put_opaque(phi__encoder *e, const phi_content *c,
+                                                   bool bare) {
+    static const char *const id[] = {"id", NULL};
+    phi__json_write_comma(&e->scratch);
+    if (!bare) {
+        phi__buf_add_str(&e->scratch, c->replay);
+        return;
+    }
+    phi__buf_char(&e->scratch, '{');
+    phi__opaque_members(&e->scratch, c->replay, id);
+    phi__buf_char(&e->scratch, '}');
+}
+
+/* ---- content of users and tools ---- */
+
+/* `before` goes first. */
+static void phi__openai_responses_items_text_part(phi__encoder *e, const char *before,
+                                                  const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_write_comma(out);
+    phi__buf_text(out, "{\"type\":\"input_text\",\"text\":\"");
+    phi__buf_text(out, before);
+    phi__render_said(e, c);
+    phi__buf_text(out, "\"}");
+}
+
+/* An image or a document. */
+static void phi__openai_responses_items_block(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_write_comma(out);
+    if (c->kind == PHI_CONTENT_IMAGE) {
+        phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":");
+        phi__openai_data_url(e, c);
+    } else if (c->url.len > 0) {
+        phi__buf_text(out, "{\"type\":\"input_file\"");
+        phi__render_member(out, "file_url", c->url);
+    } else {
+        phi__buf_text(out, "{\"type\":\"input_file\",\"filename\":");
+        phi__render_file_name(out, c);
+        phi__buf_text(out, ",\"file_data\":");
+        phi__openai_data_url(e, c);
+    }
+    phi__buf_char(out, '}');
+}
+
+static bool phi__openai_responses_items_is_part(phi__encoder *e, const phi_content *c) {
+    phi__openai_responses_opaque look = phi__openai_responses_items_look(e, c);
+    return look.goes && look.part;
+}
+
+/* The blocks in [from, to). `before` is put before the first text, or alone if there is none. */
+static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message *m, size_t from,
+                                              size_t to, const char *before) {
+    phi_content line = PHI_ZERO;
+    size_t i;
+    phi__buf_char(&e->scratch, '[');
+    for (i = from; i < to; i++) {
+        const phi_content *c = &m->content[i];
+        phi__render_way way = phi__render_way_to(e, c);
+        line.text = phi__render_stand_in(e, m, i);
+        if (way == PHI__RENDER_WORDS || line.text.len > 0) {
+            phi__openai_responses_items_text_part(e, before, line.text.len > 0 ? &line : c);
+            before = "";
+        } else if (way == PHI__RENDER_BLOCK)
+            phi__openai_responses_items_block(e, c);
+        else if (phi__openai_responses_items_is_part(e, c))
+            phi__openai_responses_items_put_opaque(e, c, false);
+    }
+    line.text = PHI__LIT("(no output)");
+    if (before[0] != '\0') phi__openai_responses_items_text_part(e, before, &line);
+    phi__buf_char(&e->scratch, ']');
+}
+
+/* The blocks in [from, to) as a message: nothing at all where nothing of it may be sent. */
+static void phi__openai_responses_items_say(phi__encoder *e, const phi_message *m, size_t from,
+                                            size_t to) {
+    bool says = false;
+    size_t i;
+    for (i = from; i < to && !says; i++)
+        says = phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP ||
+               phi__openai_responses_items_is_part(e, &m->content[i]);
+    if (!says) return;
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
+    phi__openai_responses_items_parts(e, m, from, to, "");
+    phi__buf_char(&e->scratch, '}');
+}
+
+/* An opaque item, such as the output of a call that only the host understands, is no part of a
+   message but stands between two. */
+PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message *m) {
+    size_t i, from = 0;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi__openai_responses_opaque look = phi__openai_responses_items_look(e, c);
+        if (!look.goes || look.part) continue;
+        phi__openai_responses_items_say(e, m, from, i);
+        phi__openai_responses_items_put_opaque(e, c, false);
+        from = i + 1;
+    }
+    phi__openai_responses_items_say(e, m, from, m->content_count);
+}
+
+PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    const char *before = m->is_error ? "Error: " : "";
+    bool parts = phi__render_sends_media(e, m);
+    size_t i;
+    for (i = 0; i < m->content_count && !parts; i++)
+        parts = phi__openai_responses_items_is_part(e, &m->content[i]);
+    phi__buf_text(out, "{\"type\":\"function_call_output\",\"call_id\":");
+    phi__render_id(out, m->tool_call_id, PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"output\":");
+    if (parts)
+        phi__openai_responses_items_parts(e, m, 0, m->content_count, before);
+    else {
+        phi__buf_char(out, '"');
+        phi__buf_text(out, before);
+        if (!phi__openai_join_text(e, m)) phi__buf_text(out, "(no output)");
+        phi__buf_char(out, '"');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- the assistant ---- */
+
+/* Whether a signature is a reasoning item that the server can read again: with its content,
+   encrypted or (open models) in words. Uses and resets e->arena. */
+static bool phi__openai_responses_items_is_reasoning(phi__encoder *e, phi_str item) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status;
+    bool good;
+    if (item.len == 0 || item.at[0] != '{') return false;
+    status = phi_json_parse(e->arena, item, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    good = status == PHI_OK &&
+           phi__str_is(phi_json_str(phi_json_get(root, "type"), ""), "reasoning") &&
+           phi_json_str(phi_json_get(root, "id"), "").len > 0 &&
+           (phi_json_str(phi_json_get(root, "encrypted_content"), "").len > 0 ||
+            phi_json_count(phi_json_get(root, "content")) > 0);
+    phi_arena_reset(e->arena, mark);
+    return good;
+}
+
+/* Whether ids and reasoning of a message may go back: to the same model, of a turn that ended
+   well. */
+PHI__FN bool phi__openai_responses_items_replays(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
+           m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
+}
+
+/* Whether a model of this wire made the message, at OpenAI or at Azure. */
+PHI__FN bool phi__openai_responses_items_kin(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    return m->role == PHI_ROLE_ASSISTANT &&
+           (phi__str_is_nocase(m->protocol, PHI_PROTOCOL_OPENAI_RESPONSES) ||
+            phi__str_is_nocase(m->protocol, PHI_PROTOCOL_AZURE_RESPONSES) ||
+            phi__codec_is(e->codec->names, m->protocol) || phi__render_same_origin(e, at));
+}
+
+/* All of a message's reasoning, or none: an id would name an item that the server does not get. */
+static bool phi__openai_responses_items_whole_reasoning(phi__encoder *e, const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_THINKING &&
+            !phi__openai_responses_items_is_reasoning(e, m->content[i].signature))
+            return false;
+    return true;
+}
+
+/* A string of the block's replay as a member, where it is there, begins so and fits: whether it
+   was. */
+static bool phi__openai_responses_items_member(phi__encoder *e, const phi_content *c,
+                                               const char *key, const char *prefix) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_str text;
+    bool fits;
+    if (c->replay.len == 0) return false;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    text = phi_json_str(phi_json_get(root, key), "");
+    fits =
+        text.len > 0 && text.len <= PHI__OPENAI_RESPONSES_ID_MOST && phi__str_starts(text, prefix);
+    if (fits) phi__render_member(&e->scratch, key, text);
+    phi_arena_reset(e->arena, mark);
+    return fits;
+}
+
+/* The reasoning items in [from, to), which produced the item that is written next. */
+static void phi__openai_responses_items_reasoning(phi__encoder *e, const phi_message *m,
+                                                  size_t from, size_t to) {
+    for (; from < to; from++) {
+        if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
+        if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
+        phi__buf_add_str(&e->scratch, m->content[from].signature);
+    }
+}
+
+/* JSON that the block's replay has as the text of a member; empty: none. In the arena. `object`:
+   it is the inside of one, else an array. */
+static phi_str phi__openai_responses_items_kept(phi__encoder *e, const phi_content *c,
+                                                const char *key, bool object) {
+    const phi_str none = {NULL, 0};
+    phi_json *root = NULL;
+    phi_str text, whole;
+    phi__buf braces;
+    bool good;
+    if (c->replay.len == 0 || phi__str_find(c->replay, 0, key) == SIZE_MAX) return none;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    text = phi_json_str(phi_json_get(root, key), "");
+    if (text.len == 0) return none;
+    if (!object) return text.at[0] == '[' && phi__kept_goes(e, text) ? text : none;
+    phi__buf_init(&braces, e->arena->memory);
+    phi__buf_char(&braces, '{');
+    phi__buf_add_str(&braces, text);
+    phi__buf_char(&braces, '}');
+    whole = phi__buf_str(&braces);
+    if (braces.failed) e->failed = true;
+    good = !braces.failed && phi__kept_goes(e, whole);
+    phi__buf_free(&braces);
+    return good ? text : none;
+}
+
+/* Whether the texts of content parts are the block's text: nobody changed it since. */
+static bool phi__openai_responses_items_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
+    phi_json *root = NULL, *part;
+    phi_json_iter it;
+    size_t at = 0;
+    if (phi_json_parse(e->arena, parts, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) ==
+        PHI_NO_MEMORY)
+        e->failed = true;
+    it = phi_json_each(root);
+    while ((part = phi_json_next(&it)) != NULL) {
+        phi_str said = phi_json_str(phi_json_get(part, "text"), "");
+        if (said.len == 0) said = phi_json_str(phi_json_get(part, "refusal"), "");
+        if (said.len > text.len - at ||
+            (said.len > 0 && memcmp(text.at + at, said.at, said.len) != 0))
+            return false;
+        at += said.len;
+    }
+    return at == text.len;
+}
+
+/* The content of a message: its parts as they came, where they are more than its text. */
+static void phi__openai_responses_items_content(phi__encoder *e, const phi_content *c, bool kin) {
+    phi__buf *out = &e->scratch;
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_str parts = {NULL, 0};
+    if (kin) parts = phi__openai_responses_items_kept(e, c, "parts", false);
+    if (parts.len > 0 && phi__openai_responses_items_unchanged(e, parts, c->text))
+        phi__buf_add_str(out, parts);
+    else {
+        bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
+                     phi__kept_goes(e, c->citations);
+        phi__buf_text(out, "[{\"type\":\"output_text\"");
+        phi__render_text_member(e, "text", c->text);
+        phi__buf_text(out, ",\"annotations\":");
+        phi__buf_add_str(out, cites ? c->citations : PHI__LIT("[]"));
+        phi__buf_text(out, "}]");
+    }
+    phi_arena_reset(e->arena, mark);
+}
+
+/* Members of the item that phi does not read; `kin`: this wire made them. */
+static void phi__openai_responses_items_more(phi__encoder *e, const phi_content *c, bool kin) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_str more = {NULL, 0};
+    if (kin) more = phi__openai_responses_items_kept(e, c, "more", true);
+    if (more.len > 0) {
+        phi__buf_char(&e->scratch, ',');
+        phi__buf_add_str(&e->scratch, more);
+    }
+    phi_arena_reset(e->arena, mark);
+}
+
+static void phi__openai_responses_items_said(phi__encoder *e, const phi_content *c, bool same,
+                                             bool kin) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"type\":\"message\"");
+    if (same && phi__openai_responses_items_member(e, c, "id", ""))
+        phi__buf_text(out, ",\"status\":\"completed\"");
+    phi__buf_text(out, ",\"role\":\"assistant\",\"content\":");
+    phi__openai_responses_items_content(e, c, kin);
+    if (same) (void)phi__openai_responses_items_member(e, c, "phase", "");
+    phi__openai_responses_items_more(e, c, kin);
+    phi__buf_char(out, '}');
+}
+
+static void phi__openai_responses_items_call(phi__encoder *e, const phi_content *c, bool same,
+                                             bool kin) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"type\":\"function_call\"");
+    if (same) (void)phi__openai_responses_items_member(e, c, "id", "fc_");
+    phi__buf_text(out, ",\"call_id\":");
+    phi__render_id(out, c->id, PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 64);
+    phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+    phi__openai_responses_items_more(e, c, kin);
+    phi__buf_char(out, '}');
+}
+
+/* Whether a block is an item of the request. `bare`: reasoning of the message does not go back. */
+static bool phi__openai_responses_items_sends(phi__encoder *e, const phi_content *c, bool kin,
+                                              bool bare) {
+    phi__openai_responses_opaque look;
+    switch (c->kind) {
+    case PHI_CONTENT_TOOL_CALL: return !c->incomplete;
+    case PHI_CONTENT_TEXT: {
+        phi_arena_mark mark = phi_arena_save(e->arena);
+        bool sends = phi__openai_is_text(c) ||
+                     (kin && c->text.len == 0 &&
+                      phi__openai_responses_items_kept(e, c, "parts", false).len > 0);
+        phi_arena_reset(e->arena, mark);
+        return sends;
+    }
+    case PHI_CONTENT_OPAQUE:
+        look = phi__openai_responses_items_look(e, c);
+        return look.goes && !look.part && (!bare || look.loose);
+    default: return false;
+    }
+}
+
+/* `kin`: a model of this wire made the message, and `same`: this very one. */
+PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_message *m, bool same,
+                                                   bool kin) {
+    bool bare = false;
+    size_t i, from = 0;
+    same = same && phi__openai_responses_items_whole_reasoning(e, m);
+    for (i = 0; i < m->content_count && !same && !bare; i++)
+        bare = m->content[i].kind == PHI_CONTENT_THINKING;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (!phi__openai_responses_items_sends(e, c, kin, bare)) {
+            /* the reasoning before it has no follower */
+            if (c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_OPAQUE) from = i + 1;
+            continue;
+        }
+        if (same) phi__openai_responses_items_reasoning(e, m, from, i);
+        phi__json_write_comma(&e->scratch);
+        if (c->kind == PHI_CONTENT_TOOL_CALL)
+            phi__openai_responses_items_call(e, c, same, kin);
+        else if (c->kind == PHI_CONTENT_TEXT)
+            phi__openai_responses_items_said(e, c, same, kin);
+        else
+            phi__openai_responses_items_put_opaque(e, c, bare);
+        from = i + 1;
+    }
+}
+
+#endif
