@@ -9,6 +9,7 @@
 #include "base/words_in.h"
 #include "codecs/queries_in.h"
 #include "io/secret_in.h"
+#include "loop/deferral_in.h"
 #include "loop/speaker_in.h"
 #include "wire/format_in.h"
 #include "wire/strict_in.h"
@@ -301,13 +302,13 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
 /* As a model call's (loop/model_call.c). */
 static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_spec *spec) {
     phi__toolset *set = agent->tools;
+    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
+    phi__toolset_change change;
     char words[400];
     phi_status status;
     words[0] = '\0';
     spec->model = &q->seat.model;
     spec->system_prompt = agent->system_prompt;
-    spec->tools = set->views;
-    spec->tool_count = set->count;
     spec->tool_choice = agent->desc.tool_choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
@@ -316,7 +317,13 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->format = agent->desc.format;
     spec->session_id = phi_agent_session_id(agent->handle);
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
-                                 &set->arena))
+                                 &set->arena) ||
+        !phi__deferral_change(agent, &q->work, &change, &spec->system_prompt))
+        return PHI_NO_MEMORY;
+    own[0] = agent->desc.model.protocol;
+    if (!phi__toolset_offer(set, &change, NULL, 0,
+                            agent->provider == NULL ? agent->codec->names : own, &q->work,
+                            &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
     status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;

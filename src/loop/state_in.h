@@ -375,6 +375,7 @@ struct phi__agent {
     phi__agent_events events;
     phi__questions *questions; /* NULL: it never had any */
     phi__head *head;           /* NULL: its model keeps none */
+    struct phi__deferral *deferral;   /* NULL: no deferred tool was loaded */
 };
 
 /* ---- the runtime ---- */
