@@ -6,7 +6,7 @@
 #define ITEM "{\"type\":\"reasoning\",\"id\":\"rs_1\",\"summary\":[],\"encrypted_content\":\"E\"}"
 
 static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}}};
+    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false}};
 
 static phi_model gpt(void) { return phi_model_openai_responses("gpt-5-mini", "K"); }
 
