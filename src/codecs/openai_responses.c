@@ -640,11 +640,10 @@ static const phi__codec_settings phi__openai_responses_settings = {
 /* A name of one digit, a point, and more: "gpt-5.4-mini". The guide "Tool search", November 2026:
    gpt-5.4 and later. Azure has them too, where the deployment has the model's name. */
 static bool phi__openai_responses_defers(const phi_model *model) {
-    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str id = phi_str_of(model->id);
     size_t i = 4;
     uint32_t version[2] = {0, 0}, part = 0;
-    if (!phi__str_is(provider, "openai") && !phi__str_is(provider, "azure")) return false;
-    if (!phi__str_starts(id, "gpt-")) return false;
+    if (!phi__openai_responses_at_openai(model) || !phi__str_starts(id, "gpt-")) return false;
     for (; i < id.len && i < 12; i++) {
         if (id.at[i] >= '0' && id.at[i] <= '9')
             version[part] = version[part] * 10 + (uint32_t)(id.at[i] - '0');
