@@ -94,7 +94,7 @@ static void phi__deferral_rank(phi__deferral_search *s, size_t tool, uint32_t po
 }
 
 static phi_flow phi__deferral_found(phi__toolcall *call, const phi__deferral_search *s) {
-    const phi__agent *agent = call->run->agent;
+    phi__agent *agent = call->run->agent;
     const phi__toolset *set = agent->tools;
     phi_call handle = phi__call_handle(call);
     phi__buf text;
