@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x7dfbc974
+#if PHI__PUB_MODEL != 0x698d08d2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -72,7 +72,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x452fd57e
+#if PHI__PUB_LOOP != 0x022807c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x04b459a3
@@ -561,11 +561,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x2c3cfeb6
+#if PHI__PUB_MCP != 0x8eb51396
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x2c3cfeb6
+#define PHI__PUB_MCP 0x8eb51396
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -685,6 +685,10 @@ typedef struct phi_mcp_desc {
     bool needs_approval;         /* tools that are not marked read-only need a hook's approval */
     /* a tool whose definition has changed answers with an error until phi_mcp_accept_tool */
     bool hold_changed_tools;
+    /* its tools are deferred (phi_tool.deferred); default: where those that may be are many
+       (phi_tool.may_defer) */
+    bool deferred;
+    bool never_deferred;       /* its tools are not; `deferred` wins */
     uint32_t answers;          /* PHI_MCP_SAMPLING... (default: none) */
     const phi_mcp_root *roots; /* directories that the server may work in (default: none offered) */
     size_t root_count;
@@ -1396,11 +1400,11 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 #endif /* PHI__PUB_MCP */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0x146f618b
+#if PHI__PUB_OPENAPI != 0x72f525fd
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0x146f618b
+#define PHI__PUB_OPENAPI 0x72f525fd
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -1472,6 +1476,10 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skips operations without operationId (default: named by path) */
     bool needs_approval;       /* the tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* the same of DELETE alone */
+    /* its tools are deferred (phi_tool.deferred); default: where those that may be are many
+       (phi_tool.may_defer) */
+    bool deferred;
+    bool never_deferred; /* its tools are not; `deferred` wins */
 } phi_openapi_desc;
 
 /* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
@@ -12477,11 +12485,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xa33df7fa
+#if PHI__IMP_MCP != 0xf1271a7f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xa33df7fa
+#define PHI__IMP_MCP 0xf1271a7f
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -30007,6 +30015,8 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->label = item->shown.title.at;
     tool->user_data = item;
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
+    tool->deferred = desc->deferred;
+    tool->may_defer = !desc->never_deferred;
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
     tool->checks_arguments = true;    /* mcp_calls.c takes nulls that stand for nothing */
 }
@@ -30901,11 +30911,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x9c71e277
+#if PHI__IMP_OPENAPI != 0x7f4df8be
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x9c71e277
+#define PHI__IMP_OPENAPI 0x7f4df8be
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -32620,6 +32630,8 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->timeout_ms = PHI_UNLIMITED; /* the request has the deadline */
     tool->needs_approval = (desc->needs_approval && !m->op->read_only) ||
                            (desc->destructive_needs_approval && m->op->destructive);
+    tool->deferred = desc->deferred;
+    tool->may_defer = !desc->never_deferred;
     phi__openapi_call_fill(tool);
     return true;
 }
@@ -38695,11 +38707,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x588b41f0
+#if PHI__IMP_SECTIONS != 0x3993fd84
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x588b41f0
+#define PHI__IMP_SECTIONS 0x3993fd84
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -38762,6 +38774,7 @@ typedef struct phi__section_mcp_taken {
     uint32_t connect_timeout_ms, timeout_ms, max_timeout_ms, max_list;
     uint64_t max_message_bytes;
     bool hide_keys, no_restart, needs_approval, hold_changed_tools, required;
+    bool deferred, never_deferred;
 } phi__section_mcp_taken;
 
 typedef struct phi__section_mcp_oauth_taken {
@@ -39078,6 +39091,8 @@ static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc
     desc->max_list = t->max_list;
     desc->needs_approval = t->needs_approval;
     desc->hold_changed_tools = t->hold_changed_tools;
+    desc->deferred = t->deferred;
+    desc->never_deferred = t->never_deferred;
     desc->answers = phi__config_take_bits(&t->answers, phi__section_mcp_table_answers());
     desc->log_level = t->log_level;
 }
@@ -39331,6 +39346,8 @@ static const phi__config_field phi__section_mcp_instance_fields[] = {
     PHI__SECTION_MCP_BOOL(needs_approval, "Tools that may change something need an approval."),
     PHI__SECTION_MCP_BOOL(hold_changed_tools,
                           "A tool that the server has changed is not called until it is accepted."),
+    PHI__SECTION_MCP_BOOL(deferred, "The model finds and loads the tools when it needs them."),
+    PHI__SECTION_MCP_BOOL(never_deferred, "The tools are defined, however many they are."),
     PHI__CONFIG_ROW(phi__section_mcp_taken, answers, "answers", PHI__CONFIG_TEXTS, 0, NULL,
                     phi__section_mcp_answer_choices, NULL, NULL, 0, 0, "[]",
                     "What the server may ask of the program."),
@@ -39436,7 +39453,7 @@ typedef struct phi__section_openapi_taken {
     uint64_t max_document_bytes;
     const char *response_directory, *name_prefix;
     phi__config_texts upload_roots, operation_ids, tags, path_prefixes, methods;
-    bool skip_unnamed, needs_approval, destructive_needs_approval;
+    bool skip_unnamed, needs_approval, destructive_needs_approval, deferred, never_deferred;
 } phi__section_openapi_taken;
 
 /* A document, and the tools that were selected of it. */
@@ -39504,6 +39521,8 @@ static const phi__config_field phi__section_openapi_instance_fields[] = {
     PHI__SECTION_OPENAPI_BOOL(skip_unnamed, "Leaves out operations without operationId."),
     PHI__SECTION_OPENAPI_BOOL(needs_approval, "Tools that may change something need an approval."),
     PHI__SECTION_OPENAPI_BOOL(destructive_needs_approval, "The same of DELETE alone."),
+    PHI__SECTION_OPENAPI_BOOL(deferred, "The model finds and loads the tools when it needs them."),
+    PHI__SECTION_OPENAPI_BOOL(never_deferred, "The tools are defined, however many they are."),
     PHI__SECTION_OPENAPI_TEXTS(operation_ids, 0, "These operations alone."),
     PHI__SECTION_OPENAPI_TEXTS(tags, 0, "Operations with one of these tags alone."),
     PHI__SECTION_OPENAPI_TEXTS(path_prefixes, 0, "Operations of these paths alone."),
@@ -39574,6 +39593,8 @@ static phi_status phi__section_openapi_desc(phi__config_ground *ground,
     desc->skip_unnamed = t->skip_unnamed;
     desc->needs_approval = t->needs_approval;
     desc->destructive_needs_approval = t->destructive_needs_approval;
+    desc->deferred = t->deferred;
+    desc->never_deferred = t->never_deferred;
     if (t->response_directory != NULL) {
         desc->response_directory =
             phi__config_place_join(ground->arena, ground->directory, t->response_directory);

@@ -3,6 +3,7 @@
    An agent that is freed is taken out of every table at once; its memory goes when the step ends,
    for the function of the host's that freed it may have been called with it in hand. */
 #include "agent/agent_in.h"
+#include "loop/deferral_in.h"
 
 /* ---- the tree ---- */
 
@@ -46,6 +47,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent) {
     phi__journal_free_thread(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi__head_free(agent);
+    phi__deferral_free(agent);
     if (agent->sources != NULL) phi__tool_sources_free(agent);
     phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
     phi_arena_free(&agent->model_arena);

@@ -12,6 +12,7 @@ enum {
     PHI__AGENT_CONNECT_MS = 15000,
     PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
     PHI__AGENT_IDLE_MS = 120000,
+    PHI__AGENT_DEFER_PERCENT = 10,
     PHI__AGENT_TOOL_MS = 120000, /* DESIGN part 5; api-sketch.h */
     PHI__AGENT_BATCH = 4,
     PHI__AGENT_RETRIES = 3, /* behaviours C 40, and the three below */
@@ -170,6 +171,7 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
 PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
     desc->tool_batch = phi__agent_make_or_default(desc->tool_batch, PHI__AGENT_BATCH);
     desc->tool_timeout_ms = phi__agent_make_or_default(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
+    desc->defer_percent = phi__agent_make_or_default(desc->defer_percent, PHI__AGENT_DEFER_PERCENT);
     if (!desc->has_temperature) desc->temperature = 0;
     phi__agent_make_retry(&desc->retry);
     desc->decision_timeout_ms =

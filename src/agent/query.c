@@ -10,6 +10,7 @@
 #include "codecs/queries_in.h"
 #include "io/secret_in.h"
 #include "loop/head_in.h"
+#include "loop/deferral_in.h"
 #include "loop/speaker_in.h"
 #include "loop/toolset_in.h"
 #include "wire/format_in.h"
@@ -303,6 +304,8 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
 /* As a model call's (loop/model_call.c). */
 static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_spec *spec) {
     phi__toolset *set = agent->tools;
+    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
+    phi__toolset_change change;
     char words[400];
     phi_status status;
     words[0] = '\0';
@@ -320,8 +323,12 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->session_id = phi_agent_session_id(agent->handle);
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__toolset_offer(set, agent->desc.raw_tools, agent->desc.raw_tool_count,
-                            agent->codec->names, &q->work, &spec->tools, &spec->tool_count))
+        !phi__deferral_change(agent, &q->work, &change, &spec->system_prompt))
+        return PHI_NO_MEMORY;
+    own[0] = agent->desc.model.protocol;
+    if (!phi__toolset_offer(set, &change, agent->desc.raw_tools, agent->desc.raw_tool_count,
+                            agent->provider == NULL ? agent->codec->names : own, &q->work,
+                            &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
     /* the provider checks thinking here, too: the head is that of the model's calls */
     if (agent->prior.head != NULL && !phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;

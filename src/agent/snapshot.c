@@ -2,6 +2,7 @@
 #include "agent/snapshot.h"
 
 #include "agent/agent_in.h"
+#include "loop/deferral_in.h"
 #include "loop/head_in.h"
 #include "loop/run_save_in.h"
 #include "model/message_in.h"
@@ -110,6 +111,7 @@ static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snapshot_spent(out, agent);
     phi__head_save(out, agent);
+    phi__deferral_save(out, agent);
     phi__snapshot_put_queues(out, agent, scratch);
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
@@ -195,6 +197,8 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
     phi__snapshot_read_spent(agent, root);
     status = phi__snapshot_read_features(agent, root, PHI__POINT_AGENT_LOAD);
     if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
+    if (status == PHI_OK && !phi__deferral_load(agent, phi_json_get(root, "loaded_tools")))
+        status = PHI_NO_MEMORY;
     if (status != PHI_OK) return status;
     phi__line_count(agent, phi__records_get_u32(root, "loops"));
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,

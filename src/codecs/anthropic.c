@@ -230,8 +230,12 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i, last = e->spec->tool_count; /* the mark follows the last tool with a schema */
-    while (last > 0 && e->spec->tools[last - 1].is_raw) last--;
+    while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
+        last--; /* a deferred tool takes none */
     phi__buf_text(out, ",\"tools\":[");
+    if (phi__takes_deferred(e->spec))
+        phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
+                           "\"name\":\"tool_search_tool_bm25\"},");
     for (i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
@@ -241,6 +245,7 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
         phi__buf_char(out, '{');
         if (phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"input_schema\":"))
             phi__buf_text(out, ",\"strict\":true");
+        if (e->spec->tools[i].deferred) phi__buf_text(out, ",\"defer_loading\":true");
         if (i + 1 == last && phi__codec_marks(e->spec, PHI__MARK_TOOLS))
             phi__buf_text(out, phi__anthropic_mark(e->spec));
         phi__buf_char(out, '}');
@@ -335,8 +340,16 @@ static void phi__anthropic_address(phi__encoder *e) {
 
 /* Definitions in messages are in beta at Anthropic itself ("Mid-conversation system messages and
    tool changes", read 2026-11-26); other platforms take references alone. */
+enum { PHI__CLAUDE_SEARCHES = 405 };
+
 static bool phi__anthropic_takes_tools(const phi_model *model) {
     return phi__str_is(phi_str_of(model->provider), "anthropic");
+}
+
+/* "Tool search tool", read 2026-09-29: Claude 4.5 and later. */
+static bool phi__anthropic_defers(const phi_model *model) {
+    return phi__anthropic_takes_tools(model) &&
+           phi__claude_of(phi_str_of(model->id)).version >= PHI__CLAUDE_SEARCHES;
 }
 
 static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool, bool removed) {
@@ -390,7 +403,8 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       phi__claude_takes_updates,
                                                       phi__anthropic_takes_tools,
                                                       phi__anthropic_put_change,
-                                                      &phi__anthropic_settings};
+                                                      &phi__anthropic_settings,
+                                                      phi__anthropic_defers};
 
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {PHI__NAMES_ANTHROPIC,

@@ -513,7 +513,8 @@ static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
                                                     phi__claude_takes_updates,
                                                     NULL,
                                                     NULL,
-                                                    &phi__bedrock_settings};
+                                                    &phi__bedrock_settings,
+                                                    NULL};
 
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {

@@ -357,7 +357,8 @@ static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    NULL,
                                                    NULL,
                                                    NULL,
-                                                   &phi__gemini_settings};
+                                                   &phi__gemini_settings,
+                                                   NULL};
 
 #ifndef PHI_NO_GEMINI
 static void phi__gemini_address(phi__encoder *e) {

@@ -437,7 +437,8 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
                                            NULL,
                                            NULL,
                                            NULL,
-                                           &phi__interactions_settings};
+                                           &phi__interactions_settings,
+                                           NULL};
     static const phi__codec codec = {PHI__NAMES_INTERACTIONS,
                                      &rules,
                                      sizeof(phi__interactions_state),

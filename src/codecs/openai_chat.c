@@ -391,7 +391,8 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_message
                                                         NULL,
                                                         NULL,
                                                         NULL,
-                                                        &phi__openai_chat_settings};
+                                                        &phi__openai_chat_settings,
+                                                        NULL};
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,

@@ -105,6 +105,7 @@ static void phi__openai_responses_put_tools(phi__encoder *e) {
     if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
         phi__buf_text(out, ",\"parallel_tool_calls\":false");
     phi__buf_text(out, ",\"tools\":[");
+    if (phi__takes_deferred(e->spec)) phi__buf_text(out, "{\"type\":\"tool_search\"},");
     for (i = 0; i < e->spec->tool_count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         if (e->spec->tools[i].is_raw) {
@@ -114,7 +115,8 @@ static void phi__openai_responses_put_tools(phi__encoder *e) {
         phi__buf_text(out, "{\"type\":\"function\",");
         strict = phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
         /* omitted counts as true */
-        phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
+        phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
+        phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");
     }
     phi__buf_char(out, ']');
 }
@@ -216,6 +218,22 @@ static const phi__codec_settings phi__openai_responses_settings = {
     phi__openai_responses_takes, phi__openai_responses_level, phi__openai_responses_owned,
     phi__openai_responses_lists};
 
+/* A name of one digit, a point, and more: "gpt-5.4-mini". The guide "Tool search", November 2026:
+   gpt-5.4 and later. Azure has them too, where the deployment has the model's name. */
+static bool phi__openai_responses_defers(const phi_model *model) {
+    phi_str id = phi_str_of(model->id);
+    size_t i = 4;
+    uint32_t version[2] = {0, 0}, part = 0;
+    if (!phi__openai_responses_at_openai(model) || !phi__str_starts(id, "gpt-")) return false;
+    for (; i < id.len && i < 12; i++) {
+        if (id.at[i] >= '0' && id.at[i] <= '9')
+            version[part] = version[part] * 10 + (uint32_t)(id.at[i] - '0');
+        else if (id.at[i] != '.' || part++ > 0)
+            break;
+    }
+    return version[0] < 100 && (version[0] > 5 || (version[0] == 5 && version[1] >= 4));
+}
+
 static const phi__codec_rules phi__openai_responses_rules = {phi__openai_responses_id_rule,
                                                              phi__openai_strict_form,
                                                              NULL,
@@ -231,7 +249,8 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              NULL,
                                                              NULL,
                                                              NULL,
-                                                             &phi__openai_responses_settings};
+                                                             &phi__openai_responses_settings,
+                                                             phi__openai_responses_defers};
 
 #ifndef PHI_NO_OPENAI_RESPONSES
 static void phi__openai_responses_address(phi__encoder *e) {

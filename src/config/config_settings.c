@@ -219,6 +219,7 @@ PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agen
     if (phi__config_fields_has(table, tools, "tool_strategy")) desc->tool_mode = tools->mode;
     if (phi__config_fields_has(table, tools, "choice")) desc->tool_choice = tools->choice;
     if (tools->timeout_ms > 0) desc->tool_timeout_ms = tools->timeout_ms;
+    if (tools->defer_percent > 0) desc->defer_percent = tools->defer_percent;
     if (desc->tool_mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
         desc->tool_batch = tools->batch_size;
     if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_batch == 0)

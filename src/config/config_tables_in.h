@@ -178,7 +178,7 @@ typedef struct phi__config_tools {
     uint64_t set;
     phi__config_texts enabled;
     phi_tool_mode mode;
-    uint32_t batch_size, timeout_ms;
+    uint32_t batch_size, timeout_ms, defer_percent;
     phi_tool_choice choice;
 } phi__config_tools;
 

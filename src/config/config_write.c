@@ -291,6 +291,7 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     t.mode = w->desc->tool_mode;
     t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_batch : 0;
     t.timeout_ms = w->desc->tool_timeout_ms;
+    t.defer_percent = w->desc->defer_percent;
     t.choice = w->desc->tool_choice;
     for (i = 0; i < w->desc->tool_count; i++) {
         const phi_tool *tool = &w->desc->tools[i];

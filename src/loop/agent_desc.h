@@ -125,6 +125,9 @@ typedef struct phi_agent_desc {
     const char *extra;
     const phi_raw_tool *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
     size_t raw_tool_count;
+    /* of the model's context window: above it, the tools that have `may_defer` are deferred
+       (default 10; PHI_UNLIMITED: never) */
+    uint32_t defer_percent;
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -432,7 +432,10 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     char words[400];
     call->started = true;
     if (call->tool == NULL) {
-        (void)snprintf(words, sizeof words, "Tool %.*s not found",
+        (void)snprintf(words, sizeof words,
+                       phi__toolset_find(call->run->agent->tools, call->block->name) != NULL
+                           ? "Tool %.*s is not loaded: load it by load_tools, then call it"
+                           : "Tool %.*s not found",
                        (int)phi__utf8_cut(call->block->name, 200), call->block->name.at);
         phi__call_fail(call, words);
     } else if (call->block->incomplete) {

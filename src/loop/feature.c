@@ -4,6 +4,7 @@
    feature's place is the sum of the sizes of those in front of it in the table. */
 #include "loop/feature_in.h"
 
+#include "loop/deferral_in.h"
 #include "loop/state_in.h"
 
 enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
@@ -148,6 +149,7 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
     agent->prior.thinking.barred = 0; /* it counts entries of the log that is gone */
+    if (copied == NULL && !shortened) phi__deferral_free(agent);
     moment.fold = copied;
     moment.did = shortened;
     (void)phi__feature_go(&moment, 0);

@@ -458,20 +458,22 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
 }
 
-/* Raw tools are no part of the head: they are sent as they are, after the others. Puts them aside.
-   False: no memory. */
+static bool phi__head_aside(const phi__tool_view *tool) { return tool->is_raw || tool->deferred; }
+
+/* Raw tools and those of a provider's tool search are no part of the head: they are sent as they
+   are, after the others. Puts them aside. False: no memory. */
 static bool phi__head_put_aside(phi__request_spec *spec, phi_arena *arena, phi__tool_view **raws,
                                 size_t *count) {
     phi__tool_view *own;
     size_t i, n = 0;
     *count = 0;
-    for (i = 0; i < spec->tool_count; i++) *count += spec->tools[i].is_raw;
+    for (i = 0; i < spec->tool_count; i++) *count += phi__head_aside(&spec->tools[i]);
     if (*count == 0) return true;
     own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(spec->tool_count, sizeof *own));
     if (own == NULL) return false;
     *raws = own + (spec->tool_count - *count);
     for (i = 0, *count = 0; i < spec->tool_count; i++)
-        if (spec->tools[i].is_raw)
+        if (phi__head_aside(&spec->tools[i]))
             (*raws)[(*count)++] = spec->tools[i];
         else
             own[n++] = spec->tools[i];

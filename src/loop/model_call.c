@@ -7,6 +7,7 @@
 #include "loop/model_call_in.h"
 
 #include "base/sha256_in.h"
+#include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 #include "wire/extra_in.h"
@@ -239,13 +240,16 @@ enum {
 /* A host's own protocol has one name. A request that names its tools gets no raw ones. False: no
    memory. */
 static bool phi__model_call_offer(phi__run *run) {
-    const phi__agent *agent = run->agent;
+    phi__agent *agent = run->agent;
+    phi__request_spec *spec = &run->attempt.spec;
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
+    phi__toolset_change change;
     own[0] = agent->desc.model.protocol;
-    return phi__toolset_offer(agent->tools, agent->desc.raw_tools,
+    return phi__deferral_change(agent, &run->arena, &change, &spec->system_prompt) &&
+           phi__toolset_offer(agent->tools, &change, agent->desc.raw_tools,
                               run->toolset == NULL ? agent->desc.raw_tool_count : 0,
                               agent->provider == NULL ? agent->codec->names : own, &run->arena,
-                              &run->attempt.spec.tools, &run->attempt.spec.tool_count);
+                              &spec->tools, &spec->tool_count);
 }
 
 /* The model's extra, the agent's and the run's, in one. False: no memory. */

@@ -7,6 +7,7 @@
 #include "loop/projection_in.h"
 
 #include "history/tracker.h"
+#include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "model/tokens.h"
 
@@ -25,12 +26,20 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
+    phi__deferral_plan plan = phi__deferral_plan_of(agent);
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
-    for (i = 0; i < set->count; i++)
+    for (i = 0; i < set->count; i++) {
+        if (phi__deferral_defers(plan, &set->tools[i]) &&
+            !phi__deferral_is_loaded(agent, set->views[i].name)) {
+            if (plan.way == PHI__DEFERRAL_OWN)
+                sum += phi_tokens_of_text(counter, set->views[i].name);
+            continue;
+        }
         sum += (uint64_t)phi_tokens_of_text(counter, set->views[i].name) +
                phi_tokens_of_text(counter, set->views[i].description) +
                phi_tokens_of_text(counter, set->views[i].schema);
+    }
     for (i = 0; i < agent->desc.raw_tool_count; i++)
         sum += phi_tokens_of_text(counter, phi_str_of(agent->desc.raw_tools[i].json));
     return sum;

@@ -335,8 +335,9 @@ typedef struct phi__agent_spent {
 
 /* What the model has seen of a conversation before. */
 typedef struct phi__prior {
-    phi__head *head;        /* NULL: its model keeps none */
-    phi__thinking thinking; /* thinking.c: that the last request left out */
+    phi__head *head;                /* NULL: its model keeps none */
+    phi__thinking thinking;         /* thinking.c: that the last request left out */
+    struct phi__deferral *deferral; /* NULL: no deferred tool was loaded */
 } phi__prior;
 
 struct phi__agent {

@@ -3,6 +3,7 @@
 #include "loop/tool_check_in.h"
 
 #include "base/utf8_in.h"
+#include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
 #include "text/schema.h"
@@ -138,6 +139,7 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tools, size_t count) {
+    const char *taken;
     size_t i, j;
     if (count > 0 && tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
@@ -152,5 +154,10 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
         status = phi__tool_check_one(rt, rules, tool);
         if (status != PHI_OK) return status;
     }
+    taken = phi__deferral_refuses(tools, count);
+    if (taken != NULL)
+        return phi__error(
+            rt, PHI_BAD_ARG,
+            "tool \"%s\": the name is that of a tool of phi, which loads the deferred ones", taken);
     return phi__tool_check_names(rt, rules, tools, count);
 }

@@ -8,6 +8,7 @@
 #include "loop/tools_in.h"
 
 #include "loop/cap_in.h"
+#include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "wire/hash_in.h"
@@ -114,7 +115,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__toolset_find(run->agent->tools, call->block->name);
+        call->tool = phi__deferral_find(run->agent, call->block->name);
         phi__hooks_decision_init(&call->decision, run, call);
     }
     return true;

@@ -1,6 +1,7 @@
 /* toolset.c - a list of tools: an agent's, or those of one request. */
 #include "loop/toolset_in.h"
 
+#include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
@@ -37,11 +38,13 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     view->strict = tool->strict;
     view->is_raw = false;
     view->raw = phi__str(NULL, 0);
+    view->deferred = false;
     view->adapted = NULL;
     set->has_lone = set->has_lone || tool->not_concurrent;
     set->has_fields = set->has_fields || tool->on_field != NULL;
     set->names_steps = set->names_steps || tool->names_steps;
     set->has_raw = set->has_raw || tool->raw != NULL;
+    set->may_defer = set->may_defer || tool->deferred || tool->may_defer;
 }
 
 /* ---- raw tools ---- */
@@ -57,21 +60,25 @@ static bool phi__toolset_offer_one(const phi_tool *tool, const char *const *name
     return view->raw.len > 0;
 }
 
-PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi_raw_tool *raws, size_t raw_count,
+PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_change *change,
+                                const phi_raw_tool *raws, size_t raw_count,
                                 const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
                                 const phi__tool_view **views, size_t *count) {
     phi__tool_view *made;
-    size_t i, n = 0;
+    size_t i, n = 0, most = phi__add(phi__add(set->count, change->more_count), raw_count);
     *views = set->views;
     *count = set->count;
-    if (!set->has_raw && raw_count == 0) return true;
-    made = (phi__tool_view *)phi_arena_alloc(
-        arena, phi__mul(phi__max(phi__add(set->count, raw_count), 1), sizeof *made));
+    if (!set->has_raw && most == set->count && change->marks == NULL) return true;
+    made = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__max(most, 1), sizeof *made));
     if (made == NULL) return false;
     for (i = 0; i < set->count; i++) {
+        uint8_t mark = change->marks != NULL ? change->marks[i] : (uint8_t)PHI__TOOLSET_SHOWN;
+        if (mark == PHI__TOOLSET_HIDDEN) continue;
         made[n] = set->views[i];
+        made[n].deferred = mark == PHI__TOOLSET_DEFERRED;
         if (phi__toolset_offer_one(&set->tools[i], names, &made[n])) n++;
     }
+    for (i = 0; i < change->more_count; i++) made[n++] = change->more[i];
     for (i = 0; i < raw_count; i++) {
         if (!phi__codec_is(names, phi_str_of(raws[i].protocol))) continue;
         memset(&made[n], 0, sizeof made[n]);
@@ -87,6 +94,7 @@ PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t t
     size_t i;
     for (i = 0; i < set->count; i++)
         if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
+    for (i = 0; set->finders != NULL && i < 2; i++) set->finders[i].timeout_ms = to_ms;
 }
 
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
@@ -105,6 +113,15 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
     }
     made.count = made.own = count;
     for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
+    if (made.may_defer) {
+        made.finders = (phi_tool *)phi_arena_alloc(&made.arena, 2 * sizeof *made.finders);
+        if (made.finders == NULL) {
+            phi__toolset_free(&made);
+            return false;
+        }
+        phi__deferral_tools(made.finders);
+        for (i = 0; i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
+    }
     phi__toolset_free(set); /* last: `tools` may be in it */
     *set = made;
     return true;

@@ -118,6 +118,10 @@ typedef struct phi_mcp_desc {
     bool needs_approval;         /* tools that are not marked read-only need a hook's approval */
     /* a tool whose definition has changed answers with an error until phi_mcp_accept_tool */
     bool hold_changed_tools;
+    /* its tools are deferred (phi_tool.deferred); default: where those that may be are many
+       (phi_tool.may_defer) */
+    bool deferred;
+    bool never_deferred;       /* its tools are not; `deferred` wins */
     uint32_t answers;          /* PHI_MCP_SAMPLING... (default: none) */
     const phi_mcp_root *roots; /* directories that the server may work in (default: none offered) */
     size_t root_count;

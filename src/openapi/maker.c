@@ -124,6 +124,8 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->timeout_ms = PHI_UNLIMITED; /* the request has the deadline */
     tool->needs_approval = (desc->needs_approval && !m->op->read_only) ||
                            (desc->destructive_needs_approval && m->op->destructive);
+    tool->deferred = desc->deferred;
+    tool->may_defer = !desc->never_deferred;
     phi__openapi_call_fill(tool);
     return true;
 }

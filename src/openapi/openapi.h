@@ -68,6 +68,10 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skips operations without operationId (default: named by path) */
     bool needs_approval;       /* the tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* the same of DELETE alone */
+    /* its tools are deferred (phi_tool.deferred); default: where those that may be are many
+       (phi_tool.may_defer) */
+    bool deferred;
+    bool never_deferred; /* its tools are not; `deferred` wins */
 } phi_openapi_desc;
 
 /* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The

@@ -59,6 +59,7 @@ typedef struct phi__section_mcp_taken {
     uint32_t connect_timeout_ms, timeout_ms, max_timeout_ms, max_list;
     uint64_t max_message_bytes;
     bool hide_keys, no_restart, needs_approval, hold_changed_tools, required;
+    bool deferred, never_deferred;
 } phi__section_mcp_taken;
 
 typedef struct phi__section_mcp_oauth_taken {

@@ -211,6 +211,8 @@ static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc
     desc->max_list = t->max_list;
     desc->needs_approval = t->needs_approval;
     desc->hold_changed_tools = t->hold_changed_tools;
+    desc->deferred = t->deferred;
+    desc->never_deferred = t->never_deferred;
     desc->answers = phi__config_take_bits(&t->answers, phi__section_mcp_table_answers());
     desc->log_level = t->log_level;
 }

@@ -75,6 +75,8 @@ static const phi__config_field phi__section_mcp_instance_fields[] = {
     PHI__SECTION_MCP_BOOL(needs_approval, "Tools that may change something need an approval."),
     PHI__SECTION_MCP_BOOL(hold_changed_tools,
                           "A tool that the server has changed is not called until it is accepted."),
+    PHI__SECTION_MCP_BOOL(deferred, "The model finds and loads the tools when it needs them."),
+    PHI__SECTION_MCP_BOOL(never_deferred, "The tools are defined, however many they are."),
     PHI__CONFIG_ROW(phi__section_mcp_taken, answers, "answers", PHI__CONFIG_TEXTS, 0, NULL,
                     phi__section_mcp_answer_choices, NULL, NULL, 0, 0, "[]",
                     "What the server may ask of the program."),

@@ -15,7 +15,7 @@ typedef struct phi__section_openapi_taken {
     uint64_t max_document_bytes;
     const char *response_directory, *name_prefix;
     phi__config_texts upload_roots, operation_ids, tags, path_prefixes, methods;
-    bool skip_unnamed, needs_approval, destructive_needs_approval;
+    bool skip_unnamed, needs_approval, destructive_needs_approval, deferred, never_deferred;
 } phi__section_openapi_taken;
 
 /* A document, and the tools that were selected of it. */
@@ -83,6 +83,8 @@ static const phi__config_field phi__section_openapi_instance_fields[] = {
     PHI__SECTION_OPENAPI_BOOL(skip_unnamed, "Leaves out operations without operationId."),
     PHI__SECTION_OPENAPI_BOOL(needs_approval, "Tools that may change something need an approval."),
     PHI__SECTION_OPENAPI_BOOL(destructive_needs_approval, "The same of DELETE alone."),
+    PHI__SECTION_OPENAPI_BOOL(deferred, "The model finds and loads the tools when it needs them."),
+    PHI__SECTION_OPENAPI_BOOL(never_deferred, "The tools are defined, however many they are."),
     PHI__SECTION_OPENAPI_TEXTS(operation_ids, 0, "These operations alone."),
     PHI__SECTION_OPENAPI_TEXTS(tags, 0, "Operations with one of these tags alone."),
     PHI__SECTION_OPENAPI_TEXTS(path_prefixes, 0, "Operations of these paths alone."),
@@ -153,6 +155,8 @@ static phi_status phi__section_openapi_desc(phi__config_ground *ground,
     desc->skip_unnamed = t->skip_unnamed;
     desc->needs_approval = t->needs_approval;
     desc->destructive_needs_approval = t->destructive_needs_approval;
+    desc->deferred = t->deferred;
+    desc->never_deferred = t->never_deferred;
     if (t->response_directory != NULL) {
         desc->response_directory =
             phi__config_place_join(ground->arena, ground->directory, t->response_directory);

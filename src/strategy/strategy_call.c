@@ -115,6 +115,7 @@ static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d)
     d->tool_count = agent->tools->count;
     d->raw_tools = agent->desc.raw_tools;
     d->raw_tool_count = agent->desc.raw_tool_count;
+    d->defer_percent = agent->desc.defer_percent;
     d->tool_mode = agent->desc.tool_mode;
     d->tool_batch = agent->desc.tool_batch;
     d->tool_timeout_ms = agent->desc.tool_timeout_ms;

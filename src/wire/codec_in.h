@@ -45,6 +45,7 @@ typedef struct phi__tool_view {
     struct phi__adapted *adapted;      /* by form (strict_in.h); NULL: not kept */
     bool is_raw;                       /* `raw` replaces name, description and schema */
     phi_str raw;                       /* JSON text of an element */
+    bool deferred;                     /* for a target that defers: the model has to search it */
 } phi__tool_view;
 
 /* All a request depends on. Borrowed until the request is done with. */
@@ -241,6 +242,8 @@ typedef struct phi__codec_rules {
     bool (*takes_tools)(const phi_model *model);
     void (*put_tool)(phi__buf *out, const phi__tool_view *tool, bool removed);
     const phi__codec_settings *settings; /* takes all, and knows no paths */
+    /* it has a tool search of its own: it takes deferred tools; never */
+    bool (*defers)(const phi_model *model);
 } phi__codec_rules;
 
 struct phi__framing;

@@ -3,6 +3,7 @@
 
 #include "wire/hash_in.h"
 #include "wire/render_in.h"
+#include "wire/takes_in.h"
 
 /* Another rendering of the same messages is another prefix: raise it when a codec whose target
    checks prefixes renders differently. */
@@ -29,14 +30,42 @@ static uint64_t phi__prefix_hash(phi_str s, uint64_t seed) {
     return phi__hash_mix(n ^ word);
 }
 
+static uint64_t phi__prefix_tool(const phi__tool_view *tool, uint64_t n) {
+    n = phi__prefix_hash(tool->raw, n);
+    n = phi__prefix_hash(tool->name, n);
+    n = phi__prefix_hash(tool->description, n);
+    return phi__prefix_hash(tool->schema, n + (tool->strict ? 1 : 0));
+}
+
+/* A deferred tool is no part of the prefix until it is used (phi__prefix_uses); that there are any
+   is one, for the tool search stands among the tools. */
 static uint64_t phi__prefix_tools(const phi__request_spec *spec) {
-    uint64_t n = spec->tool_count;
+    uint64_t n = 0;
+    size_t i, deferred = 0;
+    for (i = 0; i < spec->tool_count; i++) deferred += spec->tools[i].deferred;
+    n = spec->tool_count - deferred;
+    for (i = 0; i < spec->tool_count; i++)
+        if (!spec->tools[i].deferred) n = phi__prefix_tool(&spec->tools[i], n);
+    return deferred > 0 ? phi__hash_mix(n + 1) : n;
+}
+
+static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uint64_t n) {
     size_t i;
-    for (i = 0; i < spec->tool_count; i++) {
-        n = phi__prefix_hash(spec->tools[i].raw, n);
-        n = phi__prefix_hash(spec->tools[i].name, n);
-        n = phi__prefix_hash(spec->tools[i].description, n);
-        n = phi__prefix_hash(spec->tools[i].schema, n + (spec->tools[i].strict ? 1 : 0));
+    for (i = 0; i < spec->tool_count; i++)
+        if (spec->tools[i].deferred && phi_str_equal(spec->tools[i].name, name))
+            return phi__prefix_tool(&spec->tools[i], n);
+    return n;
+}
+
+/* The deferred tools that an answer found or calls, as they are now. */
+static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, uint64_t n) {
+    phi_str name;
+    size_t i, at;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
+            n = phi__prefix_use(e->spec, c->name, n);
+        for (at = 0; phi__takes_reference(c, &at, &name);) n = phi__prefix_use(e->spec, name, n);
     }
     return n;
 }
@@ -146,6 +175,7 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts) {
     p->first = SIZE_MAX;
     p->system = phi__prefix_hash(e->spec->system_prompt, PHI__PREFIX_VERSION);
     p->tools = phi__prefix_tools(e->spec);
+    p->deferred = phi__takes_deferred(e->spec);
     p->now = phi__hash_mix(p->system ^ phi__hash_mix(p->tools));
     return p;
 }
@@ -165,6 +195,10 @@ static void phi__prefix_look(phi__encoder *e, phi__prefix *p, size_t *cost) {
         if (phi__prefix_valid(e, p, m)) p->thinks[p->at] |= PHI__PREFIX_VALID;
     }
     if (hash != 0 && m->role != PHI_ROLE_EXTENSION) p->now = phi__hash_mix(p->now ^ hash);
+    if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT) {
+        p->now = phi__prefix_uses(e, m, p->now);
+        (*cost)++;
+    }
     p->at++;
 }
 

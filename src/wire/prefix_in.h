@@ -40,6 +40,7 @@ typedef struct phi__prefix {
     uint64_t last;          /* the thinking sent last; 0: none */
     size_t at;              /* next item */
     uint8_t *thinks;
+    bool deferred;    /* one of the tools is */
     bool only_counts; /* the target does not check: all thinking goes back */
     size_t dropped;   /* answers whose thinking is left out */
     size_t first;     /* the first of them; SIZE_MAX: none */

@@ -56,6 +56,29 @@ PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool) {
     phi__encode_piece(e, tool->raw);
 }
 
+PHI__FN bool phi__takes_deferred(const phi__request_spec *spec) {
+    size_t i;
+    for (i = 0; i < spec->tool_count; i++)
+        if (spec->tools[i].deferred) return true;
+    return false;
+}
+
+PHI__FN bool phi__takes_reference(const phi_content *block, size_t *at, phi_str *name) {
+    static const char key[] = "\"tool_name\"";
+    phi_str text = block->replay;
+    size_t i, from;
+    if (block->kind != PHI_CONTENT_OPAQUE || !phi__str_is(block->name, "tool_search_tool_result"))
+        return false;
+    i = phi__str_find(text, *at, key);
+    if (i == SIZE_MAX) return false;
+    for (i += sizeof key - 1; i < text.len && strchr(" \t\r\n:", text.at[i]) != NULL;) i++;
+    if (i >= text.len || text.at[i] != '"') return false;
+    for (from = ++i; i < text.len && text.at[i] != '"';) i++;
+    *name = phi__str(text.at + from, i - from);
+    *at = i;
+    return true;
+}
+
 PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__request_spec *spec) {
     const phi__codec_settings *settings = codec->rules->settings;
     return settings != NULL && settings->level != NULL

@@ -5,8 +5,14 @@
 
 static phi_model sonnet(void) { return phi_model_anthropic("claude-sonnet-4-6", "K"); }
 
-static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {"Reads", 5}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}}};
+static const phi__tool_view one_tool[] = {{{"read", 4},
+                                           {"Reads", 5},
+                                           {"{\"type\":\"object\"}", 17},
+                                           false,
+                                           NULL,
+                                           false,
+                                           {NULL, 0},
+                                           false}};
 
 /* ---- thinking ---- */
 

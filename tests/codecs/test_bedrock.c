@@ -174,8 +174,8 @@ TEST(results_share_one_message_and_lost_ones_are_made_good) {
 }
 
 TEST(an_adaptive_claude_gets_effort_and_a_forced_call_gives_way_to_thinking) {
-    static const phi__tool_view tool = {{"read", 4}, {"", 0}, {"", 0},  false,
-                                        NULL,        false,   {NULL, 0}};
+    static const phi__tool_view tool = {{"read", 4}, {"", 0}, {"", 0},   false,
+                                        NULL,        false,   {NULL, 0}, false};
     conversation t;
     talk_begin(&t, phi_model_bedrock(NULL, "global.anthropic.claude-opus-4-7-v1", "K"));
     t.spec.thinking = PHI_THINKING_HIGH;

@@ -136,7 +136,7 @@ TEST(a_thinking_model_since_3_keeps_its_temperature) {
 
 TEST(tool_choice_is_a_mode_and_const_becomes_enum) {
     static const phi__tool_view tools[] = {
-        {{"a", 1}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}},
+        {{"a", 1}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false},
         {{"b", 1},
          {"B", 1},
          {"{\"type\":\"object\",\"properties\":{\"const\":{\"const\":\"x\"}},"
@@ -145,7 +145,8 @@ TEST(tool_choice_is_a_mode_and_const_becomes_enum) {
          false,
          NULL,
          false,
-         {NULL, 0}}};
+         {NULL, 0},
+         false}};
     static const char *const modes[] = {"\"AUTO\"", "\"NONE\"", "\"ANY\""};
     conversation t;
     int i;
@@ -193,7 +194,7 @@ TEST(the_user_must_begin_and_the_model_may_not_end) {
 
 TEST(a_tool_name_must_begin_with_a_letter) {
     static const phi__tool_view tools[] = {
-        {{"2b", 2}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}}};
+        {{"2b", 2}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false}};
     conversation t;
     char words[120];
     talk_begin(&t, flash_2_5());
@@ -595,7 +596,8 @@ TEST(encoding_survives_every_failed_allocation) {
                                             false,
                                             NULL,
                                             false,
-                                            {NULL, 0}}};
+                                            {NULL, 0},
+                                            false}};
     conversation t;
     int n = 0;
     bool tripped;

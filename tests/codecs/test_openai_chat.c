@@ -5,7 +5,7 @@
 #define P PHI_PROTOCOL_OPENAI_CHAT
 
 static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}}};
+    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false}};
 
 static phi_model plain(uint64_t quirks) {
     phi_model model = phi_model_local("http://h/v1", "m", NULL);

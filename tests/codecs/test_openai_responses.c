@@ -6,7 +6,7 @@
 #define ITEM "{\"type\":\"reasoning\",\"id\":\"rs_1\",\"summary\":[],\"encrypted_content\":\"E\"}"
 
 static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}}};
+    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false}};
 
 static phi_model gpt(void) { return phi_model_openai_responses("gpt-5-mini", "K"); }
 
@@ -33,6 +33,34 @@ TEST(the_body_stores_nothing_and_asks_for_encrypted_reasoning) {
     check_at(gpt(), PHI_THINKING_LOW, "tools",
              "[{\"type\":\"function\",\"name\":\"read\",\"parameters\":{\"type\":\"object\","
              "\"properties\":{}},\"strict\":false}]");
+}
+
+static void check_deferred(phi_model model, bool want) {
+    const phi__codec_rules *rules = phi__registry_codec_find(phi_str_of(model.protocol))->rules;
+    CHECK_EQ_INT(rules->defers(&model), want);
+}
+
+TEST(models_from_gpt_5_4_on_search_deferred_tools_by_themselves) {
+    phi__tool_view tool = one_tool[0];
+    conversation t;
+    tool.deferred = true;
+    talk_begin(&t, phi_model_openai_responses("gpt-5.4", "K"));
+    t.spec.tools = &tool;
+    t.spec.tool_count = 1;
+    talk_user(&t, "hi");
+    talk_render_ok(&t);
+    CHECK_EQ_STR(talk_at(&t, "tools"),
+                 "[{\"type\":\"tool_search\"},{\"type\":\"function\",\"name\":\"read\","
+                 "\"parameters\":{\"type\":\"object\",\"properties\":{}},\"strict\":false,"
+                 "\"defer_loading\":true}]");
+    talk_free(&t);
+    check_deferred(phi_model_openai_responses("gpt-5.4-mini", "K"), true);
+    check_deferred(phi_model_openai_responses("gpt-5.10", "K"), true);
+    check_deferred(phi_model_openai_responses("gpt-6", "K"), true);
+    check_deferred(phi_model_openai_responses("gpt-5.3-codex", "K"), false);
+    check_deferred(phi_model_openai_responses("gpt-5-mini", "K"), false);
+    check_deferred(phi_model_openai_responses("gpt-4.1", "K"), false);
+    check_deferred(phi_model_openai_responses("o3", "K"), false);
 }
 
 TEST(thinking_levels_are_efforts_and_only_for_models_that_reason) {
@@ -752,6 +780,7 @@ TEST(every_failed_allocation_is_survived) {
 }
 
 TEST_MAIN(TEST_ENTRY(the_body_stores_nothing_and_asks_for_encrypted_reasoning),
+          TEST_ENTRY(models_from_gpt_5_4_on_search_deferred_tools_by_themselves),
           TEST_ENTRY(thinking_levels_are_efforts_and_only_for_models_that_reason),
           TEST_ENTRY(a_model_of_an_unknown_name_is_told_of_reasoning_only_when_it_is_to_think),
           TEST_ENTRY(max_output_tokens_is_at_least_16),

@@ -89,9 +89,10 @@ static const phi__tool_view tools[] = {
      false,
      NULL,
      false,
-     {NULL, 0}},
-    {{"list", 4}, {"", 0}, {"", 0}, false, NULL, false, {NULL, 0}},
-    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, true, NULL, false, {NULL, 0}}};
+     {NULL, 0},
+     false},
+    {{"list", 4}, {"", 0}, {"", 0}, false, NULL, false, {NULL, 0}, false},
+    {{"pay", 3}, {"", 0}, {STRICT, sizeof STRICT - 1}, true, NULL, false, {NULL, 0}, false}};
 
 typedef struct variant {
     const char *name;

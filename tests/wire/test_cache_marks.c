@@ -163,8 +163,15 @@ TEST(the_key_of_the_cache_is_the_session_unless_caching_is_disabled) {
 }
 
 static const phi__tool_view two_tools[2] = {
-    {{"first", 5}, {"One", 3}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}},
-    {{"second", 6}, {"Two", 3}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}},
+    {{"first", 5}, {"One", 3}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}, false},
+    {{"second", 6},
+     {"Two", 3},
+     {"{\"type\":\"object\"}", 17},
+     false,
+     NULL,
+     false,
+     {NULL, 0},
+     false},
 };
 
 static int marks_in(const conversation *t) {

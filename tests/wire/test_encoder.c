@@ -261,8 +261,9 @@ static const phi__tool_view tools[] = {
      false,
      NULL,
      false,
-     {NULL, 0}},
-    {{"shot", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}},
+     {NULL, 0},
+     false},
+    {{"shot", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false},
 };
 
 static void check_slices(phi_model model) {

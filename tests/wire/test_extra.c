@@ -320,8 +320,9 @@ TEST(the_list_of_what_to_include_is_added_to) {
 }
 
 TEST(tools_prompt_and_a_format_stay_whole_beside_an_extra) {
-    static const phi__tool_view tool = {
-        {"read", 4}, {"{[", 2}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}};
+    static const phi__tool_view tool = {{"read", 4}, {"{[", 2}, {"{\"type\":\"object\"}", 17},
+                                        false,       NULL,      false,
+                                        {NULL, 0},   false};
     conversation t;
     talk_begin(&t, phi_model_openai_responses("gpt-4o", "K"));
     talk_user(&t, "hi");

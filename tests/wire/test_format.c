@@ -30,8 +30,9 @@ static phi_format json_object(void) {
     return format;
 }
 
-static const phi__tool_view look = {
-    {"look", 4}, {"Looks.", 6}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}};
+static const phi__tool_view look = {{"look", 4}, {"Looks.", 6}, {"{\"type\":\"object\"}", 17},
+                                    false,       NULL,          false,
+                                    {NULL, 0},   false};
 
 /* Renders "hi" with a format and `tools` tools of the agent's own; its preflight is looked at too. */
 static phi_status renders(conversation *t, phi_model model, phi_format format, size_t tools) {

@@ -19,7 +19,7 @@ static void all_set(conversation *t) {
 }
 
 static const phi__tool_view one_tool[] = {
-    {{"read", 4}, {"", 0}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}}};
+    {{"read", 4}, {"", 0}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}, false}};
 
 static void begin(conversation *t, phi_model model) {
     talk_begin(t, model);
@@ -318,9 +318,9 @@ TEST(thinking_of_a_model_that_cannot_is_named) {
 #define SEARCH "{\"type\": \"web_search_20250305\", \"name\":\"web_search\"}"
 
 static const phi__tool_view mixed[] = {
-    {{"read", 4}, {"", 0}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}},
-    {{"memory", 6}, {"", 0}, {"", 0}, false, NULL, true, {"{\"m\":1}", 7}},
-    {{NULL, 0}, {NULL, 0}, {NULL, 0}, false, NULL, true, {SEARCH, sizeof SEARCH - 1}}};
+    {{"read", 4}, {"", 0}, {"{\"type\":\"object\"}", 17}, false, NULL, false, {NULL, 0}, false},
+    {{"memory", 6}, {"", 0}, {"", 0}, false, NULL, true, {"{\"m\":1}", 7}, false},
+    {{NULL, 0}, {NULL, 0}, {NULL, 0}, false, NULL, true, {SEARCH, sizeof SEARCH - 1}, false}};
 
 static void check_raw(phi_model model, const phi__tool_view *tools, size_t count,
                       const char *want) {

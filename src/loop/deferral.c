@@ -1,0 +1,322 @@
+/* deferral.c - which tools a request names instead of defining them, and which were loaded. */
+#include "loop/deferral_in.h"
+
+#include "loop/loop_in.h"
+#include "model/tokens.h"
+#include "text/records_in.h"
+#include "wire/takes_in.h"
+
+enum {
+    PHI__DEFERRAL_WINDOW = 128000, /* phi_model.context_window's default */
+    PHI__DEFERRAL_INDEX = 8192     /* bytes of names in the system prompt */
+};
+
+/* ---- which tools ---- */
+
+PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool) {
+    return plan.way != PHI__DEFERRAL_NONE && tool->raw == NULL &&
+           (tool->deferred || (plan.above && tool->may_defer));
+}
+
+static uint64_t phi__deferral_tokens(const phi__agent *agent, const phi__tool_view *view) {
+    const phi_token_counter *counter = phi__projection_counter(agent);
+    return (uint64_t)phi_tokens_of_text(counter, view->name) +
+           phi_tokens_of_text(counter, view->description) +
+           phi_tokens_of_text(counter, view->schema);
+}
+
+static bool phi__deferral_native(const phi__agent *agent) {
+    return agent->provider == NULL && agent->codec->rules->defers != NULL &&
+           agent->codec->rules->defers(&agent->desc.model);
+}
+
+/* The tools that may be deferred are more than their part of the window. */
+static bool phi__deferral_above(const phi__agent *agent) {
+    const phi__toolset *set = agent->tools;
+    uint64_t window = agent->desc.model.context_window, percent = agent->desc.defer_percent;
+    uint64_t sum = 0;
+    size_t i;
+    if (percent == PHI_UNLIMITED) return false;
+    if (window == 0) window = PHI__DEFERRAL_WINDOW;
+    for (i = 0; i < set->count; i++)
+        if (set->tools[i].may_defer && set->tools[i].raw == NULL)
+            sum += phi__deferral_tokens(agent, &set->views[i]);
+    return sum > window * percent / 100;
+}
+
+PHI__FN phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent) {
+    const phi__toolset *set = agent->tools;
+    phi__deferral_plan plan = {PHI__DEFERRAL_NONE, false};
+    bool any = false;
+    size_t i;
+    if (!set->may_defer) return plan;
+    plan.above = phi__deferral_above(agent);
+    for (i = 0; i < set->count && !any; i++)
+        any = set->tools[i].raw == NULL &&
+              (set->tools[i].deferred || (plan.above && set->tools[i].may_defer));
+    if (any) plan.way = phi__deferral_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
+    for (i = 0; i < set->count && plan.way == PHI__DEFERRAL_OWN; i++)
+        if (phi__deferral_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
+    return plan;
+}
+
+PHI__FN const char *phi__deferral_refuses(const phi_tool *tools, size_t count) {
+    bool any = false;
+    size_t i;
+    for (i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
+    for (i = 0; i < count && any; i++)
+        if (phi__deferral_is_own(phi_str_of(tools[i].name))) return tools[i].name;
+    return NULL;
+}
+
+/* ---- what was loaded ---- */
+
+PHI__FN void phi__deferral_free(phi__agent *agent) {
+    phi__deferral *d = agent->prior.deferral;
+    if (d == NULL) return;
+    phi_arena_free(&d->arena);
+    phi__free(&agent->memory, d->names, d->cap * sizeof *d->names);
+    phi__free(&agent->memory, d, sizeof *d);
+    agent->prior.deferral = NULL;
+}
+
+PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name) {
+    const phi__deferral *d = agent->prior.deferral;
+    size_t i;
+    for (i = 0; d != NULL && i < d->count; i++)
+        if (phi_str_equal(d->names[i], name)) return true;
+    return false;
+}
+
+PHI__FN bool phi__deferral_keep(phi__agent *agent, phi_str name) {
+    phi__deferral *d = agent->prior.deferral;
+    if (phi__deferral_is_loaded(agent, name)) return true;
+    if (d == NULL) {
+        d = (phi__deferral *)phi__alloc(&agent->memory, sizeof *d);
+        if (d == NULL) return false;
+        phi_arena_init(&d->arena, &agent->memory, 512);
+        agent->prior.deferral = d;
+    }
+    if (d->count == d->cap) {
+        void *grown = phi__grow(&agent->memory, d->names, &d->cap, d->count + 1, sizeof *d->names);
+        if (grown == NULL) return false;
+        d->names = (phi_str *)grown;
+    }
+    if (!phi__arena_str(&d->arena, name, &d->names[d->count])) return false;
+    d->count++;
+    return true;
+}
+
+/* Keeps the names in the details of one result. */
+static bool phi__deferral_read(phi__agent *agent, phi_str details, phi_arena *arena) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, details, PHI_JSON_BORROW, &root, NULL);
+    phi_json_iter it = phi_json_each(phi_json_get(root, "loaded"));
+    const phi_json *name;
+    bool done = status != PHI_NO_MEMORY;
+    while (status == PHI_OK && done && (name = phi_json_next(&it)) != NULL)
+        done = phi__deferral_keep(agent, phi_json_str(name, ""));
+    phi_arena_reset(arena, mark);
+    return done;
+}
+
+/* Keeps what the view says was loaded. False: no memory. */
+static bool phi__deferral_look(phi__agent *agent, phi_arena *arena) {
+    const phi__fold *fold = &agent->thread->fold;
+    size_t i;
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = fold->items[i].message;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__str_is(m->tool_name, PHI__DEFERRAL_LOAD) ||
+            !phi__str_starts(m->details, PHI__DEFERRAL_DETAILS))
+            continue;
+        if (!phi__deferral_read(agent, m->details, arena)) return false;
+    }
+    return true;
+}
+
+#ifndef PHI_NO_SNAPSHOT
+
+PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent) {
+    const phi__deferral *d = agent->prior.deferral;
+    size_t i;
+    if (d == NULL) return;
+    phi__records_raw(out, "loaded_tools", "[");
+    for (i = 0; i < d->count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, d->names[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names) {
+    phi_json_iter it = phi_json_each(names);
+    const phi_json *name;
+    while ((name = phi_json_next(&it)) != NULL)
+        if (!phi__deferral_keep(agent, phi_json_str(name, ""))) return false;
+    return true;
+}
+
+#endif
+
+/* ---- calls ---- */
+
+/* Its own memory ended: then the names of before count. */
+static void phi__deferral_look_now(phi__agent *agent) {
+    phi_arena scratch;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    (void)phi__deferral_look(agent, &scratch);
+    phi_arena_free(&scratch);
+}
+
+static bool phi__deferral_hides(phi__agent *agent, phi_str name) {
+    phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    const phi_tool *tool = phi__toolset_find(agent->tools, name);
+    if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__deferral_defers(plan, tool))
+        return false;
+    if (!phi__deferral_is_loaded(agent, name)) phi__deferral_look_now(agent);
+    return !phi__deferral_is_loaded(agent, name);
+}
+
+PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name) {
+    const phi_tool *tool = phi__toolset_find(agent->tools, name);
+    if (!agent->tools->may_defer) return tool;
+    if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
+    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
+        return NULL;
+    return &agent->tools->finders[phi__str_is(name, PHI__DEFERRAL_LOAD)];
+}
+
+/* ---- requests ---- */
+
+/* Which tools are not defined, or marked. NULL: no memory. */
+static uint8_t *phi__deferral_marks(const phi__agent *agent, phi__deferral_plan plan,
+                                    phi_arena *arena) {
+    const phi__toolset *set = agent->tools;
+    uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
+    size_t i;
+    for (i = 0; marks != NULL && i < set->count; i++) {
+        if (!phi__deferral_defers(plan, &set->tools[i])) continue;
+        if (plan.way == PHI__DEFERRAL_OWN)
+            marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
+        else if (!phi__deferral_is_loaded(agent, set->views[i].name))
+            marks[i] = PHI__TOOLSET_DEFERRED;
+    }
+    return marks;
+}
+
+static phi__tool_view phi__deferral_view(const phi_tool *tool) {
+    phi__tool_view view;
+    memset(&view, 0, sizeof view);
+    view.name = phi_str_of(tool->name);
+    view.description = phi_str_of(tool->description);
+    view.schema = phi_str_of(tool->schema);
+    return view;
+}
+
+/* phi's tools, and those that were loaded, in the order of loading. */
+static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
+                               phi__toolset_change *change) {
+    const phi__toolset *set = agent->tools;
+    const phi__deferral *d = agent->prior.deferral;
+    size_t most = d != NULL ? d->count : 0, i, j;
+    phi__tool_view *more =
+        (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(most, 2), sizeof *more));
+    if (more == NULL) return false;
+    more[0] = phi__deferral_view(&set->finders[0]);
+    more[1] = phi__deferral_view(&set->finders[1]);
+    change->more_count = 2;
+    for (i = 0; i < most; i++)
+        for (j = 0; j < set->count; j++)
+            if (marks[j] != 0 && phi_str_equal(set->views[j].name, d->names[i]))
+                more[change->more_count++] = set->views[j];
+    change->more = more;
+    return true;
+}
+
+/* The system prompt with the names of all deferred tools, loaded or not: it stays the same. False:
+   no memory. */
+static bool phi__deferral_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
+                                phi_str *system_prompt) {
+    const phi__toolset *set = agent->tools;
+    size_t i, begin, unsaid = 0;
+    phi__buf text;
+    bool done;
+    phi__buf_init(&text, arena->memory);
+    phi__buf_add_str(&text, *system_prompt);
+    if (text.len > 0) phi__buf_text(&text, "\n\n");
+    phi__buf_text(&text, "More tools than those that are defined can be called. Find them by words "
+                         "with " PHI__DEFERRAL_SEARCH ", and load one with " PHI__DEFERRAL_LOAD
+                         " before you call it. Their names:");
+    begin = text.len;
+    for (i = 0; i < set->count; i++) {
+        if (marks[i] == 0) continue;
+        if (unsaid > 0 || text.len - begin + set->views[i].name.len > PHI__DEFERRAL_INDEX) {
+            unsaid++;
+            continue;
+        }
+        phi__buf_text(&text, text.len > begin ? ", " : " ");
+        phi__buf_add_str(&text, set->views[i].name);
+    }
+    if (unsaid > 0) phi__buf_printf(&text, " and %llu more", (unsigned long long)unsaid);
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), system_prompt);
+    phi__buf_free(&text);
+    return done;
+}
+
+/* ---- tools that are gone ---- */
+
+static bool phi__deferral_is_among(const phi__tool_view *views, size_t count, phi_str name) {
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (phi_str_equal(views[i].name, name)) return true;
+    return false;
+}
+
+/* Claude refuses a history whose tool search found a tool that is not there any more: such a one
+   stays, as a name, and a call of it fails. Raw tools may be those. False: no memory. */
+static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
+                               phi__toolset_change *change) {
+    const phi__fold *fold = &agent->thread->fold;
+    const phi__toolset *set = agent->tools;
+    phi__tool_view *more = NULL;
+    phi_str name;
+    size_t pass, i, j, at, n = 0;
+    if (!phi__deferral_native(agent) || set->has_raw || agent->desc.raw_tool_count > 0) return true;
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 0; i < fold->count; i++)
+            for (j = 0; j < fold->items[i].message->content_count; j++)
+                for (at = 0;
+                     phi__takes_reference(&fold->items[i].message->content[j], &at, &name);) {
+                    if (pass == 0) n++;
+                    if (pass == 0 || phi__deferral_is_among(set->views, set->count, name) ||
+                        phi__deferral_is_among(more, change->more_count, name))
+                        continue;
+                    memset(&more[change->more_count], 0, sizeof *more);
+                    more[change->more_count].name = name;
+                    more[change->more_count].description = PHI__LIT("This tool is gone.");
+                    more[change->more_count].schema = PHI__LIT("{\"type\":\"object\"}");
+                    more[change->more_count++].deferred = true;
+                }
+        if (n == 0) return true;
+        if (pass > 0) break;
+        more = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(n, sizeof *more));
+        if (more == NULL) return false;
+        change->more = more;
+    }
+    return true;
+}
+
+PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                                  phi_str *system_prompt) {
+    phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    memset(change, 0, sizeof *change);
+    if (!phi__deferral_gone(agent, arena, change)) return false;
+    if (plan.way == PHI__DEFERRAL_NONE) return true;
+    if (!phi__deferral_look(agent, arena)) return false;
+    change->marks = phi__deferral_marks(agent, plan, arena);
+    if (change->marks == NULL) return false;
+    return plan.way != PHI__DEFERRAL_OWN ||
+           (phi__deferral_more(agent, change->marks, arena, change) &&
+            phi__deferral_index(agent, change->marks, arena, system_prompt));
+}

@@ -1,0 +1,62 @@
+/* deferral_in.h - deferred tools: a request names them, and their definitions are loaded on demand.
+
+   By the provider's tool search, where it has one (phi__codec_rules.defers): the definitions are
+   sent, marked, and the provider shows the model those that it has found. Else by two tools of phi,
+   search_tools and load_tools: the system prompt ends with an index of names, and what was loaded is
+   defined behind the other tools, in the order of loading, so that a request begins as the one before
+   did. The results of load_tools in the view say what was loaded; the agent keeps their names, which
+   outlive a compaction, and are in its snapshots as "loaded_tools":["NAME",...]. */
+#ifndef PHI_LOOP_DEFERRAL_IN_H
+#define PHI_LOOP_DEFERRAL_IN_H
+
+#include "loop/toolset_in.h"
+#include "loop/types_in.h"
+
+#define PHI__DEFERRAL_SEARCH "search_tools"
+#define PHI__DEFERRAL_LOAD "load_tools"
+/* The details of a result of load_tools begin so. */
+#define PHI__DEFERRAL_DETAILS "{\"loaded\":["
+
+/* The names of what was loaded in an agent's conversation. */
+typedef struct phi__deferral {
+    phi_arena arena;
+    phi_str *names;
+    size_t count, cap;
+} phi__deferral;
+
+typedef enum phi__deferral_way {
+    PHI__DEFERRAL_NONE = 0, /* no tool is deferred */
+    PHI__DEFERRAL_NATIVE,
+    PHI__DEFERRAL_OWN
+} phi__deferral_way;
+
+/* How the agent's effective tools are deferred for its model. */
+typedef struct phi__deferral_plan {
+    phi__deferral_way way;
+    bool above; /* may_defer counts */
+} phi__deferral_plan;
+PHI__FN phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent);
+PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool);
+
+/* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
+PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                                  phi_str *system_prompt);
+/* The tool that a call of this name starts; NULL: there is none, or it is not loaded. */
+PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name);
+PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name);
+/* Loaded from now on. False: no memory. */
+PHI__FN bool phi__deferral_keep(phi__agent *agent, phi_str name);
+PHI__FN void phi__deferral_free(phi__agent *agent); /* nothing is loaded any more */
+/* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
+PHI__FN const char *phi__deferral_refuses(const phi_tool *tools, size_t count);
+
+#ifndef PHI_NO_SNAPSHOT
+PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent);
+PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names); /* false: no memory */
+#endif
+
+/* deferral_tools.c: phi's two tools, the search first; and whether one of them has this name. */
+PHI__FN void phi__deferral_tools(phi_tool out[2]);
+PHI__FN bool phi__deferral_is_own(phi_str name);
+
+#endif
