@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x698d08d2
+#if PHI__PUB_MODEL != 0x073bd684
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -72,10 +72,10 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x022807c6
+#if PHI__PUB_LOOP != 0x1d2dad9c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x04b459a3
+#if PHI__PUB_FEATURES != 0xba15fbcc
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0xe78c052c
@@ -8124,11 +8124,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xa2441571
+#if PHI__IMP_TOOLS != 0x2b38cded
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xa2441571
+#define PHI__IMP_TOOLS 0x2b38cded
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10146,7 +10146,7 @@ static const char *phi__read_file_kind(const phi__read *read) {
                                                       : "sound";
 }
 
-/* {"path":...} and, of what is no text, its bytes; terminated. */
+/* {"path":...} and, of a file that is no text, its bytes; terminated. */
 static void phi__read_file_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));

@@ -229,7 +229,7 @@ static void phi__interactions_stream_call(phi__assembly *a, const phi__interacti
         phi__assembly_wait(a, block, s->arguments);
 }
 
-/* The end of a block, whatever it is. */
+/* The end of a block of any kind. */
 static void phi__interactions_stream_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     if (!d->open) return;

@@ -13,7 +13,7 @@
     !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
 
 /* For decoders. True if a text is one JSON value; bytes that are not UTF-8 do not count, because
-   what is kept has U+FFFD in their place. Uses and resets the arena. */
+   kept text has U+FFFD in their place. Uses and resets the arena. */
 PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
 /* The same for an object alone. */
 PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);

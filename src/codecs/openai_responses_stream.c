@@ -175,7 +175,7 @@ static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
 
 /* ---- items of other types ---- */
 
-/* What is there of an opaque item so far. Broken JSON leaves what was there before. */
+/* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
 static void phi__openai_responses_stream_put_opaque(phi__assembly *a, size_t block,
                                                     const phi__openai_responses_output_item *item) {
     phi__draft *d = &a->drafts[block];

@@ -36,7 +36,7 @@ PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf
 /* The members of a model call's body that a count takes: moved to the beginning of `body`, which
    changes. *out is their text, without the braces. False: the body is no object. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out);
-/* Appends what is before the members. */
+/* Appends the bytes before the members. */
 PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, bool any,
                                  phi__buf *out);
 

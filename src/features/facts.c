@@ -145,7 +145,7 @@ static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi
     return true;
 }
 
-/* ---- what the model was told ---- */
+/* ---- facts that the model knows ---- */
 
 /* An update names what it told in its details, so that the next one, after a restore or in another
    lane as well, is made from the history alone:
@@ -163,7 +163,7 @@ typedef struct phi__tellings {
     uint64_t state;
 } phi__tellings;
 
-enum { PHI__FACTS_UPDATES = 64 }; /* after as many changes everything is told again */
+enum { PHI__FACTS_UPDATES = 64 }; /* after as many changes all facts are sent again */
 
 static uint64_t phi__facts_hash(const phi_fact *fact) {
     return phi__hash(fact->value, phi__hash(fact->key, 1)) | 1;
@@ -275,7 +275,7 @@ static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {
     phi__json_write_str(out, phi__str(digits, hash != 0 ? 16 : 0));
 }
 
-/* The facts that differ from what was told, and the keys that are gone. */
+/* The facts that differ from those that the model knows, and the keys that are gone. */
 static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t count,
                               const phi__told *told, size_t told_count) {
     size_t i = 0, t = 0;
@@ -338,7 +338,7 @@ static bool phi__facts_say(phi__run *run, phi__buf *text, phi__buf *details) {
     return phi__tell(run, &message);
 }
 
-/* Tells everything, or what has changed since. */
+/* Tells everything, or the changes since. */
 static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings *tellings,
                             const phi_fact *list, size_t count, size_t left) {
     phi_memory *memory = &run->agent->memory;

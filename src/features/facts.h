@@ -1,19 +1,18 @@
-/* facts.h - world facts: short texts under keys that models are told of as they change.
+/* facts.h - world facts: short texts under keys that reach models as they change.
 
    A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. Before
    a model call, an update (phi_message.is_update) tells the agent's model the facts that it may
-   know and was not told yet, and no others: all of them first, then what has changed. It enters the
-   log and stays in the view, so that a request is the last one and what is new.
+   know and was not told yet, and no others: all of them first, then the changes. It enters the
+   log and stays in the view, so that a request is the last one and the new messages.
 
-       [What you know now]        [What has changed]
-       king: is ill               weather: sun
-       weather: rain              [No longer known]
-                                  king
+       [What you know now]
+       king: is ill
+       weather: rain
 
    In the order of the keys, each key once: the agent's own fact goes before a group's, that of the
    group whose name sorts last before another's, and a group's before one of all. Further lines of a
-   value are indented. Where the view has lost an update, and after 64 of them, everything is told
-   again. Agents that phi makes of its own for another agent know what that one knows; writers of
+   value are indented. Where the view has lost an update, and after 64 of them, the next one tells
+   everything. Agents that phi makes of its own for another agent know what that one knows; writers of
    summaries see no facts.
 
    PHI_NO_FACTS leaves this out: then these functions are not declared.

@@ -21,7 +21,7 @@ static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     return false;
 }
 
-/* What is sent back as it is must be whole: else the request is broken. */
+/* Data that goes back unchanged must be whole: else the request is broken. */
 static bool phi__check_is_object(phi_str json) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, json);

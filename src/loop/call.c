@@ -306,8 +306,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* Handles the return value of start or step; a tool that is done without a result gets an empty
-   text. */
+/* Handles the flow of start or step; a tool that is done without a result gets an empty text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
@@ -379,8 +378,7 @@ static void phi__call_start_again(phi__toolcall *call) {
         phi__call_begin(call, call->tool->start);
 }
 
-/* Of a call that is claimed, instead of a result that is an error. False: it is not to be tried
-   again. */
+/* Of a call that is claimed, instead of a result that is an error. False: no try is left. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
@@ -432,11 +430,10 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     char words[400];
     call->started = true;
     if (call->tool == NULL) {
-        (void)snprintf(words, sizeof words,
-                       phi__toolset_find(call->run->agent->tools, call->block->name) != NULL
-                           ? "Tool %.*s is not loaded: load it by load_tools, then call it"
-                           : "Tool %.*s not found",
-                       (int)phi__utf8_cut(call->block->name, 200), call->block->name.at);
+        bool known = phi__toolset_find(call->run->agent->tools, call->block->name) != NULL;
+        (void)snprintf(words, sizeof words, "Tool %.*s %s",
+                       (int)phi__utf8_cut(call->block->name, 200), call->block->name.at,
+                       known ? "is not loaded: load it by load_tools, then call it" : "not found");
         phi__call_fail(call, words);
     } else if (call->block->incomplete) {
         phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");

@@ -2,10 +2,10 @@
 
    By the provider's tool search, where it has one (phi__codec_rules.defers): the definitions are
    sent, marked, and the provider shows the model those that it has found. Else by two tools of phi,
-   search_tools and load_tools: the system prompt ends with an index of names, and what was loaded is
-   defined behind the other tools, in the order of loading, so that a request begins as the one before
-   did. The results of load_tools in the view say what was loaded; the agent keeps their names, which
-   outlive a compaction, and are in its snapshots as "loaded_tools":["NAME",...]. */
+   search_tools and load_tools: the system prompt ends with an index of names, and loaded tools are
+   defined behind the other tools, in the order of loading, so that a request begins as the one
+   before did. The results of load_tools in the view name the loaded tools; the agent keeps their
+   names, which outlive a compaction, and are in its snapshots as "loaded_tools":["NAME",...]. */
 #ifndef PHI_LOOP_DEFERRAL_IN_H
 #define PHI_LOOP_DEFERRAL_IN_H
 
@@ -17,7 +17,7 @@
 /* The details of a result of load_tools begin so. */
 #define PHI__DEFERRAL_DETAILS "{\"loaded\":["
 
-/* The names of what was loaded in an agent's conversation. */
+/* The names of tools loaded in an agent's conversation. */
 typedef struct phi__deferral {
     phi_arena arena;
     phi_str *names;
@@ -57,6 +57,6 @@ PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names); /* fa
 
 /* deferral_tools.c: phi's two tools, the search first; and whether one of them has this name. */
 PHI__FN void phi__deferral_tools(phi_tool out[2]);
-PHI__FN bool phi__deferral_is_own(phi_str name);
+PHI__FN bool phi__deferral_tools_is_own(phi_str name);
 
 #endif

@@ -1,7 +1,7 @@
 /* deferral_tools.c - search_tools and load_tools, for models whose provider has no tool search.
 
-   A search counts words: those in a name more than those in a description. It looks at so many tools
-   in a step, and continues in the next one. */
+   A search counts words: those in a name more than those in a description. It looks at so many
+   tools in a step, and continues in the next one. */
 #include "base/utf8_in.h"
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
@@ -26,7 +26,8 @@ typedef struct phi__deferral_search {
     uint32_t points[PHI__DEFERRAL_FOUND];
 } phi__deferral_search;
 
-static phi_flow phi__deferral_say(phi_call call, phi_str text, phi_str details, bool is_error) {
+static phi_flow phi__deferral_tools_say(phi_call call, phi_str text, phi_str details,
+                                        bool is_error) {
     phi_content content;
     phi_tool_result result;
     memset(&content, 0, sizeof content);
@@ -41,22 +42,22 @@ static phi_flow phi__deferral_say(phi_call call, phi_str text, phi_str details, 
     return PHI_DONE;
 }
 
-static phi_flow phi__deferral_fail(phi_call call, const char *words) {
-    return phi__deferral_say(call, phi_str_of(words), phi__str(NULL, 0), true);
+static phi_flow phi__deferral_tools_fail(phi_call call, const char *words) {
+    return phi__deferral_tools_say(call, phi_str_of(words), phi__str(NULL, 0), true);
 }
 
 /* ---- search_tools ---- */
 
-static bool phi__deferral_letter(char c) {
+static bool phi__deferral_tools_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (unsigned char)c >= 0x80;
 }
 
-static void phi__deferral_split(phi__deferral_search *s, phi_str query) {
+static void phi__deferral_tools_split(phi__deferral_search *s, phi_str query) {
     size_t i = 0, n;
     while (i < query.len && s->word_count < PHI__DEFERRAL_WORDS) {
         char *word = s->words[s->word_count];
-        for (n = 0; i < query.len && phi__deferral_letter(query.at[i]); i++)
+        for (n = 0; i < query.len && phi__deferral_tools_letter(query.at[i]); i++)
             if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = query.at[i];
         word[n] = '\0';
         if (n > 0)
@@ -66,7 +67,8 @@ static void phi__deferral_split(phi__deferral_search *s, phi_str query) {
     }
 }
 
-static uint32_t phi__deferral_points(const phi__deferral_search *s, const phi__tool_view *view) {
+static uint32_t phi__deferral_tools_points(const phi__deferral_search *s,
+                                           const phi__tool_view *view) {
     phi_str description = view->description;
     uint32_t points = 0;
     size_t i, had = 0;
@@ -82,7 +84,7 @@ static uint32_t phi__deferral_points(const phi__deferral_search *s, const phi__t
 }
 
 /* Among the best, behind those that are as good. */
-static void phi__deferral_rank(phi__deferral_search *s, size_t tool, uint32_t points) {
+static void phi__deferral_tools_rank(phi__deferral_search *s, size_t tool, uint32_t points) {
     size_t at = s->found_count;
     while (at > 0 && s->points[at - 1] < points) at--;
     if (at >= PHI__DEFERRAL_FOUND) return;
@@ -93,15 +95,15 @@ static void phi__deferral_rank(phi__deferral_search *s, size_t tool, uint32_t po
     s->points[at] = points;
 }
 
-static phi_flow phi__deferral_found(phi__toolcall *call, const phi__deferral_search *s) {
+static phi_flow phi__deferral_tools_found(phi__toolcall *call, const phi__deferral_search *s) {
     phi__agent *agent = call->run->agent;
     const phi__toolset *set = agent->tools;
     phi_call handle = phi__call_handle(call);
     phi__buf text;
     size_t i;
     if (s->found_count == 0)
-        return phi__deferral_say(handle, PHI__LIT("No tool has any of these words."),
-                                 phi__str(NULL, 0), false);
+        return phi__deferral_tools_say(handle, PHI__LIT("No tool has any of these words."),
+                                       phi__str(NULL, 0), false);
     phi__buf_init(&text, &agent->memory);
     for (i = 0; i < s->found_count; i++) {
         const phi__tool_view *view = &set->views[s->found[i]];
@@ -114,58 +116,59 @@ static phi_flow phi__deferral_found(phi__toolcall *call, const phi__deferral_sea
         if (n < view->description.len) phi__buf_text(&text, "...");
     }
     if (text.failed)
-        (void)phi__deferral_fail(handle, "no memory");
+        (void)phi__deferral_tools_fail(handle, "no memory");
     else
-        (void)phi__deferral_say(handle, phi__buf_str(&text), phi__str(NULL, 0), false);
+        (void)phi__deferral_tools_say(handle, phi__buf_str(&text), phi__str(NULL, 0), false);
     phi__buf_free(&text);
     return PHI_DONE;
 }
 
-static phi_flow phi__deferral_search_step(void *user_data, phi_call handle) {
+static phi_flow phi__deferral_tools_search_step(void *user_data, phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     phi__deferral_search *s = (phi__deferral_search *)phi_call_state(handle, sizeof *s);
     const phi__agent *agent;
     phi__deferral_plan plan;
     size_t to;
     (void)user_data;
-    if (call == NULL || s == NULL) return phi__deferral_fail(handle, "no memory");
+    if (call == NULL || s == NULL) return phi__deferral_tools_fail(handle, "no memory");
     agent = call->run->agent;
     plan = phi__deferral_plan_of(agent);
     to = phi__min(phi__add(s->at, PHI__DEFERRAL_SLICE), agent->tools->count);
     for (; s->at < to; s->at++) {
         uint32_t points;
         if (!phi__deferral_defers(plan, &agent->tools->tools[s->at])) continue;
-        points = phi__deferral_points(s, &agent->tools->views[s->at]);
-        if (points > 0) phi__deferral_rank(s, s->at, points);
+        points = phi__deferral_tools_points(s, &agent->tools->views[s->at]);
+        if (points > 0) phi__deferral_tools_rank(s, s->at, points);
     }
-    return s->at < agent->tools->count ? PHI_PENDING : phi__deferral_found(call, s);
+    return s->at < agent->tools->count ? PHI_PENDING : phi__deferral_tools_found(call, s);
 }
 
 /* The arguments are an object. False: it has a result. */
-static bool phi__deferral_parse(phi_call call, phi_arena *arena, phi_str arguments,
-                                phi_json **root) {
+static bool phi__deferral_tools_parse(phi_call call, phi_arena *arena, phi_str arguments,
+                                      phi_json **root) {
     phi_status status = phi_json_parse(arena, arguments, PHI_JSON_BORROW, root, NULL);
     if (status == PHI_OK) return true;
-    (void)phi__deferral_fail(call,
-                             status == PHI_NO_MEMORY ? "no memory" : "Invalid arguments: not JSON");
+    (void)phi__deferral_tools_fail(call, status == PHI_NO_MEMORY ? "no memory"
+                                                                 : "Invalid arguments: not JSON");
     return false;
 }
 
-static phi_flow phi__deferral_search_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__deferral_tools_search_start(void *user_data, phi_call call,
+                                                 phi_str arguments) {
     phi__deferral_search *s = (phi__deferral_search *)phi_call_state(call, sizeof *s);
     phi__toolcall *found = phi__call_find(call);
     phi_arena scratch;
     phi_json *root = NULL;
     bool parsed;
-    if (s == NULL || found == NULL) return phi__deferral_fail(call, "no memory");
+    if (s == NULL || found == NULL) return phi__deferral_tools_fail(call, "no memory");
     phi_arena_init(&scratch, &found->run->agent->memory, 0);
-    parsed = phi__deferral_parse(call, &scratch, arguments, &root);
-    if (parsed) phi__deferral_split(s, phi_json_str(phi_json_get(root, "query"), ""));
+    parsed = phi__deferral_tools_parse(call, &scratch, arguments, &root);
+    if (parsed) phi__deferral_tools_split(s, phi_json_str(phi_json_get(root, "query"), ""));
     phi_arena_free(&scratch);
     if (!parsed) return PHI_DONE;
     if (s->word_count == 0)
-        return phi__deferral_fail(call, "Invalid arguments: query: expected words");
-    return phi__deferral_search_step(user_data, call);
+        return phi__deferral_tools_fail(call, "Invalid arguments: query: expected words");
+    return phi__deferral_tools_search_step(user_data, call);
 }
 
 /* ---- load_tools ---- */
@@ -177,19 +180,20 @@ typedef struct phi__deferral_answer {
     bool failed;
 } phi__deferral_answer;
 
-static void phi__deferral_add(phi__buf *out, phi_str name) {
+static void phi__deferral_tools_add(phi__buf *out, phi_str name) {
     if (out->len > 0) phi__buf_text(out, ", ");
     phi__buf_add(out, name.at, phi__utf8_cut(name, 128));
 }
 
 /* A tool that is not deferred can be called as well. */
-static void phi__deferral_load_one(phi__deferral_answer *a, phi__deferral_plan plan, phi_str name) {
+static void phi__deferral_tools_load_one(phi__deferral_answer *a, phi__deferral_plan plan,
+                                         phi_str name) {
     const phi_tool *tool = phi__toolset_find(a->agent->tools, name);
     if (tool == NULL) {
-        phi__deferral_add(&a->missing, name);
+        phi__deferral_tools_add(&a->missing, name);
         return;
     }
-    phi__deferral_add(&a->loaded, name);
+    phi__deferral_tools_add(&a->loaded, name);
     if (!phi__deferral_defers(plan, tool)) return;
     if (a->details.len == 0) phi__buf_text(&a->details, PHI__DEFERRAL_DETAILS);
     phi__json_write_comma(&a->details);
@@ -197,7 +201,7 @@ static void phi__deferral_load_one(phi__deferral_answer *a, phi__deferral_plan p
     if (!phi__deferral_keep(a->agent, name)) a->failed = true;
 }
 
-static phi_flow phi__deferral_loaded(phi_call call, phi__deferral_answer *a) {
+static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *a) {
     phi__buf *text = &a->loaded;
     bool any = text->len > 0;
     if (any) phi__buf_text(text, ": loaded.");
@@ -209,13 +213,13 @@ static phi_flow phi__deferral_loaded(phi_call call, phi__deferral_answer *a) {
     if (a->details.len > 0) phi__buf_text(&a->details, "]}");
     phi__buf_char(&a->details, '\0');
     if (a->failed || text->failed || a->missing.failed || a->details.failed)
-        return phi__deferral_fail(call, "no memory");
-    return phi__deferral_say(call, phi__buf_str(text),
-                             a->details.len > 1 ? phi__buf_str(&a->details) : phi__str(NULL, 0),
-                             !any);
+        return phi__deferral_tools_fail(call, "no memory");
+    return phi__deferral_tools_say(
+        call, phi__buf_str(text),
+        a->details.len > 1 ? phi__buf_str(&a->details) : phi__str(NULL, 0), !any);
 }
 
-static phi_flow phi__deferral_load_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, phi_str arguments) {
     phi__toolcall *found = phi__call_find(call);
     phi__deferral_answer a;
     phi__deferral_plan plan;
@@ -233,15 +237,17 @@ static phi_flow phi__deferral_load_start(void *user_data, phi_call call, phi_str
     phi__buf_init(&a.loaded, &a.agent->memory);
     phi__buf_init(&a.missing, &a.agent->memory);
     phi__buf_init(&a.details, &a.agent->memory);
-    if (phi__deferral_parse(call, &scratch, arguments, &root)) {
+    if (phi__deferral_tools_parse(call, &scratch, arguments, &root)) {
         names = phi_json_get(root, "names");
         n = phi_json_is_array(names) ? phi_json_count(names) : 0;
         it = phi_json_each(names);
         if (n == 0 || n > PHI__DEFERRAL_LOADS)
-            (void)phi__deferral_fail(call, "Invalid arguments: names: expected 1 to 32 names");
+            (void)phi__deferral_tools_fail(call,
+                                           "Invalid arguments: names: expected 1 to 32 names");
         else {
-            while (n-- > 0) phi__deferral_load_one(&a, plan, phi_json_str(phi_json_next(&it), ""));
-            (void)phi__deferral_loaded(call, &a);
+            while (n-- > 0)
+                phi__deferral_tools_load_one(&a, plan, phi_json_str(phi_json_next(&it), ""));
+            (void)phi__deferral_tools_loaded(call, &a);
         }
     }
     phi__buf_free(&a.loaded);
@@ -253,8 +259,9 @@ static phi_flow phi__deferral_load_start(void *user_data, phi_call call, phi_str
 
 /* ---- both ---- */
 
-static phi_tool phi__deferral_make(const char *name, const char *description, const char *schema,
-                                   phi_flow (*start)(void *, phi_call, phi_str)) {
+static phi_tool phi__deferral_tools_make(const char *name, const char *description,
+                                         const char *schema,
+                                         phi_flow (*start)(void *, phi_call, phi_str)) {
     phi_tool tool;
     memset(&tool, 0, sizeof tool);
     tool.name = name;
@@ -266,22 +273,22 @@ static phi_tool phi__deferral_make(const char *name, const char *description, co
 }
 
 PHI__FN void phi__deferral_tools(phi_tool out[2]) {
-    out[0] = phi__deferral_make(
+    out[0] = phi__deferral_tools_make(
         PHI__DEFERRAL_SEARCH,
         "Finds tools that are not loaded yet, by words of their names and descriptions. Answers "
         "with up to 10 names and what those tools do.",
         "{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\",\"description\":"
         "\"A few words, such as: create invoice\"}},\"required\":[\"query\"]}",
-        phi__deferral_search_start);
-    out[0].step = phi__deferral_search_step;
-    out[1] = phi__deferral_make(
+        phi__deferral_tools_search_start);
+    out[0].step = phi__deferral_tools_search_step;
+    out[1] = phi__deferral_tools_make(
         PHI__DEFERRAL_LOAD,
         "Loads tools by their names: from the next answer on they are defined, and can be called.",
         "{\"type\":\"object\",\"properties\":{\"names\":{\"type\":\"array\",\"items\":{\"type\":"
         "\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}",
-        phi__deferral_load_start);
+        phi__deferral_tools_load_start);
 }
 
-PHI__FN bool phi__deferral_is_own(phi_str name) {
+PHI__FN bool phi__deferral_tools_is_own(phi_str name) {
     return phi__str_is(name, PHI__DEFERRAL_SEARCH) || phi__str_is(name, PHI__DEFERRAL_LOAD);
 }

@@ -167,7 +167,7 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
 
 #endif
 
-/* ---- what the model was told ---- */
+/* ---- the head that the model knows ---- */
 
 /* The state after the newest update that counts. */
 typedef struct phi__head_told {
@@ -206,8 +206,8 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* Tools are told in system messages alone: an update that cannot be one any more, since a message
-   of the user follows it, told nothing. */
+/* Tools are changed in system messages alone: an update that cannot be one any more, since a
+   message of the user follows it, told nothing. */
 static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
     size_t i;
     if (!phi__head_may_stand(spec, at)) return false;
@@ -275,7 +275,7 @@ static bool phi__head_filter(phi__run *run) {
 
 /* ---- the next update ---- */
 
-/* The hash of a tool that the model was told; 0: it was told none of that name. */
+/* The hash of a tool as the model knows it; 0: it knows none of that name. */
 static uint64_t phi__head_told_tool(const phi__head *head, const phi__head_told *told,
                                     phi_str name) {
     size_t i;
@@ -412,7 +412,7 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     return done;
 }
 
-/* Whether the tools differ from those that the model was told. */
+/* Whether the tools differ from those that the model knows. */
 static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
     const phi__head *head = run->agent->prior.head;
@@ -450,9 +450,9 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* A new head, and what the model was told of it. Where it says what a head of before said, updates
-   of that are its own; but not when some of them have left the view: a tool would be removed that
-   nobody has added. False: no memory. */
+/* A new head, and the updates of it that the model has seen. Where it says what a head of before
+   said, updates of that are its own; but not when some of them have left the view: a tool would be
+   removed that nobody has added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;
     return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));

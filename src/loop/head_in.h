@@ -1,8 +1,8 @@
 /* head_in.h - the head of a conversation: system prompt and tools as a model saw them first.
 
    A model that takes system messages in mid-conversation keeps its head: what changes is appended,
-   so that the prompt cache and the thinking before it stay valid. A changed system prompt is told
-   as text. Changed tools are told as additions and removals where the codec has them
+   so that the prompt cache and the thinking before it stay valid. A changed system prompt goes as
+   text. Changed tools go as additions and removals where the codec has them
    (phi__codec_rules.put_tool), else the head is made anew, as for every other model.
 
    An update names what held then in its details, so that the next one is made from the history:
@@ -23,7 +23,7 @@ typedef struct phi__head {
     uint64_t id;
 } phi__head;
 
-/* Puts the head into the request whose items are known, and appends what has changed. False: no
+/* Puts the head into the request whose items are known, and appends the changes. False: no
    memory. */
 PHI__FN bool phi__head_apply(phi__run *run);
 /* Puts the head into another request of the agent's, which has one; appends nothing. The same. */

@@ -1,5 +1,5 @@
-/* thinking_in.h - the thinking of earlier answers that a request leaves out, since what was said
-   before it has changed (wire/prefix_in.h): a warning for the host, and figures for explain. */
+/* thinking_in.h - the thinking of earlier answers that a request leaves out, since the messages
+   before it have changed (wire/prefix_in.h): a warning for the host, and figures for explain. */
 #ifndef PHI_LOOP_THINKING_IN_H
 #define PHI_LOOP_THINKING_IN_H
 

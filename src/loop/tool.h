@@ -99,9 +99,9 @@ typedef struct phi_tool {
        (default: none) */
     const char *raw;
     const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
-    /* A request does not define the tool: the model knows its name, and loads the definition when it
-       needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's own
-       tools search_tools and load_tools. What was loaded stays loaded. Ignored with `raw`. */
+    /* A request does not define the tool: the model knows its name, and loads the definition when
+       it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
+       own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */
     bool deferred;
     /* ... where the definitions of all such tools exceed phi_agent_desc.defer_percent. Tools of MCP
        servers and of OpenAPI documents have it. */

@@ -69,8 +69,8 @@ typedef struct phi_cache {
     phi_cache_mode mode;
     /* MANUAL: behind the system prompt, the last tool, the last user block */
     bool system, tools, messages;
-    /* The marks last an hour, not five minutes, where the provider has such marks (Claude); what is
-       written costs more then, and phi_cost has one rate: set cache_write to that. */
+    /* The marks last an hour, not five minutes, where the provider has such marks (Claude); writing
+       costs more then, and phi_cost has one rate: set cache_write to that. */
     bool one_hour;
 } phi_cache;
 

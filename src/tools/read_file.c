@@ -87,7 +87,7 @@ static const char *phi__read_file_kind(const phi__read *read) {
                                                       : "sound";
 }
 
-/* {"path":...} and, of what is no text, its bytes; terminated. */
+/* {"path":...} and, of a file that is no text, its bytes; terminated. */
 static void phi__read_file_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
