@@ -75,7 +75,7 @@
 #if PHI__PUB_LOOP != 0x1d2dad9c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0xba15fbcc
+#if PHI__PUB_FEATURES != 0x40b43e19
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0xe78c052c

@@ -108,10 +108,10 @@ static const phi__config_field phi__config_tables_tools_fields[] = {
     PHI__CONFIG_RANGE(phi__config_tools, timeout_ms, "timeout_secs", PHI__CONFIG_SECONDS,
                       PHI__CONFIG_NO_LIMIT, 0.001, 0, "120",
                       "Seconds that a call of a tool without a limit of its own may take."),
-    PHI__CONFIG_RANGE(phi__config_tools, defer_percent, "defer_percent", PHI__CONFIG_INTEGER,
-                      PHI__CONFIG_NO_LIMIT, 1, 1000, "10",
-                      "The tools of MCP servers and OpenAPI documents are deferred where their "
-                      "definitions are more of the model's context window."),
+    PHI__CONFIG_RANGE(
+        phi__config_tools, defer_percent, "defer_percent", PHI__CONFIG_INTEGER,
+        PHI__CONFIG_NO_LIMIT, 1, 1000, "10",
+        "Percent of the window: where tools of servers take more, they are deferred."),
     PHI__CONFIG_CHOOSE(phi__config_tools, choice, "choice", phi__config_tables_tool_choice_choices,
                        "\"auto\"", "Whether the model may, must not, or must call a tool.")};
 static const phi__config_table phi__config_tables_tools_table = {

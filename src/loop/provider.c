@@ -172,7 +172,7 @@ static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
 
 PHI__FN const phi__codec *phi__provider_codec(void) {
     static const phi__codec_rules rules = {
-        NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL, NULL, 0, NULL, NULL, NULL,
+        NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL,
         NULL, NULL, NULL, NULL};
     static const phi__codec codec = {{NULL, NULL, NULL},
                                      &rules,

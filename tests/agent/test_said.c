@@ -197,7 +197,7 @@ TEST(options_are_copied_sent_and_changed_in_the_next_request) {
     desc.options.stop_count = 1;
     desc.options.service_tier = tier;
     agent = rig_agent(r, &desc);
-    memcpy(stop, "XXX", 3);
+    memcpy(stop, "---", 3);
     memcpy(tier, "XXXX", 4);
     rig_says(r, "One.");
     rig_says(r, "Two.");

@@ -107,8 +107,15 @@ TEST(models_think_by_a_level_that_they_have) {
 
 TEST(tools_are_functions_and_the_choice_is_a_setting) {
     static const phi__tool_view tools[] = {
-        {{"a", 1}, {NULL, 0}, {NULL, 0}, false, NULL},
-        {{"b", 1}, {"B", 1}, {"{\"type\":\"object\",\"const\":{}}", 28}, false, NULL}};
+        {{"a", 1}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false},
+        {{"b", 1},
+         {"B", 1},
+         {"{\"type\":\"object\",\"const\":{}}", 28},
+         false,
+         NULL,
+         false,
+         {NULL, 0},
+         false}};
     conversation t;
     talk_begin(&t, flash_3());
     talk_user(&t, "hi");
@@ -821,8 +828,14 @@ TEST(decoding_survives_every_failed_allocation) {
 }
 
 TEST(encoding_survives_every_failed_allocation) {
-    static const phi__tool_view tools[] = {
-        {{"b", 1}, {"B", 1}, {"{\"type\":\"object\",\"const\":{}}", 28}, false, NULL}};
+    static const phi__tool_view tools[] = {{{"b", 1},
+                                            {"B", 1},
+                                            {"{\"type\":\"object\",\"const\":{}}", 28},
+                                            false,
+                                            NULL,
+                                            false,
+                                            {NULL, 0},
+                                            false}};
     conversation t;
     int n = 0;
     bool tripped;

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 import vendors  # noqa: E402
 
 ONE = """\
-import * as Shared from '../shared';
+import * as Shared from '../types';
 /* export type Block = CommentBlock; */
 export type Block = TextBlock | Inner.CallBlock | Array<OtherBlock> | { type: 'inline'; x: string };
 export interface TextBlock {
