@@ -79,7 +79,8 @@ static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks
 /* The role of the message that an item is part of. */
 static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
     if (e->spec->items[at].message->role == PHI_ROLE_ASSISTANT) return PHI_ROLE_ASSISTANT;
-    return phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM : PHI_ROLE_USER;
+    return e->spec->items[at].message->is_update && phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM
+                                                                                 : PHI_ROLE_USER;
 }
 
 /* Changes of tools stand in system messages alone. */
@@ -142,22 +143,34 @@ static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     return false;
 }
 
-static void phi__anthropic_item(phi__encoder *e, size_t at) {
+static bool phi__anthropic_any_opaque(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_OPAQUE) return true;
+    return false;
+}
+
+static uint32_t phi__anthropic_answer_form(const phi__encoder *e, size_t at, bool opaque) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
+    if (phi__prefix_sends(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
+    if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
+    if (opaque && phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
+    if (opaque && phi__anthropic_begins(e, at)) form |= PHI__ANTHROPIC_ORPHANS;
+    if (m->stop_reason == PHI_STOP_REASON_PAUSED && (form & PHI__ANTHROPIC_PROTOCOL) != 0 &&
+        !phi__render_user_follows(e, at))
+        form |= PHI__ANTHROPIC_PAUSED;
+    return form;
+}
+
+static void phi__anthropic_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    bool opaque = phi__anthropic_any_opaque(m);
+    uint32_t form = m->role == PHI_ROLE_ASSISTANT ? phi__anthropic_answer_form(e, at, opaque)
+                                                  : phi__anthropic_form(e);
     size_t mark = e->mark_piece;
     phi_str blocks;
-    if (m->role == PHI_ROLE_ASSISTANT) {
-        if (phi__prefix_sends(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
-        if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
-        if (phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
-        if (phi__anthropic_begins(e, at)) form |= PHI__ANTHROPIC_ORPHANS;
-        if (m->stop_reason == PHI_STOP_REASON_PAUSED && (form & PHI__ANTHROPIC_PROTOCOL) != 0 &&
-            !phi__render_user_follows(e, at))
-            form |= PHI__ANTHROPIC_PAUSED;
-    } else
-        form = phi__anthropic_form(e);
-    if (phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
+    if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
         if (m->is_update)
             phi__anthropic_update(e, m, form);
@@ -170,7 +183,7 @@ static void phi__anthropic_item(phi__encoder *e, size_t at) {
         if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
     }
     phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
-    if (phi__anthropic_ends_opaque(e, m)) e->mark_piece = mark;
+    if (opaque && phi__anthropic_ends_opaque(e, m)) e->mark_piece = mark;
 }
 
 static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {

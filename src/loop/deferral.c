@@ -285,9 +285,10 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
     if (!phi__deferral_native(agent) || set->has_raw || agent->desc.raw_tool_count > 0) return true;
     for (pass = 0; pass < 2; pass++) {
         for (i = 0; i < fold->count; i++)
-            for (j = 0; j < fold->items[i].message->content_count; j++)
-                for (at = 0;
-                     phi__takes_reference(&fold->items[i].message->content[j], &at, &name);) {
+            for (j = 0; j < fold->items[i].message->content_count; j++) {
+                const phi_content *c = &fold->items[i].message->content[j];
+                if (c->kind != PHI_CONTENT_OPAQUE) continue;
+                for (at = 0; phi__takes_reference(c, &at, &name);) {
                     if (pass == 0) n++;
                     if (pass == 0 || phi__deferral_is_among(set->views, set->count, name) ||
                         phi__deferral_is_among(more, change->more_count, name))
@@ -298,6 +299,7 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
                     more[change->more_count].schema = PHI__LIT("{\"type\":\"object\"}");
                     more[change->more_count++].deferred = true;
                 }
+            }
         if (n == 0) return true;
         if (pass > 0) break;
         more = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(n, sizeof *more));

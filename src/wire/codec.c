@@ -7,6 +7,7 @@ enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one 
 
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {
     size_t i;
+    if (phi__str_is(protocol, names[0])) return true; /* as phi writes it */
     for (i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)
         if (phi__str_is_nocase(protocol, names[i])) return true;
     return false;
