@@ -13,13 +13,17 @@ enum {
 
 /* ---- which tools ---- */
 
+PHI__FN bool phi__deferral_is_own(phi_str name) {
+    return phi__str_is(name, PHI__DEFERRAL_SEARCH) || phi__str_is(name, PHI__DEFERRAL_LOAD);
+}
+
 PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool) {
     return plan.way != PHI__DEFERRAL_NONE && tool->raw == NULL &&
            (tool->deferred || (plan.above && tool->may_defer));
 }
 
 static uint64_t phi__deferral_tokens(const phi__agent *agent, const phi__tool_view *view) {
-    const phi_token_counter *counter = phi__projection_counter(agent);
+    const phi_token_counter *counter = agent->projected != NULL ? &agent->projected->counter : NULL;
     return (uint64_t)phi_tokens_of_text(counter, view->name) +
            phi_tokens_of_text(counter, view->description) +
            phi_tokens_of_text(counter, view->schema);
@@ -56,7 +60,7 @@ PHI__FN phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent) {
               (set->tools[i].deferred || (plan.above && set->tools[i].may_defer));
     if (any) plan.way = phi__deferral_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
     for (i = 0; i < set->count && plan.way == PHI__DEFERRAL_OWN; i++)
-        if (phi__deferral_tools_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
+        if (phi__deferral_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
     return plan;
 }
 
@@ -65,7 +69,7 @@ PHI__FN const char *phi__deferral_refuses(const phi_tool *tools, size_t count) {
     size_t i;
     for (i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
     for (i = 0; i < count && any; i++)
-        if (phi__deferral_tools_is_own(phi_str_of(tools[i].name))) return tools[i].name;
+        if (phi__deferral_is_own(phi_str_of(tools[i].name))) return tools[i].name;
     return NULL;
 }
 
@@ -182,7 +186,7 @@ PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name) {
     const phi_tool *tool = phi__toolset_find(agent->tools, name);
     if (!agent->tools->may_defer) return tool;
     if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
-    if (!phi__deferral_tools_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
+    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
         return NULL;
     return &agent->tools->finders[phi__str_is(name, PHI__DEFERRAL_LOAD)];
 }

@@ -55,8 +55,8 @@ PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent);
 PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names); /* false: no memory */
 #endif
 
-/* deferral_tools.c: phi's two tools, the search first; and whether one of them has this name. */
+PHI__FN bool phi__deferral_is_own(phi_str name); /* of one of phi's two tools */
+/* deferral_tools.c: phi's two tools, the search first. */
 PHI__FN void phi__deferral_tools(phi_tool out[2]);
-PHI__FN bool phi__deferral_tools_is_own(phi_str name);
 
 #endif

@@ -288,7 +288,3 @@ PHI__FN void phi__deferral_tools(phi_tool out[2]) {
         "\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}",
         phi__deferral_tools_load_start);
 }
-
-PHI__FN bool phi__deferral_tools_is_own(phi_str name) {
-    return phi__str_is(name, PHI__DEFERRAL_SEARCH) || phi__str_is(name, PHI__DEFERRAL_LOAD);
-}
