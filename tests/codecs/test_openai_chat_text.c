@@ -12,8 +12,15 @@ static const char read_schema[] =
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"line\":{\"type\":"
     "\"integer\"},\"all\":{\"type\":\"boolean\"},\"tags\":{\"type\":\"array\"}}}";
 static const phi__tool_view tools[] = {
-    {{"read", 4}, {NULL, 0}, {read_schema, sizeof read_schema - 1}, false, NULL},
-    {{"list_files", 10}, {NULL, 0}, {NULL, 0}, false, NULL}};
+    {{"read", 4},
+     {NULL, 0},
+     {read_schema, sizeof read_schema - 1},
+     false,
+     NULL,
+     false,
+     {NULL, 0},
+     false},
+    {{"list_files", 10}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false}};
 
 static char shown[4096]; /* what a user has seen of texts; of the thinking nothing */
 static int retracted;

@@ -54,7 +54,8 @@ static inline void fuzz_check(phi__assembly *a, phi_arena *arena) {
 }
 
 static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t size) {
-    static const phi__tool_view tool = {{"read", 4}, {NULL, 0}, {"{}", 2}, false, NULL};
+    static const phi__tool_view tool = {{"read", 4}, {NULL, 0}, {"{}", 2}, false,
+                                        NULL,        false,     {NULL, 0}, false};
     const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
     phi_memory memory;
     phi_arena arena;

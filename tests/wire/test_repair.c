@@ -6,11 +6,18 @@
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
                              "\"lines\":{\"type\":\"array\"}}}";
 static const phi__tool_view tools[] = {
-    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL},
-    {{"write_file", 10}, {NULL, 0}, {schema, sizeof schema - 1}, false, NULL},
-    {{"list_files", 10}, {NULL, 0}, {NULL, 0}, false, NULL},
-    {{"get_item", 8}, {NULL, 0}, {NULL, 0}, false, NULL},
-    {{"getItem", 7}, {NULL, 0}, {NULL, 0}, false, NULL}};
+    {{"read", 4}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false},
+    {{"write_file", 10},
+     {NULL, 0},
+     {schema, sizeof schema - 1},
+     false,
+     NULL,
+     false,
+     {NULL, 0},
+     false},
+    {{"list_files", 10}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false},
+    {{"get_item", 8}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false},
+    {{"getItem", 7}, {NULL, 0}, {NULL, 0}, false, NULL, false, {NULL, 0}, false}};
 
 static phi_memory memory;
 static phi__assembly a;
