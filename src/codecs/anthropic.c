@@ -35,8 +35,7 @@ static phi_str phi__anthropic_version(const phi_model *model) {
 
 /* The form of a user's message or a result. */
 static uint32_t phi__anthropic_form(const phi__encoder *e) {
-    uint32_t form = PHI__ANTHROPIC_FORM | phi__render_media(e->codec, e->spec->model)
-                                              << PHI__ANTHROPIC_MEDIA_SHIFT;
+    uint32_t form = PHI__ANTHROPIC_FORM | e->media << PHI__ANTHROPIC_MEDIA_SHIFT;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
     return form;
 }
@@ -165,7 +164,7 @@ static uint32_t phi__anthropic_answer_form(const phi__encoder *e, size_t at, boo
 
 static void phi__anthropic_item(phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool opaque = phi__anthropic_any_opaque(m);
+    bool opaque = !e->spec->plain && phi__anthropic_any_opaque(m);
     uint32_t form = m->role == PHI_ROLE_ASSISTANT ? phi__anthropic_answer_form(e, at, opaque)
                                                   : phi__anthropic_form(e);
     size_t mark = e->mark_piece;
@@ -205,11 +204,12 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
     size_t i;
     for (i = from; i < to; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
+        uint32_t form;
         phi_str blocks;
         size_t j;
         if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_media(e, m))
             continue;
+        form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
         if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
             for (j = 0; j < m->content_count; j++)
                 if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
@@ -304,7 +304,7 @@ static void phi__anthropic_tail(phi__encoder *e) {
 
 static bool phi__anthropic_changes_tools(const phi__encoder *e) {
     size_t i, j;
-    for (i = 0; i < e->spec->item_count; i++) {
+    for (i = 0; !e->spec->plain && i < e->spec->item_count; i++) {
         const phi_message *m = e->spec->items[i].message;
         for (j = 0; m->is_update && j < m->content_count; j++)
             if (m->content[j].kind == PHI_CONTENT_OPAQUE) return true;

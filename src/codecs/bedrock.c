@@ -80,7 +80,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     uint32_t form = PHI__BEDROCK_FORM;
     if (phi__bedrock_blocks_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
-        form |= phi__render_media(e->codec, e->spec->model) << PHI__BEDROCK_MEDIA_SHIFT;
+        form |= e->media << PHI__BEDROCK_MEDIA_SHIFT;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
         return form;
     }

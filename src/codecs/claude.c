@@ -280,10 +280,10 @@ PHI__FN bool phi__claude_unforced(const phi__request_spec *spec) {
     return plan.thinks || plan.claude.no_forced_tool;
 }
 
-PHI__FN phi__binding phi__claude_binding(const phi_model *model) {
-    phi__claude claude = phi__claude_of(phi_str_of(model->id));
-    if (claude.checks) return PHI__BINDS_CHECKED; /* they think, also where nobody said so */
-    return claude.version != 0 && model->reasoning ? PHI__BINDS_COUNTED : PHI__BINDS_NOT;
+PHI__FN phi__binding phi__claude_binding(const phi__request_spec *spec) {
+    phi__claude_plan plan = phi__claude_plan_of(spec);
+    if (plan.claude.checks) return PHI__BINDS_CHECKED; /* they think, also where nobody said so */
+    return plan.claude.version != 0 && plan.thinks ? PHI__BINDS_COUNTED : PHI__BINDS_NOT;
 }
 
 PHI__FN bool phi__claude_takes_updates(const phi_model *model) {

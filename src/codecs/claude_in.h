@@ -67,7 +67,7 @@ PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__claude_format_way(const phi__request_spec *spec);
 PHI__FN bool phi__claude_unforced(const phi__request_spec *spec);
 PHI__FN bool phi__claude_user_last(const phi_model *model);
-PHI__FN phi__binding phi__claude_binding(const phi_model *model);
+PHI__FN phi__binding phi__claude_binding(const phi__request_spec *spec);
 PHI__FN bool phi__claude_takes_updates(const phi_model *model);
 
 #endif

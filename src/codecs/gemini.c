@@ -35,8 +35,7 @@ static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
 
 /* The form of a user's message or a result. */
 static uint32_t phi__gemini_form(const phi__encoder *e, phi_role role) {
-    uint32_t form = PHI__GEMINI_FORM | phi__render_media(e->codec, e->spec->model)
-                                           << PHI__GEMINI_MEDIA_SHIFT;
+    uint32_t form = PHI__GEMINI_FORM | e->media << PHI__GEMINI_MEDIA_SHIFT;
     if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_parts_three(e)) form |= PHI__GEMINI_THREE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
     if (phi__gemini_parts_titles(e)) form |= PHI__GEMINI_TITLES;

@@ -199,7 +199,7 @@ static uint32_t phi__interactions_form(const phi__encoder *e, phi_role role) {
     if (role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
     if (role == PHI_ROLE_ASSISTANT) return form;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__INTERACTIONS_NO_IMAGES;
-    return form | phi__render_media(e->codec, e->spec->model) << PHI__INTERACTIONS_MEDIA_SHIFT;
+    return form | e->media << PHI__INTERACTIONS_MEDIA_SHIFT;
 }
 
 static void phi__interactions_item(phi__encoder *e, size_t at) {

@@ -59,7 +59,7 @@ static void phi__openai_chat_before(phi__encoder *e, phi_role role) {
 
 static uint32_t phi__openai_chat_form(const phi__encoder *e) {
     bool gif = phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif"));
-    uint32_t form = PHI__OPENAI_CHAT_FORM | phi__render_media(e->codec, e->spec->model);
+    uint32_t form = PHI__OPENAI_CHAT_FORM | e->media;
     return gif ? form : form | (uint32_t)PHI__OPENAI_CHAT_NO_GIF;
 }
 

@@ -37,8 +37,7 @@ static void phi__openai_responses_item(phi__encoder *e, size_t at) {
         form |= PHI__OPENAI_RESPONSES_AT_AZURE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0)
         form |= PHI__OPENAI_RESPONSES_NO_IMAGES;
-    if (m->role != PHI_ROLE_ASSISTANT)
-        form |= phi__render_media(e->codec, e->spec->model) << PHI__OPENAI_RESPONSES_MEDIA_SHIFT;
+    if (m->role != PHI_ROLE_ASSISTANT) form |= e->media << PHI__OPENAI_RESPONSES_MEDIA_SHIFT;
     if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
         if (m->role == PHI_ROLE_USER)
             phi__openai_responses_items_user(e, m);

@@ -33,7 +33,7 @@ PHI__FN void phi__fold_clear(phi__fold *fold) {
     fold->count = fold->linked = fold->groups = fold->counted = 0;
     fold->tokens = 0;
     fold->durable = 0;
-    fold->overlaps = false;
+    fold->overlaps = fold->opaque = false;
 }
 
 PHI__FN void phi__fold_move(phi_memory *memory, phi__fold *to, phi__fold *from) {
@@ -49,6 +49,7 @@ PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *
     to->tokens = from->tokens;
     to->durable = from->durable;
     to->overlaps = from->overlaps;
+    to->opaque = from->opaque;
     return true;
 }
 
@@ -59,6 +60,7 @@ PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, siz
     fold->items = (phi__item *)phi__arena_zero(arena, phi__mul(count, sizeof *fold->items));
     if (fold->items == NULL) return false;
     fold->count = count;
+    fold->opaque = true;
     for (i = 0; i < count; i++) {
         fold->items[i].message = items[i].message;
         fold->items[i].flags = items[i].flags;
@@ -93,7 +95,14 @@ static void phi__fold_fill(phi__item *item, const phi_message *message, phi__seg
         item->origin = phi__codec_origin_of(message->model, message->provider, message->protocol);
 }
 
+static void phi__fold_note_opaque(phi__fold *fold, const phi_message *message) {
+    size_t i;
+    for (i = 0; !fold->opaque && i < message->content_count; i++)
+        fold->opaque = message->content[i].kind == PHI_CONTENT_OPAQUE;
+}
+
 static void phi__fold_count_in(phi__fold *fold, const phi__item *item) {
+    phi__fold_note_opaque(fold, item->message);
     fold->tokens += phi_tokens_of_message(NULL, item->message);
     fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
 }
@@ -148,6 +157,7 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
     phi__fold_open(fold, at, gone, n);
     for (i = 0; i < n; i++) {
         fold->items[at + i] = items[i];
+        phi__fold_note_opaque(fold, items[i].message);
         fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
     }
 }
@@ -257,6 +267,7 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
         f.out.tokens = fold->tokens;
         f.out.durable = fold->durable;
         f.out.overlaps = true;
+        f.out.opaque = fold->opaque;
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }

@@ -15,6 +15,7 @@ typedef struct phi__fold {
     uint64_t tokens;       /* by estimate */
     size_t durable;        /* items that are */
     bool overlaps;         /* a summary may stand before items it left standing */
+    bool opaque;           /* an item holds an opaque block, or one did that is gone */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
     phi_token_counter counted_by; /* phi__fold_tokens: the counter of the first `counted` items */
     size_t counted;

@@ -286,7 +286,8 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
     phi__tool_view *more = NULL;
     phi_str name;
     size_t pass, i, j, at, n = 0;
-    if (!phi__deferral_native(agent) || set->has_raw || agent->desc.raw_tool_count > 0) return true;
+    if (!fold->opaque || set->has_raw || agent->desc.raw_tool_count > 0) return true;
+    if (!phi__deferral_native(agent)) return true;
     for (pass = 0; pass < 2; pass++) {
         for (i = 0; i < fold->count; i++)
             for (j = 0; j < fold->items[i].message->content_count; j++) {

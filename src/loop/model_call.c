@@ -288,6 +288,7 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     spec->rewritten = phi__thinking_rewritten(run);
     spec->thinking_from = agent->prior.thinking.barred;
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
+    spec->plain = run->listed.messages == NULL && !agent->thread->fold.opaque;
     if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
         status = phi__format_apply(agent->codec, spec, &run->arena, words, words_size);
     if (status == PHI_OK)

@@ -66,6 +66,7 @@ typedef struct phi__request_spec {
     bool respond;           /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;      /* ... and REQUIRED means that one */
     bool rewritten;         /* the items are not all that was said so far, word for word */
+    bool plain;             /* no item holds an opaque block; false: one may */
     phi_str session_id;     /* for prompt_cache_key; may be empty */
     uint64_t thinking_from; /* thinking of entries before it does not go back: it was refused */
     phi_request_options options;
@@ -106,6 +107,7 @@ typedef struct phi__encoder {
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
     /* of what this model will say, by each name of its protocol */
     uint64_t origins[PHI__CODEC_NAMES];
+    uint32_t media;   /* phi__render_media: what this model takes */
     phi__buf scratch; /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
@@ -234,7 +236,7 @@ typedef struct phi__codec_rules {
     uint32_t bits;                             /* PHI__RULE_ */
     uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; none */
     const char *const *kin; /* protocols that are this wire at other addresses; NULL at their end */
-    phi__binding (*binding)(const phi_model *model); /* PHI__BINDS_NOT */
+    phi__binding (*binding)(const phi__request_spec *spec); /* PHI__BINDS_NOT */
     /* it takes system messages behind the user's in mid-conversation; never */
     bool (*takes_updates)(const phi_model *model);
     /* ... which may add and remove tools: whether it does, and such a block (of a removed tool the

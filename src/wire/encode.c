@@ -20,15 +20,17 @@ static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *
 /* ---- pieces ---- */
 
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json) {
-    phi__piece *pieces;
+    phi__piece *piece;
     if (json.len == 0 || e->failed) return;
-    pieces = (phi__piece *)phi__encode_grow(e, e->pieces, e->count, &e->cap, sizeof *pieces);
-    if (pieces == NULL) return;
-    e->pieces = pieces;
-    pieces[e->count].at = json.at;
-    pieces[e->count].len = json.len;
-    pieces[e->count].start = 0;
-    e->count++;
+    if (e->count == e->cap) { /* asked here: this is done for each message of each request */
+        void *grown = phi__encode_grow(e, e->pieces, e->count, &e->cap, sizeof *e->pieces);
+        if (grown == NULL) return;
+        e->pieces = (phi__piece *)grown;
+    }
+    piece = &e->pieces[e->count++];
+    piece->at = json.at;
+    piece->len = json.len;
+    piece->start = 0;
 }
 
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal) {

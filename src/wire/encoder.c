@@ -6,6 +6,7 @@
 #include "wire/prefix_in.h"
 
 #include "wire/extra_in.h"
+#include "wire/render_in.h"
 
 enum {
     PHI__ENCODER_PREFIX,
@@ -107,6 +108,7 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
     e->last_item = SIZE_MAX;
     phi__codec_origins_of(codec, phi_str_of(spec->model->id), phi_str_of(spec->model->provider),
                           e->origins);
+    e->media = phi__render_media(codec, spec->model);
     phi__buf_init(&e->scratch, arena->memory);
     phi__buf_init(&e->fill.slice, arena->memory);
 }
@@ -152,8 +154,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
 static bool phi__encoder_prefix(phi__encoder *e, size_t *units) {
     const phi__codec_rules *rules = e->codec->rules;
     if (e->prefix == NULL) {
-        phi__binding binding =
-            rules->binding != NULL ? rules->binding(e->spec->model) : PHI__BINDS_NOT;
+        phi__binding binding = rules->binding != NULL ? rules->binding(e->spec) : PHI__BINDS_NOT;
         if (binding == PHI__BINDS_NOT) return true;
         e->prefix = phi__prefix_begin(e, binding == PHI__BINDS_COUNTED);
         if (e->prefix == NULL) e->failed = true;

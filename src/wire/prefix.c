@@ -9,8 +9,13 @@
    checks prefixes renders differently. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* The kept hash of a message: a rendering of eight bytes. registry_in.h has the forms. */
+/* What is kept of a message, as if it were a rendering. registry_in.h has the forms. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
+
+typedef struct phi__prefix_kept {
+    uint64_t hash;     /* phi__prefix_message */
+    uint32_t thinking; /* phi__prefix_thinking */
+} phi__prefix_kept;
 
 /* ---- hashes ---- */
 
@@ -116,45 +121,43 @@ static uint64_t phi__prefix_message(phi__encoder *e, const phi_message *m) {
     return any ? n | 1 : 0;
 }
 
-static uint64_t phi__prefix_item(phi__encoder *e, size_t at, size_t *cost) {
-    const phi__item *item = &e->spec->items[at];
-    const phi__rendered *r = item->rendered != NULL ? *item->rendered : NULL;
-    phi_str kept;
-    uint64_t n = 0;
-    size_t i;
-    for (; r != NULL; r = r->next)
-        if (r->form == PHI__PREFIX_FORM) {
-            memcpy(&n, r->json.at, sizeof n);
-            return n;
-        }
-    n = phi__prefix_message(e, item->message);
-    for (i = 0; i < item->message->content_count; i++)
-        *cost += (item->message->content[i].text.len + item->message->content[i].data.len) / 4096;
-    if (item->rendered == NULL) return n;
-    kept = phi__str((const char *)phi_arena_alloc(item->arena, sizeof n), sizeof n);
-    if (kept.at == NULL) {
-        e->failed = true;
-        return n;
-    }
-    memcpy((char *)(uintptr_t)kept.at, &n, sizeof n);
-    phi__encode_store(e, at, UINT32_MAX, PHI__PREFIX_FORM, kept);
-    return n;
-}
-
-/* The last thinking of an answer that can go back, that is before something else that does; 0:
-   there is none. */
-static uint64_t phi__prefix_thinking(const phi_message *m) {
+/* The last thinking of an answer that can go back: something else that does follows it. 0: there
+   is none. */
+static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
     size_t i;
+    if (m->role != PHI_ROLE_ASSISTANT) return 0;
     for (i = m->content_count; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind != PHI_CONTENT_THINKING)
             ends = ends ||
                    !(c->incomplete || (c->kind == PHI_CONTENT_TEXT && phi__render_blank(c->text)));
         else if (ends && c->signature.len > 0)
-            return phi__prefix_hash(c->signature, 1) >> 32 | 1;
+            return (uint32_t)(phi__prefix_hash(c->signature, 1) >> 32 | 1);
     }
     return 0;
+}
+
+static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cost) {
+    const phi__item *item = &e->spec->items[at];
+    const phi__rendered *r = item->rendered != NULL ? *item->rendered : NULL;
+    phi__prefix_kept made, *kept;
+    size_t i;
+    for (; r != NULL; r = r->next)
+        if (r->form == PHI__PREFIX_FORM) return *(const phi__prefix_kept *)(const void *)r->json.at;
+    made.hash = phi__prefix_message(e, item->message);
+    made.thinking = phi__prefix_thinking(item->message);
+    for (i = 0; i < item->message->content_count; i++)
+        *cost += (item->message->content[i].text.len + item->message->content[i].data.len) / 4096;
+    if (item->rendered == NULL) return made;
+    kept = (phi__prefix_kept *)phi_arena_alloc(item->arena, sizeof *kept);
+    if (kept == NULL) {
+        e->failed = true;
+        return made;
+    }
+    *kept = made;
+    phi__encode_store(e, at, UINT32_MAX, PHI__PREFIX_FORM, phi__str((char *)kept, sizeof *kept));
+    return made;
 }
 
 /* ---- one request ---- */
@@ -170,7 +173,9 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts) {
     phi__prefix *p = (phi__prefix *)phi__arena_zero(e->arena, sizeof *p);
     if (p == NULL) return NULL;
     p->thinks = (uint8_t *)phi__arena_zero(e->arena, phi__max(e->spec->item_count, 1));
-    if (p->thinks == NULL) return NULL;
+    p->thinking = (uint32_t *)phi__arena_zero(
+        e->arena, phi__mul(phi__max(e->spec->item_count, 1), sizeof *p->thinking));
+    if (p->thinks == NULL || p->thinking == NULL) return NULL;
     p->only_counts = only_counts;
     p->first = SIZE_MAX;
     p->system = phi__prefix_hash(e->spec->system_prompt, PHI__PREFIX_VERSION);
@@ -188,11 +193,11 @@ static bool phi__prefix_valid(const phi__encoder *e, const phi__prefix *p, const
 
 static void phi__prefix_look(phi__encoder *e, phi__prefix *p, size_t *cost) {
     const phi_message *m = e->spec->items[p->at].message;
-    uint64_t hash = phi__prefix_item(e, p->at, cost);
-    if (m->role == PHI_ROLE_ASSISTANT && hash != 0 && phi__render_same_origin(e, p->at) &&
-        phi__prefix_thinking(m) != 0) {
-        p->thinks[p->at] = PHI__PREFIX_HAS;
-        if (phi__prefix_valid(e, p, m)) p->thinks[p->at] |= PHI__PREFIX_VALID;
+    phi__prefix_kept kept = phi__prefix_item(e, p->at, cost);
+    uint64_t hash = kept.hash;
+    if (kept.thinking != 0 && phi__render_same_origin(e, p->at)) {
+        p->thinking[p->at] = kept.thinking;
+        if (phi__prefix_valid(e, p, m)) p->thinks[p->at] = PHI__PREFIX_VALID;
     }
     if (hash != 0 && m->role != PHI_ROLE_EXTENSION) p->now = phi__hash_mix(p->now ^ hash);
     if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT) {
@@ -218,9 +223,8 @@ static void phi__prefix_decide(const phi__encoder *e, phi__prefix *p) {
     size_t i;
     for (i = e->spec->item_count; i > 0; i--) {
         const phi_message *m = e->spec->items[i - 1].message;
-        uint64_t id;
-        if ((p->thinks[i - 1] & PHI__PREFIX_HAS) == 0) continue;
-        id = phi__prefix_thinking(m);
+        uint32_t id = p->thinking[i - 1];
+        if (id == 0) continue;
         if ((p->thinks[i - 1] & PHI__PREFIX_VALID) != 0 &&
             (p->only_counts || (!broken && (any || previous || id == want)))) {
             p->thinks[i - 1] |= PHI__PREFIX_SENT;

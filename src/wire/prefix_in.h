@@ -11,8 +11,9 @@
    the history needs no case of its own.
 
    An answer without these numbers, of a file of before, counts as valid while nothing was
-   rewritten. Cost: each message is hashed once and its hash kept with it; a request costs its new
-   messages and a few instructions for each older one. */
+   rewritten. Cost: nothing for a target that neither checks nor is asked to think. Otherwise each
+   message is hashed once and its hash kept with it; a request hashes its new messages and reads
+   the number of each older one. */
 #ifndef PHI_WIRE_PREFIX_IN_H
 #define PHI_WIRE_PREFIX_IN_H
 
@@ -20,9 +21,8 @@
 
 /* Bits of phi__prefix.thinks, by item. */
 enum {
-    PHI__PREFIX_HAS = 1,   /* an answer of this target with thinking that can go back */
-    PHI__PREFIX_VALID = 2, /* made under the same prefix */
-    PHI__PREFIX_SENT = 4
+    PHI__PREFIX_VALID = 1, /* made under the same prefix */
+    PHI__PREFIX_SENT = 2
 };
 
 /* The change that made thinking invalid. */
@@ -39,6 +39,8 @@ typedef struct phi__prefix {
     uint64_t now;           /* ... of the head and the items so far */
     uint64_t last;          /* the thinking sent last; 0: none */
     size_t at;              /* next item */
+    /* By item: its last thinking that can go back to this target; 0: it has none. */
+    uint32_t *thinking;
     uint8_t *thinks;
     bool deferred;    /* one of the tools is */
     bool only_counts; /* the target does not check: all thinking goes back */

@@ -108,6 +108,7 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
 
 PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item) {
     phi_str protocol = e->spec->items[item].message->protocol;
+    if (phi__codec_origin_among(e->origins, e->spec->items[item].origin)) return true;
     return protocol.len > 0 ? phi__codec_is(e->codec->names, protocol)
                             : phi__render_same_origin(e, item);
 }
