@@ -353,6 +353,25 @@ static void tokens_are_counted(world *w) {
     HOLDS(w, sum == fold->tokens);
 }
 
+static bool holds_opaque(const phi_message *m) {
+    size_t i = 0;
+    while (i < m->content_count && m->content[i].kind != PHI_CONTENT_OPAQUE) i++;
+    return i < m->content_count;
+}
+
+/* A codec that is told of no opaque block does not look for one. */
+static void opaque_blocks_are_known(world *w) {
+    const phi_thread *t = &w->thread;
+    bool shown = false, said = false;
+    size_t i;
+    for (i = 0; i < t->fold.count; i++) shown = shown || holds_opaque(t->fold.items[i].message);
+    for (i = 0; i < t->log.count; i++)
+        said = said || (t->log.entries[i]->kind == PHI_ENTRY_MESSAGE &&
+                        holds_opaque(t->log.entries[i]->message));
+    HOLDS(w, t->fold.opaque || !shown);
+    HOLDS(w, !t->fold.opaque || said);
+}
+
 static size_t results_for(const phi_message *const *list, size_t from, size_t to, phi_str id) {
     size_t n = 0;
     for (; from < to; from++) n += phi_str_equal(list[from]->tool_call_id, id);
@@ -405,6 +424,16 @@ static phi_content text(world *w) {
     return c;
 }
 
+static phi_content opaque(void) {
+    phi_content c;
+    memset(&c, 0, sizeof c);
+    c.kind = PHI_CONTENT_OPAQUE;
+    c.name = PHI__LIT("container_upload");
+    c.protocol = PHI__LIT("anthropic-messages");
+    c.replay = PHI__LIT("{\"type\":\"container_upload\",\"file_id\":\"f\"}");
+    return c;
+}
+
 static void append(world *w, const phi_message *m) {
     uint32_t flags = pick(w, 8) == 0 ? (uint32_t)PHI_ENTRY_DURABLE : 0u;
     uint64_t seq = 0, count = phi_thread_count(open_thread(w));
@@ -423,6 +452,7 @@ static void say(world *w, phi_role role, phi_stop_reason stop) {
     m.content = blocks;
     m.content_count = 1;
     m.stop_reason = stop;
+    if (pick(w, 12) == 0) blocks[m.content_count++] = opaque();
     while (role == PHI_ROLE_ASSISTANT && m.content_count < 4 && pick(w, 2) == 0) {
         phi_content *c = &blocks[m.content_count];
         memset(c, 0, sizeof *c);
@@ -748,6 +778,7 @@ static bool history(uint32_t seed) {
         act_and_look_around(&w);
         entries_stay(&w);
         tokens_are_counted(&w);
+        opaque_blocks_are_known(&w);
         HOLDS(&w, phi_str_equal(phi_thread_lane(open_thread(&w)), active(open_thread(&w))));
         compare(&w, phi_thread_lane(open_thread(&w)), UINT64_MAX);
         can_be_sent(&w);
