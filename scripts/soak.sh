@@ -35,6 +35,10 @@ echo "connections to MCP servers, and our server, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/mcp/test_mcp_random
 PHI_SEEDS=$((seeds / 4)) build/asan/tests/mcp/test_mcp_random_runs
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/mcp/test_mcp_serve_random
+blocks=$((seeds * 50))
+echo "blocks that phi does not know, $blocks over all wires"
+PHI_BLOCKS=$((blocks / 2)) build/asan/tests/codecs/test_kept
+PHI_BLOCKS=$((blocks / 4)) build/asan/tests/wire/test_opaque
 round=1
 while [ "$round" -le "$rounds" ]; do
     echo "end to end, round $round of $rounds"

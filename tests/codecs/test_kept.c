@@ -262,7 +262,8 @@ static void check_made(const made *m, const char *body, uint32_t seed) {
     }
 }
 
-static void one_answer(uint32_t seed) {
+/* How many things the answer held. */
+static size_t one_answer(uint32_t seed) {
     static made m;
     const wire *w = &wires[seed % PHI__COUNT(wires)];
     uint32_t random = seed * 2654435761u + 1;
@@ -277,17 +278,26 @@ static void one_answer(uint32_t seed) {
     check_made(&m, t.body, seed);
     talk_free(&t);
     stream_free(&s);
+    return m.count;
 }
 
 TEST(random_unknown_things_of_every_wire_come_back_byte_for_byte) {
-    const char *chosen = getenv("PHI_SEED"), *more = getenv("PHI_SEEDS");
-    uint32_t seed = 0, end = more != NULL ? (uint32_t)strtoul(more, NULL, 10) : 20000;
+    const char *chosen = getenv("PHI_SEED"), *more = getenv("PHI_BLOCKS");
+    size_t most = more != NULL ? (size_t)strtoul(more, NULL, 10) : 40000, all = 0, i;
+    size_t count[PHI__COUNT(wires)] = {0};
+    uint32_t seed = 0;
     int before = test_failures();
     if (chosen != NULL) {
-        seed = (uint32_t)strtoul(chosen, NULL, 10);
-        end = seed + 1;
+        (void)one_answer((uint32_t)strtoul(chosen, NULL, 10));
+        return;
     }
-    for (; seed < end && test_failures() == before; seed++) one_answer(seed);
+    for (; all < most && test_failures() == before; seed++) {
+        size_t n = one_answer(seed);
+        count[seed % PHI__COUNT(wires)] += n;
+        all += n;
+    }
+    for (i = 0; more != NULL && i < PHI__COUNT(wires); i++)
+        printf("  %-24s %8lu blocks\n", wires[i].protocol, (unsigned long)count[i]);
 }
 
 /* Random bytes in place of some of the stream: never a crash, and a request that is JSON. */

@@ -1,5 +1,5 @@
 /* test_opaque.c - blocks that phi does not interpret, over Messages and Converse: whatever the wire
-   says comes back byte for byte, however it was cut and kept meanwhile. $PHI_OPAQUE_BLOCKS: how many
+   says comes back byte for byte, however it was cut and kept meanwhile. $PHI_BLOCKS: how many
    random blocks of each wire (default 10,000). */
 #include "wire/wire_support.h"
 
@@ -717,8 +717,9 @@ static void random_answer(made *blocks, made *text, bool converse, uint32_t coun
 
 static void random_blocks_come_back(bool converse) {
     static made blocks, text;
-    const char *more = getenv("PHI_OPAQUE_BLOCKS"), *protocol = converse ? CONVERSE : MESSAGES;
-    uint32_t left = more != NULL ? (uint32_t)strtoul(more, NULL, 10) : 10000, n, seed = 1;
+    const char *more = getenv("PHI_BLOCKS"), *protocol = converse ? CONVERSE : MESSAGES;
+    uint32_t all = more != NULL ? (uint32_t)strtoul(more, NULL, 10) : 10000, left = all;
+    uint32_t n, seed = 1;
     size_t at;
     stream s;
     while (left > 0 && test_failures() == 0) {
@@ -738,6 +739,7 @@ static void random_blocks_come_back(bool converse) {
         left -= n;
     }
     if (test_failures() > 0) fprintf(stderr, "seed %u\n", (unsigned)(seed - 1));
+    if (more != NULL) printf("  %-24s %8lu blocks\n", protocol, (unsigned long)(all - left));
 }
 
 TEST(random_unknown_blocks_of_messages_come_back_equal) { random_blocks_come_back(false); }
