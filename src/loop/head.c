@@ -509,23 +509,6 @@ static bool phi__head_takes_tools(const phi__codec_rules *rules, const phi__requ
            phi__head_may_stand(spec, spec->item_count);
 }
 
-static bool phi__head_apply_own(phi__run *run);
-
-PHI__FN bool phi__head_apply(phi__run *run) {
-    phi__tool_view *raws = NULL;
-    size_t count = 0;
-    phi__request_spec *spec = &run->attempt.spec;
-    return phi__head_put_aside(spec, &run->arena, &raws, &count) && phi__head_apply_own(run) &&
-           phi__head_put_back(spec, &run->arena, raws, count);
-}
-
-PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
-    phi__tool_view *raws = NULL;
-    size_t count = 0;
-    return phi__head_put_aside(spec, arena, &raws, &count) && phi__head_show(agent, spec) &&
-           phi__head_put_back(spec, arena, raws, count);
-}
-
 static bool phi__head_apply_own(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__request_spec *spec = &run->attempt.spec;
@@ -552,6 +535,21 @@ static bool phi__head_apply_own(phi__run *run) {
     return phi__head_show(agent, &run->attempt.spec);
 }
 
+PHI__FN bool phi__head_apply(phi__run *run) {
+    phi__tool_view *raws = NULL;
+    size_t count = 0;
+    phi__request_spec *spec = &run->attempt.spec;
+    return phi__head_put_aside(spec, &run->arena, &raws, &count) && phi__head_apply_own(run) &&
+           phi__head_put_back(spec, &run->arena, raws, count);
+}
+
+PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
+    phi__tool_view *raws = NULL;
+    size_t count = 0;
+    return phi__head_put_aside(spec, arena, &raws, &count) && phi__head_show(agent, spec) &&
+           phi__head_put_back(spec, arena, raws, count);
+}
+
 #ifndef PHI_NO_PREFLIGHT
 
 /* ---- a request that is foreseen ---- */
@@ -574,11 +572,10 @@ static bool phi__head_foresee_own(const phi__agent *agent, phi__request_spec *sp
                                   phi_arena *arena) {
     const phi__codec_rules *rules = phi__head_rules(agent);
     const phi__head *head = agent->prior.head;
-    phi__head fresh;
+    phi__head fresh = PHI_ZERO;
     phi__head_told told;
     bool anew;
     if (rules == NULL) return true;
-    memset(&fresh, 0, sizeof fresh);
     if (!phi__head_look(spec, head, arena, &told)) return false;
     anew = head == NULL || !told.answered || told.broken ||
            (phi__head_tools_differ(spec, head, &told) && !phi__head_takes_tools(rules, spec));
