@@ -37,7 +37,7 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
    cause: "the thinking of 2 answers, from entry 5 on, will be left out: the tools have changed". It
    says before the request what phi_agent_explain and PHI_EV_WARNING say after it. The next request
    is the view as the agent's policy sends it, with the system prompt, tools and model of now; while
-   no run is active, a short prompt follows the view. What hooks will do to the list is not foreseen.
+   no run is active, a short prompt follows the view. What hooks will change is not foreseen.
    PHI_OK: no thinking is left out, or the model is the host's own. PHI_UNSUPPORTED: `words`
    (terminated, cut to words_size) name each cause. PHI_BAD_ARG, also when the model cannot give the
    agent's format: `words` say why. PHI_STALE, PHI_NO_MEMORY.

@@ -574,12 +574,10 @@ static bool phi__head_foresee_own(const phi__agent *agent, phi__request_spec *sp
     const phi__head *head = agent->prior.head;
     phi__head fresh = PHI_ZERO;
     phi__head_told told;
-    bool anew;
     if (rules == NULL) return true;
     if (!phi__head_look(spec, head, arena, &told)) return false;
-    anew = head == NULL || !told.answered || told.broken ||
-           (phi__head_tools_differ(spec, head, &told) && !phi__head_takes_tools(rules, spec));
-    if (anew) {
+    if (head == NULL || !told.answered || told.broken ||
+        (phi__head_tools_differ(spec, head, &told) && !phi__head_takes_tools(rules, spec))) {
         if (!phi__head_foresee_new(spec, arena, &fresh, &told)) return false;
         head = &fresh;
     }
