@@ -48,60 +48,57 @@ static bool phi__foreseen_prompted(const phi__agent *agent, const phi_message *l
     return true;
 }
 
-/* The view, with a short prompt behind it. False: no memory. */
+/* The view, and a short prompt behind it where one comes. False: no memory. */
 static bool phi__foreseen_view(phi__foreseen *f) {
     const phi__fold *view = &f->agent->thread->fold;
-    phi__item *added;
-    f->fold = *view;
-    f->fold.items = (phi__item *)phi__arena_zero(
-        f->arena, phi__mul(phi__add(view->count, 1), sizeof *f->fold.items));
-    if (f->fold.items == NULL) return false;
-    f->fold.cap = view->count + 1;
-    if (view->count > 0) memcpy(f->fold.items, view->items, view->count * sizeof *f->fold.items);
-    if (!phi__foreseen_prompted(f->agent, phi__foreseen_last(view))) return true;
+    bool prompted = phi__foreseen_prompted(f->agent, phi__foreseen_last(view));
     f->text.kind = PHI_CONTENT_TEXT;
     f->text.text = PHI__LIT("-");
     f->prompt.role = PHI_ROLE_USER;
     f->prompt.content = &f->text;
     f->prompt.content_count = 1;
-    added = &f->fold.items[f->fold.count++];
-    added->message = &f->prompt;
-    added->from = added->to = phi_thread_count(f->agent->thread);
-    return true;
+    return phi__fold_foresee(f->arena, view, prompted ? &f->prompt : NULL,
+                             phi_thread_count(f->agent->thread), &f->fold);
 }
 
-/* What the policy sends of it. */
-static phi_status phi__foreseen_items(phi__foreseen *f) {
+/* The places of the items that the policy sends, in `made`; no policy: places is NULL. */
+static phi_status phi__foreseen_project(phi__foreseen *f, phi__projection *made) {
     phi__project_order order;
-    phi__projection made;
-    phi__item *items = f->fold.items;
     phi_status status;
+    memset(made, 0, sizeof *made);
+    made->count = f->fold.count;
+    if (!phi__projection_order_of(f->agent, &order)) return PHI_OK;
+    phi__fold_link(&f->fold);
+    order.fold = &f->fold;
+    order.count = f->fold.count;
+    status = phi__project(&order, f->arena, made);
+    f->left = made->meta.messages_included < made->meta.messages_total;
+    return status;
+}
+
+/* Without the renderings that the agent keeps: they belong to its runs. */
+static phi_status phi__foreseen_items(phi__foreseen *f) {
+    phi__projection made;
+    phi_status status = phi__foreseen_project(f, &made);
+    phi__item *items;
     size_t i;
-    f->spec.item_count = f->fold.count;
-    if (phi__projection_order_of(f->agent, &order)) {
-        phi__fold_link(&f->fold);
-        order.fold = &f->fold;
-        order.count = f->fold.count;
-        status = phi__project(&order, f->arena, &made);
-        if (status != PHI_OK) return status;
-        items = (phi__item *)phi__arena_zero(f->arena,
-                                             phi__mul(phi__max(made.count, 1), sizeof *items));
-        if (items == NULL) return PHI_NO_MEMORY;
-        for (i = 0; i < made.count; i++) {
-            const phi_message *m = made.messages[i];
-            if (made.places[i] != SIZE_MAX) items[i] = f->fold.items[made.places[i]];
-            if (made.places[i] == SIZE_MAX && m->role == PHI_ROLE_ASSISTANT)
-                items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-            items[i].message = m;
-        }
-        f->spec.item_count = made.count;
-        f->left = made.meta.messages_included < made.meta.messages_total;
-    }
-    for (i = 0; i < f->spec.item_count; i++) {
+    if (status != PHI_OK) return status;
+    items =
+        (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
+    if (items == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < made.count; i++) {
+        size_t place = made.places != NULL ? made.places[i] : i;
+        const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
+        if (place != SIZE_MAX)
+            items[i] = f->fold.items[place];
+        else if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
+        items[i].message = m;
         items[i].rendered = NULL;
         items[i].arena = NULL;
     }
     f->spec.items = items;
+    f->spec.item_count = made.count;
     return PHI_OK;
 }
 
