@@ -126,7 +126,10 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
     if (c->kind == PHI_CONTENT_DOCUMENT) c->name = phi_str_of(slash != NULL ? slash + 1 : path);
     if (type == NULL && !is_text)
         return "neither text nor a document, image or sound of a known type";
-    if (type == NULL) return c->text = text_str(file), NULL;
+    if (type == NULL) {
+        c->text = text_str(file);
+        return NULL;
+    }
     c->mime_type = phi_str_of(type->type);
     if (!phi_agent_takes(agent, c->kind, c->mime_type)) {
         words->len = 0;
@@ -138,7 +141,8 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
         return words->at;
     }
     if (!attach_base64(file)) return strerror(ENOMEM);
-    return c->data = text_str(file), NULL;
+    c->data = text_str(file);
+    return NULL;
 }
 
 /* Reads the files, by the same rule as phi_preflight. False: `words` say why not; nothing was sent. */
