@@ -220,9 +220,8 @@ static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
 }
 
 /* False: no memory. */
-static bool phi__head_look(phi__run *run, phi__head_told *told) {
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->prior.head;
+static bool phi__head_look(const phi__request_spec *spec, const phi__head *head, phi_arena *arena,
+                           phi__head_told *told) {
     bool no_memory = false;
     int64_t want = -1;
     size_t i;
@@ -232,7 +231,7 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
         const phi_json *root;
         int64_t n;
         if (m->role == PHI_ROLE_ASSISTANT) told->answered = true;
-        root = phi__head_details(m, &run->arena, &no_memory);
+        root = phi__head_details(m, arena, &no_memory);
         if (root == NULL) continue;
         n = phi_json_int(phi_json_get(root, "head"), 0);
         if (head == NULL || phi__head_digits(phi_json_get(root, "id")) != head->id ||
@@ -253,16 +252,14 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
 }
 
 /* Takes updates that tell nothing out of the request. */
-static bool phi__head_filter(phi__run *run) {
-    phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->prior.head;
-    phi__item *items = (phi__item *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
+static bool phi__head_filter(phi__request_spec *spec, const phi__head *head, phi_arena *arena) {
+    phi__item *items =
+        (phi__item *)phi_arena_alloc(arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
     bool no_memory = false;
     size_t i, n = 0;
     if (items == NULL) return false;
     for (i = 0; i < spec->item_count; i++) {
-        const phi_json *root = phi__head_details(spec->items[i].message, &run->arena, &no_memory);
+        const phi_json *root = phi__head_details(spec->items[i].message, arena, &no_memory);
         if (root != NULL &&
             (phi__head_digits(phi_json_get(root, "id")) != head->id || !phi__head_counts(spec, i)))
             continue;
@@ -413,9 +410,8 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
 }
 
 /* Whether the tools differ from those that the model knows. */
-static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *told) {
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->prior.head;
+static bool phi__head_tools_differ(const phi__request_spec *spec, const phi__head *head,
+                                   const phi__head_told *told) {
     size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count, i;
     if (known != spec->tool_count) return true;
     for (i = 0; i < spec->tool_count; i++)
@@ -454,8 +450,12 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
    said, updates of that are its own; but not when some of them have left the view: a tool would be
    removed that nobody has added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
-    if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;
-    return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
+    const phi__request_spec *spec = &run->attempt.spec;
+    if (!phi__head_make(run, false) ||
+        !phi__head_look(spec, run->agent->prior.head, &run->arena, told))
+        return false;
+    return !told->broken || (phi__head_make(run, true) &&
+                             phi__head_look(spec, run->agent->prior.head, &run->arena, told));
 }
 
 static bool phi__head_aside(const phi__tool_view *tool) { return tool->is_raw || tool->deferred; }
@@ -496,7 +496,44 @@ static bool phi__head_put_back(phi__request_spec *spec, phi_arena *arena,
     return true;
 }
 
-static bool phi__head_apply_own(phi__run *run);
+/* NULL: the agent's model keeps no head. */
+static const phi__codec_rules *phi__head_rules(const phi__agent *agent) {
+    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
+    if (rules == NULL || rules->takes_updates == NULL) return NULL;
+    return rules->takes_updates(&agent->desc.model) ? rules : NULL;
+}
+
+/* Whether a change of tools can be appended to the request. */
+static bool phi__head_takes_tools(const phi__codec_rules *rules, const phi__request_spec *spec) {
+    return rules->put_tool != NULL && rules->takes_tools(spec->model) &&
+           phi__head_may_stand(spec, spec->item_count);
+}
+
+static bool phi__head_apply_own(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__request_spec *spec = &run->attempt.spec;
+    const phi__codec_rules *rules = phi__head_rules(agent);
+    phi__head_told told;
+    bool system, tools;
+    if (rules == NULL) {
+        phi__head_free(agent);
+        return true;
+    }
+    if (!phi__head_look(spec, agent->prior.head, &run->arena, &told)) return false;
+    if ((agent->prior.head == NULL || !told.answered || told.broken) &&
+        !phi__head_renew(run, &told))
+        return false;
+    tools = phi__head_tools_differ(spec, agent->prior.head, &told);
+    if (tools && !phi__head_takes_tools(rules, spec)) {
+        if (!phi__head_renew(run, &told)) return false;
+        tools = false;
+    }
+    if (told.foreign && !phi__head_filter(spec, agent->prior.head, &run->arena)) return false;
+    system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
+                             : !phi_str_equal(agent->prior.head->system, spec->system_prompt);
+    if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
+    return phi__head_show(agent, &run->attempt.spec);
+}
 
 PHI__FN bool phi__head_apply(phi__run *run) {
     phi__tool_view *raws = NULL;
@@ -513,30 +550,50 @@ PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_aren
            phi__head_put_back(spec, arena, raws, count);
 }
 
-static bool phi__head_apply_own(phi__run *run) {
-    phi__agent *agent = run->agent;
-    const phi_model *model = &agent->desc.model;
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
-    phi__head_told told;
-    bool system, tools;
-    if (rules == NULL || rules->takes_updates == NULL || !rules->takes_updates(model)) {
-        phi__head_free(agent);
-        return true;
-    }
-    if (!phi__head_look(run, &told)) return false;
-    if ((agent->prior.head == NULL || !told.answered || told.broken) &&
-        !phi__head_renew(run, &told))
-        return false;
-    tools = phi__head_tools_differ(run, &told);
-    if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
-                  !phi__head_may_stand(spec, spec->item_count))) {
-        if (!phi__head_renew(run, &told)) return false;
-        tools = false;
-    }
-    if (told.foreign && !phi__head_filter(run)) return false;
-    system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
-                             : !phi_str_equal(agent->prior.head->system, spec->system_prompt);
-    if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
-    return phi__head_show(agent, &run->attempt.spec);
+#ifndef PHI_NO_PREFLIGHT
+
+/* ---- a request that is foreseen ---- */
+
+/* As phi__head_renew, in place of the agent's head. */
+static bool phi__head_foresee_new(const phi__request_spec *spec, phi_arena *arena, phi__head *fresh,
+                                  phi__head_told *told) {
+    fresh->system = spec->system_prompt;
+    fresh->tools = (phi__tool_view *)(uintptr_t)spec->tools; /* only read */
+    fresh->count = spec->tool_count;
+    fresh->id = phi__head_hash(fresh->system, fresh->tools, fresh->count);
+    if (!phi__head_look(spec, fresh, arena, told)) return false;
+    if (!told->broken) return true;
+    fresh->id = phi__hash_mix(fresh->id) | 1; /* no update has it */
+    return phi__head_look(spec, fresh, arena, told);
 }
+
+/* As phi__head_apply_own; what would be appended is left out. */
+static bool phi__head_foresee_own(const phi__agent *agent, phi__request_spec *spec,
+                                  phi_arena *arena) {
+    const phi__codec_rules *rules = phi__head_rules(agent);
+    const phi__head *head = agent->prior.head;
+    phi__head fresh = PHI_ZERO;
+    phi__head_told told;
+    if (rules == NULL) return true;
+    if (!phi__head_look(spec, head, arena, &told)) return false;
+    if (head == NULL || !told.answered || told.broken ||
+        (phi__head_tools_differ(spec, head, &told) && !phi__head_takes_tools(rules, spec))) {
+        if (!phi__head_foresee_new(spec, arena, &fresh, &told)) return false;
+        head = &fresh;
+    }
+    if (told.foreign && !phi__head_filter(spec, head, arena)) return false;
+    spec->system_prompt = head->system;
+    spec->tools = head->tools;
+    spec->tool_count = head->count;
+    return true;
+}
+
+PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
+    phi__tool_view *raws = NULL;
+    size_t count = 0;
+    return phi__head_put_aside(spec, arena, &raws, &count) &&
+           phi__head_foresee_own(agent, spec, arena) &&
+           phi__head_put_back(spec, arena, raws, count);
+}
+
+#endif

@@ -28,6 +28,11 @@ typedef struct phi__head {
 PHI__FN bool phi__head_apply(phi__run *run);
 /* Puts the head into another request of the agent's, which has one; appends nothing. The same. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
+#ifndef PHI_NO_PREFLIGHT
+/* The head that phi__head_apply would put into a request, without the update that it would append;
+   changes nothing but the request. False: no memory. */
+PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
+#endif
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
 /* Gives the agent the head of another one, whose history it goes on with; none is harmless. False:
    no memory. */

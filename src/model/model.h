@@ -221,9 +221,9 @@ PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const 
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
 /* by Anthropic's protocol */
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
-/* Servers of your own; base_url NULL: at their usual port on this machine. phi does not know
-   whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than its
-   num_ctx (4,096 unless it was set there): set context_window to yours. */
+/* Servers of your own; base_url with its "/v1"; NULL: at their usual port on this machine. phi does
+   not know whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than
+   its num_ctx (4,096 unless it was set there): set context_window to yours. */
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
