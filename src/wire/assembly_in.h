@@ -69,7 +69,8 @@ struct phi__assembly {
     phi_usage usage;
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
-    size_t hidden;    /* bytes of these three in which no secret stands any more */
+    phi__buf details; /* JSON for the host: phi_message.details */
+    size_t hidden;    /* bytes of these four in which no secret stands any more */
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     phi_str protocol; /* set by the caller: PHI_PROTOCOL_..., static; of opaque blocks */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */

@@ -161,4 +161,70 @@ TEST(facts_that_change_each_turn_are_appended_and_the_cache_hits_stay) {
     }
 }
 
-MOCK_MAIN(e2e_options, TEST_ENTRY(facts_that_change_each_turn_are_appended_and_the_cache_hits_stay))
+/* ---- what Anthropic says of a miss ---- */
+
+/* Asks for the diagnostics against an earlier answer (NULL: for the first one); what came back. */
+static phi_str diagnosed(seen *s, const char *previous) {
+    char extra[200];
+    phi_agent_desc change = PHI_ZERO;
+    const phi_message *answer;
+    (void)snprintf(extra, sizeof extra, "{\"diagnostics\":{\"previous_message_id\":%s%s%s}}",
+                   previous != NULL ? "\"" : "", previous != NULL ? previous : "null",
+                   previous != NULL ? "\"" : "");
+    change.extra = extra;
+    CHECK_EQ_INT(phi_agent_set(s->agent, &change, PHI_SET_EXTRA), PHI_OK);
+    CHECK(crowd_ask(s, "Well?"));
+    if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s\n", s->failure_text);
+    answer = phi_message_at(s->agent, phi_message_count(s->agent) - 1);
+    return answer != NULL ? answer->details : phi_str_of("");
+}
+
+/* The id in the details of an answer, for the next request. */
+static void id_of(phi_str details, char *out, size_t size) {
+    phi_json_found found;
+    out[0] = '\0';
+    if (CHECK_EQ_INT(phi_json_find(details, "id", &found), PHI_OK))
+        (void)snprintf(out, size, "%.*s", (int)found.raw.len, found.raw.at);
+    CHECK(strncmp(out, "msg_", 4) == 0);
+}
+
+static void expect_reason(phi_str details, const char *id, const char *want) {
+    char text[300];
+    (void)snprintf(text, sizeof text, "{\"id\":\"%s\",\"diagnostics\":%s}", id, want);
+    CHECK_STR(details, text);
+}
+
+TEST(anthropics_cache_diagnostics_are_asked_for_by_extra_and_are_details_of_the_answer) {
+    phi_agent_desc desc = e2e_desc(E2E_ANTHROPIC, "/m/cache/s/hello");
+    crowd *c = crowd_new(NULL);
+    char first[64], second[64], third[64];
+    phi_str details;
+    seen *s;
+    REQUIRE(c != NULL);
+    e2e_forget();
+    s = crowd_add(c, &desc, "diagnosed");
+    REQUIRE(s != NULL);
+    details = diagnosed(s, NULL);
+    id_of(details, first, sizeof first);
+    expect_reason(details, first, "null");
+    details = diagnosed(s, first);
+    id_of(details, second, sizeof second);
+    expect_reason(details, second, "null"); /* appended to */
+    CHECK_EQ_INT(phi_agent_set_system_prompt(s->agent, "You are a king."), PHI_OK);
+    details = diagnosed(s, second);
+    id_of(details, third, sizeof third);
+    CHECK(phi__str_find(details, 0,
+                        "{\"cache_miss_reason\":{\"type\":\"system_changed\","
+                        "\"cache_missed_input_tokens\":") != SIZE_MAX);
+    details = diagnosed(s, "msg_of_nobody");
+    CHECK(phi__str_find(details, 0,
+                        "{\"cache_miss_reason\":{\"type\":"
+                        "\"previous_message_not_found\"}}") != SIZE_MAX);
+    CHECK_EQ_INT(phi_message_count(s->agent), 8);
+    CHECK_EQ_INT(e2e_stat("refused"), 0); /* nothing of it is in a later request's messages */
+    crowd_free(c);
+}
+
+MOCK_MAIN(
+    e2e_options, TEST_ENTRY(facts_that_change_each_turn_are_appended_and_the_cache_hits_stay),
+    TEST_ENTRY(anthropics_cache_diagnostics_are_asked_for_by_extra_and_are_details_of_the_answer))

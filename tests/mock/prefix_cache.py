@@ -73,11 +73,13 @@ class PrefixCache:
         self.texts = {}  # by itself: key -> requests
         self.last = {}  # key -> the texts of the last request
         self.figures = []  # of each request
+        self.answers = {}  # id of an answer -> the model, and the pieces of its request
+        self.asked = []  # pieces of the request under way
 
     def ask(self, wire, model, raw):
         """One request that is answered; the usage to report for it."""
         body = json.loads(raw)
-        given = pieces(wire, body)
+        given = self.asked = pieces(wire, body)
         texts = [text.encode("utf-8", "surrogatepass") for text, _ in given]
         key = (wire, model, body.get("prompt_cache_key"))
         total = sum(map(len, texts))
@@ -96,6 +98,32 @@ class PrefixCache:
             "input": prompt - read - written
         })
         return {"input": prompt - read - written, "cache_read": read, "cache_write": written}
+
+    def diagnose(self, name, wanted, model):
+        """Anthropic's diagnostics ("Cache diagnostics"): what differs from the request of an earlier
+        answer; None for the first one, and where nothing does."""
+        now = (model, [text for text, _ in self.asked])
+        before = self.answers.get((wanted or {}).get("previous_message_id"))
+        self.answers[name] = now
+        if not (wanted or {}).get("previous_message_id"):
+            return None
+        if before is None:
+            return {"cache_miss_reason": {"type": "previous_message_not_found"}}
+        if before[0] == model and now[1][:len(before[1])] == before[1]:
+            return None
+
+        def part(texts, word):
+            return [t for t in texts if t.startswith(word)]
+
+        kind = "messages_changed"
+        if before[0] != model:
+            kind = "model_changed"
+        elif part(before[1], "tool") != part(now[1], "tool"):
+            kind = "tools_changed"
+        elif part(before[1], "system") != part(now[1], "system"):
+            kind = "system_changed"
+        missed = sum(len(t.encode("utf-8", "surrogatepass")) for t in before[1]) // 4
+        return {"cache_miss_reason": {"type": kind, "cache_missed_input_tokens": missed}}
 
     def marked(self, key, texts, marks):
         state, ends, sums, total = hashlib.sha1(repr(key).encode()), [], [], 0

@@ -86,8 +86,29 @@ def over_http(check, client):
           "and what it shares with the one before", figures)
 
 
+def diagnoses(check):
+    cache = PrefixCache()
+
+    def told(name, previous, body, model="m"):
+        cache.ask("anthropic", model, json.dumps(body).encode())
+        said = cache.diagnose(name, {"previous_message_id": previous}, model)
+        return said and said["cache_miss_reason"]["type"]
+
+    body = claude(("user", [text("b", 10)]), system=[text("a", 10)])
+    longer = claude(("user", [text("b", 10), text("c", 10)]), system=[text("a", 10)])
+    other = claude(("user", [text("b", 10)]), system=[text("d", 10)])
+    check(told("1", None, body) is None, "the first has nothing to compare")
+    check(told("2", "1", longer) is None, "what is appended is no divergence")
+    check(told("3", "2", body) == "messages_changed", "messages that are gone are")
+    check(told("4", "3", other) == "system_changed", "so is another system prompt")
+    check(told("5", "4", dict(other, tools=[{"name": "t"}])) == "tools_changed", "so are tools")
+    check(told("6", "4", other, "n") == "model_changed", "and another model")
+    check(told("7", "x", other) == "previous_message_not_found", "an id that nobody gave")
+
+
 def all_of_it(check, client):
     marks(check)
     points(check)
     beginnings(check)
+    diagnoses(check)
     over_http(check, client)

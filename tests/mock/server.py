@@ -186,6 +186,8 @@ class Server:
         turn = self.scenarios.turn(found, conversation)
         if behaviour.has("cache"):
             turn.usage = dict(turn.usage, **self.cache.ask(wire.name, conversation.model, asked.body))
+            conversation.diagnosis = self.cache.diagnose(
+                conversation.new_id("msg_", "m"), conversation.diagnostics, conversation.model)
         return await self.deliver(raw, wire, behaviour, turn, conversation, entry)
 
     def count_thinking(self, bound, entry):
