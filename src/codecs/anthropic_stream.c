@@ -384,8 +384,8 @@ static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     }
 }
 
-/* Cache diagnostics, which `extra` may ask for: kept for the host, with the id that the next request
-   would name. null says that nothing was missed. */
+/* Cache diagnostics, which `extra` may ask for: kept for the host, with the id that the next
+   request names. null says that nothing was missed. */
 static void phi__anthropic_stream_diagnosed(phi__assembly *a, phi_str json) {
     phi__buf *out = &a->details;
     phi__buf_clear(out);

@@ -546,11 +546,6 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
     phi__assembly_fail_with(a, &failure);
 }
 
-PHI__FN void phi__assembly_unknown_stop(phi__assembly *a) {
-    a->stop_reason = PHI_STOP_REASON_STOP;
-    a->unknown_stop = true;
-}
-
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block) {
     return phi__assembly_is_answer(a, block) ? PHI_CONTENT_TEXT : a->drafts[block].kind;
 }

@@ -161,7 +161,10 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
 
 /* A stop word that the codec does not know: the answer ends with what came, and a warning names the
    word. */
-PHI__FN void phi__assembly_unknown_stop(phi__assembly *a);
+static inline void phi__assembly_unknown_stop(phi__assembly *a) {
+    a->stop_reason = PHI_STOP_REASON_STOP;
+    a->unknown_stop = true;
+}
 
 /* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
    Decoders use draft->kind, which stays a call's. */
