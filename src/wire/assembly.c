@@ -239,6 +239,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->raw_stop_reason, memory);
     phi__buf_init(&a->model, memory);
     phi__buf_init(&a->response_id, memory);
+    phi__buf_init(&a->details, memory);
     phi__buf_init(&a->failure_words, memory);
     phi__assembly_init_draft(&a->held, memory);
 }
@@ -250,6 +251,7 @@ PHI__FN void phi__assembly_free(phi__assembly *a) {
     phi__buf_free(&a->raw_stop_reason);
     phi__buf_free(&a->model);
     phi__buf_free(&a->response_id);
+    phi__buf_free(&a->details);
     phi__buf_free(&a->failure_words);
     phi__assembly_free_draft(&a->held);
     phi_arena_free(&a->scratch);
@@ -516,7 +518,7 @@ static void phi__assembly_hide_buf(phi__buf *buf, const phi__secrets *secrets) {
 }
 
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
-    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len;
+    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len + a->details.len;
     for (i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->hidden == d->id.len) continue;
@@ -527,6 +529,7 @@ PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
         phi__assembly_hide_buf(&a->raw_stop_reason, secrets);
         phi__assembly_hide_buf(&a->model, secrets);
         phi__assembly_hide_buf(&a->response_id, secrets);
+        phi__assembly_hide_buf(&a->details, secrets);
         a->hidden = names;
     }
     if (a->failure.kind != PHI_FAILURE_NONE) phi__assembly_hide_buf(&a->failure_words, secrets);
@@ -541,11 +544,6 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
     failure.code = code;
     failure.message = message;
     phi__assembly_fail_with(a, &failure);
-}
-
-PHI__FN void phi__assembly_unknown_stop(phi__assembly *a) {
-    a->stop_reason = PHI_STOP_REASON_STOP;
-    a->unknown_stop = true;
 }
 
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block) {
@@ -593,6 +591,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     out->stop_reason = a->stop_reason;
     out->raw_stop_reason = phi__buf_str(&a->raw_stop_reason);
     out->model = phi__buf_str(&a->model);
+    out->details = phi__buf_str(&a->details);
     out->usage = a->usage;
     out->usage.total_tokens =
         a->usage.input + a->usage.output + a->usage.cache_read + a->usage.cache_write;

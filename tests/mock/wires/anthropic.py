@@ -86,6 +86,7 @@ class Anthropic(Wire):
             and (body.get("tool_choice") or {}).get("type") not in ("any", "tool"))
         out.binding = anthropic_system.bound(body, betas, behaviour)
         out.tells_drops = binding.BETA in betas
+        out.diagnostics = body.get("diagnostics")
         for role, blocks, _ in merge(body["messages"]):
             message = Message(role)
             message.text = texts(blocks)
@@ -156,6 +157,8 @@ class Anthropic(Wire):
             "model": conversation.model, "content": [], "stop_reason": None, "stop_sequence": None,
             "usage": self.usage(turn, conversation)
         }
+        if conversation.diagnostics is not None:
+            out["diagnostics"] = conversation.diagnosis
         if conversation.tells_drops:
             out["input_transformations"] = conversation.binding.transformations()
         return out

@@ -43,6 +43,8 @@ class Conversation:
         self.body_bytes = 0
         self.binding = None  # of a wire whose thinking is bound to what was before it
         self.tells_drops = False
+        self.diagnostics = None  # what the request says of the cache's diagnostics
+        self.diagnosis = {"cache_miss_reason": {"type": "unavailable"}}  # what the answer says
 
     def assistant_count(self):
         return sum(1 for m in self.messages if m.role == "assistant")

@@ -94,7 +94,7 @@ class OpenAIResponses(OpenAIChat):
                     "id": "msg_" + tail, "type": "message", "status": "completed",
                     "role": "assistant", "content": [{
                         "type": "output_text", "text": block["text"] * block.get("times", 1),
-                        "annotations": [], "logprobs": []
+                        "annotations": block.get("annotations", []), "logprobs": []
                     }]
                 })
             elif block["type"] == "tool_use":
@@ -102,6 +102,11 @@ class OpenAIResponses(OpenAIChat):
                     "id": "fc_" + tail, "type": "function_call", "status": "completed",
                     "arguments": arguments(block), "name": block["name"],
                     "call_id": block.get("id") or conversation.new_id("call_", i)
+                })
+            elif block["type"] == "web_search_call":
+                out.append({
+                    "id": block.get("id") or "ws_" + tail, "type": "web_search_call",
+                    "status": "completed", "action": block["action"]
                 })
         return out
 
@@ -148,6 +153,9 @@ class OpenAIResponses(OpenAIChat):
             elif item["type"] == "reasoning":
                 empty, parts = dict(item, summary=[]), self.thinking_parts
                 empty["encrypted_content"] = ""
+            elif item["type"] == "web_search_call":
+                empty, parts = {k: item[k] for k in ("id", "type")}, self.search_parts
+                empty["status"] = "in_progress"
             else:
                 empty, parts = dict(item, status="in_progress", arguments=""), self.call_parts
             yield "response.output_item.added", {"output_index": index, "item": empty}
@@ -163,11 +171,13 @@ class OpenAIResponses(OpenAIChat):
 
     def text_parts(self, block, item, chunk):
         part, at = item["content"][0], {"content_index": 0}
-        yield "response.content_part.added", dict(at, part=dict(part, text=""))
+        yield "response.content_part.added", dict(at, part=dict(part, text="", annotations=[]))
         pieces = (block["text"] for _ in range(block["times"])) if "times" in block else deltas(
             block["text"], chunk)
         for piece in pieces:
             yield "response.output_text.delta", dict(at, delta=piece, logprobs=[])
+        for k, note in enumerate(part["annotations"]):
+            yield "response.output_text.annotation.added", dict(at, annotation_index=k, annotation=note)
         yield "response.output_text.done", dict(at, text=part["text"], logprobs=[])
         yield "response.content_part.done", dict(at, part=part)
 
@@ -178,6 +188,10 @@ class OpenAIResponses(OpenAIChat):
             yield "response.reasoning_summary_text.delta", dict(at, delta=piece)
         yield "response.reasoning_summary_text.done", dict(at, text=part["text"])
         yield "response.reasoning_summary_part.done", dict(at, part=part)
+
+    def search_parts(self, block, item, chunk):
+        for word in ("in_progress", "searching", "completed"):
+            yield "response.web_search_call." + word, {}
 
     def call_parts(self, block, item, chunk):
         for piece in slices(item["arguments"], max(chunk, 1)):
