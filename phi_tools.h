@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x073bd684
+#if PHI__PUB_MODEL != 0x0951fcad
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -78,7 +78,7 @@
 #if PHI__PUB_FEATURES != 0x40b43e19
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe78c052c
+#if PHI__PUB_AGENT != 0x21482adc
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x65326263
