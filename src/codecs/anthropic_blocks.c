@@ -87,7 +87,7 @@ static void phi__anthropic_blocks_thinking(phi__encoder *e, const phi_content *c
 
 static void phi__anthropic_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[') {
+    if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
         phi__anthropic_blocks_text(e, text);
         return;
     }
@@ -109,11 +109,8 @@ static void phi__anthropic_blocks_call(phi__encoder *e, const phi_content *c, bo
     phi__render_name(out, c->name, 128);
     phi__buf_text(out, ",\"input\":");
     phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
-        phi__buf_char(out, ',');
-        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
-    } else
-        phi__buf_char(out, '}');
+    if (whole) phi__render_rest(e, c->replay);
+    phi__buf_char(out, '}');
 }
 
 /* "server_tool_use", "mcp_tool_use". */

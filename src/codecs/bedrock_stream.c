@@ -193,12 +193,11 @@ static void phi__bedrock_stream_put_result(phi__assembly *a, size_t block, phi_s
     phi__json_cursor c;
     phi_str item;
     phi__json_cursor_init(&c, list);
-    if (!phi__json_cursor_enter_array(&c)) {
-        if (list.at[0] == '{') phi__opaque_push(bytes, list);
-        return;
-    }
-    while (phi__json_cursor_next_item(&c))
-        if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
+    if (list.at[0] == '{')
+        phi__opaque_push(bytes, list);
+    else if (phi__json_cursor_enter_array(&c))
+        while (phi__json_cursor_next_item(&c))
+            if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
     if (bytes->failed) a->no_memory = true;
 }
 

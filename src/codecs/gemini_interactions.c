@@ -134,7 +134,7 @@ static void phi__interactions_said(phi__encoder *e, const phi_content *c, bool s
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
     phi__render_text_member(e, "text", c->text);
-    if (same && c->citations.len > 2 && phi__kept_goes(e, c->citations)) {
+    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
         phi__buf_text(out, ",\"annotations\":");
         phi__buf_add_str(out, c->citations);
     }

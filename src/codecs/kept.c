@@ -32,15 +32,6 @@ PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
 }
 
-PHI__FN bool phi__kept_goes(phi__encoder *e, phi_str text) {
-    phi_arena_mark mark = phi_arena_save(e->arena);
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) e->failed = true;
-    phi_arena_reset(e->arena, mark);
-    return status == PHI_OK;
-}
-
 /* The array is whole at any time: a value goes in front of its bracket. */
 PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json) {
     phi__buf *out;

@@ -18,10 +18,8 @@ PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
 /* The same for an object alone. */
 PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
 
-/* For encoders. True if a value may stand in a request: JSON without half of a surrogate pair,
-   which servers refuse. Uses and resets e->arena. */
-PHI__FN bool phi__kept_goes(phi__encoder *e, phi_str text);
-/* The tree of an object that may; NULL: it may not. In e->arena. */
+/* For encoders. The tree, in e->arena, of an object that may stand in a request (phi__render_goes);
+   NULL: it may not. */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
 
 /* Adds a value to the array of a text's citations. Broken JSON is left out. */

@@ -206,8 +206,10 @@ static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json
     return copy;
 }
 
-static phi_status phi__openai_chat_kept_tree(phi_arena *arena, phi_str text, phi_json **out) {
-    return phi_json_parse(arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, out, NULL);
+static phi_status phi__openai_chat_kept_tree(phi_arena *arena, const phi__buf *text,
+                                             phi_json **out) {
+    return phi_json_parse(arena, phi__buf_str(text), PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          out, NULL);
 }
 
 /* The same text with each piece of an answer is a label and not content in pieces. */
@@ -243,19 +245,23 @@ PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__openai_chat_merge merge = PHI_ZERO;
     phi_json *root = NULL, *pieces = NULL;
+    phi_status status;
     phi_str text;
     if (d->kind == PHI_CONTENT_OPAQUE && d->open && d->bytes.len > 0) {
         phi__buf_char(&d->bytes, ']');
         merge.arena = &a->scratch;
-        merge.no_memory =
-            d->bytes.failed ||
-            phi__openai_chat_kept_tree(&a->scratch, phi__buf_str(&d->replay), &root) != PHI_OK ||
-            phi__openai_chat_kept_tree(&a->scratch, phi__buf_str(&d->bytes), &pieces) != PHI_OK;
-        if (!merge.no_memory) phi__openai_chat_kept_pieces(&merge, root, pieces, d->key >= 0);
-        if (!merge.no_memory && phi_json_write(&a->scratch, root, 0, &text) == PHI_OK)
+        status = d->bytes.failed ? PHI_NO_MEMORY
+                                 : phi__openai_chat_kept_tree(&a->scratch, &d->replay, &root);
+        if (status == PHI_OK) status = phi__openai_chat_kept_tree(&a->scratch, &d->bytes, &pieces);
+        if (status == PHI_OK) phi__openai_chat_kept_pieces(&merge, root, pieces, d->key >= 0);
+        if (status == PHI_OK && !merge.no_memory)
+            status = phi_json_write(&a->scratch, root, 0, &text);
+        if (status == PHI_NO_MEMORY || merge.no_memory)
+            a->no_memory = true;
+        else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            a->no_memory = true;
+            d->incomplete = true; /* with what is around it, it is too deep to be read */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }

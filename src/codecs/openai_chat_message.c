@@ -24,7 +24,7 @@ static phi_str phi__openai_chat_message_opaque(phi__encoder *e, const phi_conten
     size_t n = strlen(start);
     if (!phi__kept_is_of(c, e->codec->names, NULL) || !phi__str_starts(json, start)) return none;
     if (json.len < n + 4 || memcmp(json.at + json.len - 2, "]}", 2) != 0) return none;
-    if (!phi__kept_goes(e, phi__str(json.at + n - 1, json.len - n))) return none;
+    if (!phi__render_goes(e, phi__str(json.at + n - 1, json.len - n))) return none;
     return phi__str(json.at + n, json.len - n - 2);
 }
 
@@ -43,7 +43,7 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
     for (i = 0; i < m->content_count; i++) {
         phi_str list = m->content[i].citations, one;
         phi__json_cursor c;
-        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__kept_goes(e, list)) continue;
+        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__render_goes(e, list)) continue;
         phi__json_cursor_init(&c, list);
         if (!phi__json_cursor_enter_array(&c)) continue;
         while (phi__json_cursor_next_item(&c)) {

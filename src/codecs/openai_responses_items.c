@@ -282,14 +282,14 @@ static phi_str phi__openai_responses_items_kept(phi__encoder *e, const phi_conte
         e->failed = true;
     text = phi_json_str(phi_json_get(root, key), "");
     if (text.len == 0) return none;
-    if (!object) return text.at[0] == '[' && phi__kept_goes(e, text) ? text : none;
+    if (!object) return text.at[0] == '[' && phi__render_goes(e, text) ? text : none;
     phi__buf_init(&braces, e->arena->memory);
     phi__buf_char(&braces, '{');
     phi__buf_add_str(&braces, text);
     phi__buf_char(&braces, '}');
     whole = phi__buf_str(&braces);
     if (braces.failed) e->failed = true;
-    good = !braces.failed && phi__kept_goes(e, whole);
+    good = !braces.failed && phi__render_goes(e, whole);
     phi__buf_free(&braces);
     return good ? text : none;
 }
@@ -324,7 +324,7 @@ static void phi__openai_responses_items_content(phi__encoder *e, const phi_conte
         phi__buf_add_str(out, parts);
     else {
         bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
-                     phi__kept_goes(e, c->citations);
+                     phi__render_goes(e, c->citations);
         phi__buf_text(out, "[{\"type\":\"output_text\"");
         phi__render_text_member(e, "text", c->text);
         phi__buf_text(out, ",\"annotations\":");

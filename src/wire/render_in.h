@@ -41,8 +41,16 @@ PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
 /* Whether an opaque block goes back: it is of this protocol, and whole. */
 PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c);
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
-/* The block's JSON as it is, with a comma before it where one is needed. */
+/* True if a text may stand in a request as a value: JSON without half of a surrogate pair, which
+   servers refuse. Answers are checked when they come, but transcripts come from files and hosts as
+   well, and one broken value makes every later request fail. Beyond a size only strings and brackets
+   are looked at. Uses and resets e->arena. */
+PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
+/* The block's JSON as it is, with a comma before it where one is needed; nothing if it is no
+   object. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
+/* The members of an object behind those of the object that is being written. */
+PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 /* Whether the next message behind an answer and its results is the user's. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 /* Whether an answer's server-side calls without a result can get none any more: the user has spoken
