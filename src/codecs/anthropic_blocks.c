@@ -8,11 +8,7 @@
 /* ---- blocks ---- */
 
 PHI__FN void phi__anthropic_blocks_text(phi__encoder *e, phi_str text) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(out, '}');
+    phi__render_text_part(e, text);
 }
 
 static void phi__anthropic_blocks_image(phi__encoder *e, const phi_content *c) {
@@ -54,19 +50,12 @@ PHI__FN void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_conten
         phi__anthropic_blocks_document(e, c);
 }
 
-static void phi__anthropic_blocks_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
-
 static void phi__anthropic_blocks_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
 PHI__FN void phi__anthropic_blocks_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__anthropic_blocks_said, phi__anthropic_blocks_media_block,
+    phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_blocks_media_block,
                       phi__anthropic_blocks_opaque);
 }
 

@@ -17,6 +17,12 @@ PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words
 /* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
 PHI__FN int phi__gemini_version(const phi_model *model);
 PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* in its name */
+/* The content types and the key: as a token of OAuth (bearer) or as Google's own header; then the
+   model's headers. */
+PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer);
+/* Entries of phi__codec_rules. A format beside tools is known from version 3 on. */
+PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model);
+PHI__FN phi__format_way phi__gemini_format_way(const phi__request_spec *spec);
 /* A tool's name of history, where another provider may have allowed what this one does not. */
 PHI__FN void phi__gemini_name(phi__buf *out, phi_str name);
 /* The name of a result's tool, which the API wants with the result. */

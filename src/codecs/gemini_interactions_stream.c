@@ -145,7 +145,7 @@ static void phi__interactions_stream_annotate(phi__assembly *a, size_t block, ph
     phi__json_cursor_init(&c, array);
     if (block == SIZE_MAX || array.len <= 2 || !phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &one))
-        phi__kept_cite(a, block, one);
+        phi__assembly_cite(a, block, one);
 }
 
 /* An item of the model's output that is no text, as a step of its own. */

@@ -254,7 +254,7 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
     if (replaces) phi__gemini_stream_uncite(a, list, start);
     if (json.failed) a->no_memory = true;
     if (replaces || list->len < PHI__GEMINI_CITED_MOST)
-        phi__kept_cite(a, block, phi__buf_str(&json));
+        phi__assembly_cite(a, block, phi__buf_str(&json));
     phi__buf_free(&json);
 }
 

@@ -22,8 +22,6 @@ PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory
    NULL: it may not. */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
 
-/* Adds a value to the array of a text's citations. Broken JSON is left out. */
-PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json);
 /* The latest text of an answer, or SIZE_MAX. */
 PHI__FN size_t phi__kept_text(const phi__assembly *a);
 

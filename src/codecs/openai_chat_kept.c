@@ -394,7 +394,7 @@ PHI__FN void phi__openai_chat_kept_annotations(phi__assembly *a, phi_str raw) {
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
         bool object = phi__json_cursor_peek(&c) == PHI_JSON_OBJECT;
-        if (phi__json_cursor_take_raw(&c, &one) && object) phi__kept_cite(a, block, one);
+        if (phi__json_cursor_take_raw(&c, &one) && object) phi__assembly_cite(a, block, one);
     }
 }
 
@@ -411,14 +411,14 @@ PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw) {
     while (phi__json_cursor_next_item(&c)) {
         phi_json_type type = phi__json_cursor_peek(&c);
         if (!phi__json_cursor_take_raw(&c, &one)) break;
-        if (type == PHI_JSON_OBJECT) phi__kept_cite(a, block, one);
+        if (type == PHI_JSON_OBJECT) phi__assembly_cite(a, block, one);
         if (type != PHI_JSON_STRING) continue;
         phi__buf_clear(&url);
         phi__buf_text(&url, "{\"url\":");
         phi__buf_add_str(&url, one);
         phi__buf_char(&url, '}');
         if (url.failed) a->no_memory = true;
-        phi__kept_cite(a, block, phi__buf_str(&url));
+        phi__assembly_cite(a, block, phi__buf_str(&url));
     }
     phi__buf_free(&url);
 }

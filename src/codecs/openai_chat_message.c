@@ -61,14 +61,6 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
 
 /* ---- content ---- */
 
-static void phi__openai_chat_message_text_part(phi__encoder *e, phi_str text) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(out, '}');
-}
-
 /* An image, a document or audio. */
 static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
@@ -134,13 +126,6 @@ static void phi__openai_chat_message_opaque_part(phi__encoder *e, const phi_cont
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-static void phi__openai_chat_message_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
-
 /* Nothing at all where nothing of it may be sent. */
 PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m) {
     bool parts = phi__render_sends_media(e, m) ||
@@ -157,7 +142,7 @@ PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
     if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
         phi__buf_char(&e->scratch, '[');
-        phi__render_parts(e, m, true, phi__openai_chat_message_said, phi__openai_chat_message_block,
+        phi__render_parts(e, m, true, phi__render_said_part, phi__openai_chat_message_block,
                           phi__openai_chat_message_opaque_part);
         phi__buf_char(&e->scratch, ']');
     } else {
@@ -193,10 +178,10 @@ static bool phi__openai_chat_message_thinking_parts(phi__encoder *e, const phi_m
         if (phi__openai_chat_message_is_thinking(c)) {
             phi__json_write_comma(out);
             phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
-            phi__openai_chat_message_text_part(e, c->text);
+            phi__render_text_part(e, c->text);
             phi__buf_text(out, "]}");
         } else if (phi__openai_is_text(c))
-            phi__openai_chat_message_text_part(e, c->text);
+            phi__render_text_part(e, c->text);
         else {
             phi_str part = phi__openai_chat_message_opaque(e, c, PHI__OPENAI_CHAT_PARTS);
             if (part.len > 0) phi__json_write_comma(out);

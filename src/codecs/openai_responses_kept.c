@@ -72,7 +72,7 @@ PHI__FN void phi__openai_responses_kept_citations(phi__assembly *a, size_t block
             if (!phi__json_cursor_take_raw(&inner, &raw) || !object) continue;
             if (!any) phi__buf_clear(&a->drafts[block].citations);
             any = true;
-            phi__kept_cite(a, block, raw);
+            phi__assembly_cite(a, block, raw);
         }
     }
 }

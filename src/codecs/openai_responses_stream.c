@@ -275,7 +275,7 @@ static void phi__openai_responses_stream_item_done(phi__assembly *a,
 /* Annotations come after the text they are about. */
 static void phi__openai_responses_stream_annotation(phi__assembly *a,
                                                     const phi__openai_responses_event *ev) {
-    phi__kept_cite(
+    phi__assembly_cite(
         a,
         phi__openai_responses_stream_find(
             a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),

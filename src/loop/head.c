@@ -22,14 +22,7 @@ static uint64_t phi__head_hash(phi_str system, const phi__tool_view *tools, size
 }
 
 static uint64_t phi__head_digits(const phi_json *node) {
-    phi_str digits = phi_json_str(node, "");
-    uint64_t n = 0;
-    size_t i;
-    for (i = 0; i < digits.len && i < 16; i++) {
-        char c = digits.at[i];
-        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
-    }
-    return n;
+    return phi__hash_of_hex(phi_json_str(node, ""));
 }
 
 /* ---- making and freeing ---- */

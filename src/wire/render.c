@@ -366,6 +366,20 @@ PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c) {
     phi__render_text(e, c->text);
 }
 
+PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
+}
+
+PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"text\"");
+    phi__render_text_member(e, "text", text);
+    phi__buf_char(&e->scratch, '}');
+}
+
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
     if (!phi__fill_hole(e, data, true)) phi__fill_base64(&e->scratch, data);
 }

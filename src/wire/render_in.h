@@ -97,6 +97,10 @@ PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *m
 /* The inside of a string, into the scratch buffer: a text; of a document, "Document: " and its
    title on a line, where it has one, then its text. */
 PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
+/* {"type":"text","text":...}, with a comma before it where one is needed: a block as
+   phi__render_said writes it, and a text. */
+PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
+PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
 
 /* Text, media and opaque blocks of a message, each by the codec's own function; blank text is left
    out, and so are all others where `media` is false. `said` writes phi__render_said; `opaque` NULL:
