@@ -64,7 +64,7 @@ static void phi__query_lost(phi_query *q) {
     q->info.status = PHI_NO_MEMORY;
 }
 
-/* With words of its own, and without the secrets that the request carried. */
+/* Keeps a copy of the failure, without the secrets that the request carried. */
 static void phi__query_failed(phi_query *q, const phi_failure *failure, phi_status status) {
     phi_failure kept = *failure;
     if (q->secrets.failed || !phi__query_words(q, failure->code, &kept.code) ||

@@ -112,7 +112,7 @@ PHI__FN bool phi__anthropic_blocks_is_server_result(phi_str name) {
     return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
 }
 
-/* Whether the call of a result is an earlier block of the message. */
+/* True if the call of a result is an earlier block of the message. */
 static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
     phi_json_found result, call;
     size_t i;

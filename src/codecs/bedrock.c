@@ -94,7 +94,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     return form;
 }
 
-/* The API takes the provider's tool uses and results only beside tools, too. */
+/* The API takes the provider's tool uses and results only in a request with tools. */
 static void phi__bedrock_note_calls(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count && !e->had_calls; i++)

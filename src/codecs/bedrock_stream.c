@@ -1,10 +1,10 @@
 /* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of
    JSON, to a message.
 
-   Text and reasoning blocks are not started, they begin with their first delta. The usage comes
-   behind the end of the message, so the end is there when both are. Blocks of other kinds than
-   text, reasoning and tool use, and the provider's own tool uses, are opaque: the union's object
-   with its one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
+   Text and reasoning blocks are not started, they begin with their first delta. The usage follows
+   the end of the message: the answer is whole when both have come. Blocks of other kinds than text,
+   reasoning and tool use, and the provider's own tool uses, are opaque: the union's object with its
+   one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
 #include "codecs/bedrock_in.h"
 
 #include "text/json_members_in.h"
@@ -252,7 +252,7 @@ static void phi__bedrock_stream_close_all(phi__assembly *a) {
         if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
 }
 
-/* A delta of a kind that is not known, of a block that had no start: a block of its own. */
+/* A delta of an unknown kind for a block without a start opens an opaque block. */
 static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_json_found delta;
     phi_str name;
@@ -314,7 +314,7 @@ static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedroc
     return block;
 }
 
-/* A block that has a start: SIZE_MAX, where it is none, or there is no memory. */
+/* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
 static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_str name = phi__bedrock_stream_member(ev->start);
     if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use")))

@@ -37,7 +37,7 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
-/* Whether a version of Anthropic's API is 2026-10-21 or later. */
+/* True if a version of Anthropic's API is 2026-10-21 or later. */
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
@@ -45,8 +45,8 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
    answered to begin with thinking, and where that message has none, this request is sent
    without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
-/* Whether temperature, top_p and top_k may be sent. api_version: the one in force in Anthropic's
-   protocol; empty: it has none (Bedrock). */
+/* True if temperature, top_p and top_k may be sent. api_version: that of Anthropic's protocol;
+   empty for Bedrock, which has none. */
 PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_version);
 /* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
    with_format: the answer's format goes there too. */

@@ -18,8 +18,8 @@
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
 #define PHI__INTERACTIONS_ORIGIN 1u      /* minted by the same model: signatures go back */
-#define PHI__INTERACTIONS_NO_IMAGES 2u   /* words stand for images */
-#define PHI__INTERACTIONS_MEDIA 4u       /* the media of a result, behind it */
+#define PHI__INTERACTIONS_NO_IMAGES 2u   /* words replace images */
+#define PHI__INTERACTIONS_MEDIA 4u       /* the media that follow a result */
 #define PHI__INTERACTIONS_THREE 8u       /* signatures are checked, results may hold media */
 #define PHI__INTERACTIONS_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
 

@@ -18,7 +18,7 @@ PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
 /* The same for an object alone. */
 PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
 
-/* For encoders. The tree, in e->arena, of an object that may stand in a request (phi__render_goes);
+/* For encoders. The tree, in e->arena, of an object that a request may hold (phi__render_goes);
    NULL: it may not. */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
 

@@ -152,8 +152,8 @@ static phi_str phi__openai_chat_calls_type(const phi_json *schema, phi_str key, 
     return phi_str_of("");
 }
 
-/* The text between the tags, without the line feeds next to them: JSON where the schema says that
-   it is no string, and a string where it is none. */
+/* Appends the text between the tags, without the line feeds next to them: as JSON if the schema
+   declares another type than a string and the text is JSON, else as a string. */
 static void phi__openai_chat_calls_put(phi__openai_chat_read *r, phi__buf *out, phi_str value,
                                        const phi_json *schema, phi_str key) {
     bool declared = false;
@@ -361,7 +361,7 @@ static void phi__openai_chat_calls_block(phi__assembly *a, phi_str name, phi_str
     phi__assembly_close(a, block);
 }
 
-/* The fence around a text, the end of turn behind it. */
+/* The text without the fence around it and without the end-of-turn token after it. */
 static phi_str phi__openai_chat_calls_bare(phi_str text) {
     static const char *const ends[] = {"<|eom_id|>", "<|eot_id|>", "```"};
     size_t i, n;

@@ -4,7 +4,7 @@
    member alone; a call of a custom tool becomes {"tool_calls":[...]}, and a part of the content
    {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
    ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
-   so text goes on behind them. */
+   so text after them continues the same block. */
 #include "base/utf8_in.h"
 #include "codecs/kept_in.h"
 #include "codecs/openai_chat_in.h"

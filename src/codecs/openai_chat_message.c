@@ -89,7 +89,7 @@ static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c
     phi__buf_text(out, "}}");
 }
 
-/* A user's opaque block, which a host wrote: a message of its own if it has a role (the result of a
+/* A user's opaque block, which a host wrote: a separate message if it has a role (the result of a
    custom tool's call), else a part of the content. Uses and resets e->arena. */
 typedef enum phi__openai_chat_place {
     PHI__OPENAI_CHAT_NONE,

@@ -49,7 +49,7 @@ static phi_str phi__openai_chat_text_held(const phi__assembly *a, size_t from, s
     return phi__str(a->held.bytes.at + from, to - from);
 }
 
-/* Whether a text begins with a word, or is the beginning of it (*some). */
+/* True if a text begins with a word. *some: the text is only the beginning of it. */
 static bool phi__openai_chat_text_begins(phi_str text, const char *word, bool *some) {
     size_t n = strlen(word), most = phi__min(n, text.len);
     if (memcmp(text.at, word, most) != 0) return false;
@@ -82,8 +82,8 @@ static phi__openai_chat_tag phi__openai_chat_text_tag(const phi__openai_chat_tex
 
 /* ---- into blocks ---- */
 
-/* The bytes up to t->at become text. Blanks at the start wait: they are dropped before thinking and
-   calls, and behind them. */
+/* The bytes up to t->at become text. Blanks at the start wait: they are dropped before and after
+   thinking and calls. */
 static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a, bool last) {
     phi_str text = phi__openai_chat_text_held(a, t->from, t->at);
     size_t blanks = 0;
@@ -101,7 +101,7 @@ static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a
     phi__assembly_add(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
-/* Text begins anew behind thinking, or behind a call. */
+/* Starts a new text after thinking, or after a call. */
 static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, bool called) {
     t->mode = PHI__OPENAI_CHAT_SAYS;
     t->from = t->at = at;
@@ -271,7 +271,7 @@ static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly 
 
 /* ---- calls up to the end ---- */
 
-/* Whether text behind <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
+/* True if the text after <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
 static bool phi__openai_chat_text_may_be_rest(phi_str text, bool mistral) {
     size_t i = 0, from;
     while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
@@ -315,8 +315,8 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
 
 /* ---- JSON without tags ---- */
 
-/* Whether the text from t->from on may begin a call, up to its first key. *at: behind that, where
-   it came (t->opened). */
+/* True if the text from t->from on may begin a call, as far as its first key shows. *at: the place
+   after that key, if it came (t->opened). */
 static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str text, size_t *at) {
     static const char *const keys[] = {"name", "type",      "function",   "tool",
                                        "args", "tool_name", "parameters", "arguments"};
@@ -350,8 +350,8 @@ static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str t
     return false;
 }
 
-/* Whether a byte may stand behind the last bracket: blanks, a semicolon, the end of a fence, and
-   another object. */
+/* True if a byte may follow the last bracket: a blank, a semicolon, the end of a fence, or the
+   start of another object. */
 static bool phi__openai_chat_text_json_behind(const phi__openai_chat_text *t, char c) {
     return phi__openai_chat_text_blank(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
            (c == '`' && t->fenced);
@@ -443,8 +443,8 @@ static void phi__openai_chat_text_take_tag(phi__openai_chat_text *t, phi__assemb
     }
 }
 
-/* Whether JSON that may be calls begins here, where a line begins; *some: the text ends too
-   early to know. */
+/* True if a line begins here with JSON that may be calls; *some: the text ends too early to know.
+   */
 static bool phi__openai_chat_text_at_json(const phi__openai_chat_text *t, const phi__assembly *a,
                                           bool *some) {
     phi_str text = phi__openai_chat_text_held(a, t->at, a->held.bytes.len);

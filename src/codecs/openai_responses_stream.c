@@ -201,7 +201,7 @@ phi__openai_responses_stream_open_opaque(phi__assembly *a,
     return block;
 }
 
-/* Whether an item that stands in the list of all items came before. */
+/* True if an item of the list of all items came before. */
 static bool phi__openai_responses_stream_came(const phi__assembly *a,
                                               const phi__openai_responses_output_item *item,
                                               phi__openai_responses_key key) {

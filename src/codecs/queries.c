@@ -240,7 +240,7 @@ typedef struct phi__queries_reading {
     phi__json_text last, token; /* the cursors of the two kinds of lists */
 } phi__queries_reading;
 
-/* An array of models: each is a small tree of its own. */
+/* Reads an array of models, each as a separate small tree. */
 static void phi__queries_list(phi__queries_reading *r, phi__json_cursor *c) {
     phi_model_info info;
     phi_json *item;

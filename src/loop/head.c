@@ -189,7 +189,7 @@ static bool phi__head_calls(const phi_message *m) {
     return false;
 }
 
-/* Whether a system message may stand here: behind the user's message, or results. */
+/* True if a system message may come here: after the user's message, or after results. */
 static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     while (at > 0) {
         const phi_message *m = spec->items[--at].message;
@@ -245,7 +245,7 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
     return !no_memory;
 }
 
-/* Takes updates that tell nothing out of the request. */
+/* Removes updates that tell nothing from the request. */
 static bool phi__head_filter(phi__run *run) {
     phi__request_spec *spec = &run->attempt.spec;
     const phi__head *head = run->agent->prior.head;
@@ -405,7 +405,7 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     return done;
 }
 
-/* Whether the tools differ from those that the model knows. */
+/* True if the tools differ from those that the model knows. */
 static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
     const phi__head *head = run->agent->prior.head;

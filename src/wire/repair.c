@@ -437,7 +437,7 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
     phi__buf_free(&out);
 }
 
-/* The list or object that a string stands for; NULL: none. */
+/* The list or object that a string holds as JSON; NULL: it holds none. */
 static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     const char *at, *end;
     uint32_t faults = 0;
@@ -456,8 +456,7 @@ static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     return node;
 }
 
-/* Members that the schema wants as lists or objects, and that came as strings. Whether there were
-   any. */
+/* Replaces strings by the lists or objects that the schema wants there. False: there were none. */
 static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_json *arguments) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     const phi_json *property;
