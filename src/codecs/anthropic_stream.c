@@ -212,7 +212,7 @@ static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthr
     phi__assembly_wait(a, block, b.input);
 }
 
-/* `arguments`: those that count where no delta brought any. */
+/* arguments: the call's, if no delta brought any. */
 static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__draft *d;
     phi__assembly_close_call(a, block, arguments);

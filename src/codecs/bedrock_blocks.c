@@ -42,12 +42,12 @@ static void phi__bedrock_blocks_audio(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}}");
 }
 
-/* A result holds no audio, and one that is an error text only: the rest follows all results. */
+/* A result holds no audio, and an error result holds text only: the rest follows all results. */
 PHI__FN bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Documents want a text in their message: where there is none, one is added. */
+/* A message with documents needs a text: if it has none, one is added. */
 PHI__FN void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
     const phi_message *m = e->spec->items[at].message;
     size_t documents = 0, sent = 0, texts = 0, i;

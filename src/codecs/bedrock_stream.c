@@ -208,7 +208,7 @@ static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
     phi_str name = phi__buf_str(&d->name);
     if (!d->open) return;
     if (d->id.len > 0)
-        d->incomplete = true; /* a block of deltas alone, which cannot be put together */
+        d->incomplete = true; /* a block without a start: its deltas cannot be joined */
     else if (phi__str_is(name, "toolUse"))
         phi__assembly_add_text(a, block, ev->input);
     else if (phi__str_is(name, "toolResult") && ev->result.len > 0)

@@ -53,7 +53,7 @@ PHI__FN bool phi__claude_takes_sampling(const phi__claude_plan *p, phi_str api_v
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
-/* PHI__TAKES_ bits: no seed, and no sampling where it thinks, or is of a version that has none. */
+/* PHI__TAKES_ bits: no seed; no sampling if the request thinks or the version has none. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);

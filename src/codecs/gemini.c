@@ -200,8 +200,8 @@ static void phi__gemini_put_choice(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-/* Functions are one element of the list; raw tools follow, an element each. A choice is refused
-   where there are no functions. */
+/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
+   functions. */
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i, functions = 0, raws = 0;

@@ -71,7 +71,7 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Nothing at all where nothing of it may be sent. Opaque blocks of the user's are content. */
+/* Writes nothing if no block may be sent. Opaque blocks of a user are content. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
     size_t at;
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");

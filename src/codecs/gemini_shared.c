@@ -1,5 +1,5 @@
-/* gemini_shared.c - what both of Google's protocols, generateContent and Interactions, ask of a
-   model's name and write of tools. */
+/* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
+   model versions, tool names, results, schemas and headers. */
 #include "codecs/gemini_in.h"
 
 #include "wire/render_in.h"

@@ -12,7 +12,7 @@
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, behind which none is added */
+enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
 
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gemini_chunk {

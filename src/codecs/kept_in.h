@@ -15,7 +15,7 @@
 /* For decoders. True if a text is one JSON value; bytes that are not UTF-8 do not count, because
    kept text has U+FFFD in their place. Uses and resets the arena. */
 PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
-/* The same for an object alone. */
+/* The same for an object. */
 PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
 
 /* For encoders. The tree, in e->arena, of an object that a request may hold (phi__render_goes);

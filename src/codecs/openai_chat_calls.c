@@ -250,7 +250,7 @@ static size_t phi__openai_chat_calls_last(phi_str text, const char *word) {
 }
 
 /* <function=name>...</function>, one after the other; the last may lack its end. A value may hold
-   the closing tag, too. */
+   the closing tag as well. */
 static bool phi__openai_chat_calls_functions(phi__openai_chat_read *r, phi_str text) {
     static const char tag[] = "<function=", close[] = "</function>";
     for (; text.len > 0; text = phi__str_trim(text)) {
@@ -299,7 +299,7 @@ static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str tex
 
 /* ---- calls that are broken ---- */
 
-/* The string behind a key, wherever it is. */
+/* The string after the first "name" of a text, at any depth. */
 static bool phi__openai_chat_calls_named(phi_str text, phi_str *name) {
     size_t at = phi__str_find(text, 0, "\"name\""), end;
     if (at == SIZE_MAX) return false;

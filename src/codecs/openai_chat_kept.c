@@ -237,7 +237,7 @@ static void phi__openai_chat_kept_pieces(phi__openai_chat_merge *p, phi_json *ro
             phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, root, key, merged));
         if (!call) value = merged;
     }
-    if (call) (void)phi_json_remove(value, "index"); /* of the stream alone */
+    if (call) (void)phi_json_remove(value, "index"); /* only streams have it */
 }
 
 PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
@@ -261,7 +261,8 @@ PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
         else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            d->incomplete = true; /* with what is around it, it is too deep to be read */
+            d->incomplete =
+                true; /* inside of the block's object it is nested too deep to be read */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }

@@ -126,7 +126,7 @@ static void phi__openai_chat_message_opaque_part(phi__encoder *e, const phi_cont
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Nothing at all where nothing of it may be sent. */
+/* Writes nothing if no block may be sent. */
 PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m) {
     bool parts = phi__render_sends_media(e, m) ||
                  phi__openai_chat_message_has_block(e, m, PHI__OPENAI_CHAT_PART);
@@ -236,8 +236,8 @@ static bool phi__openai_chat_message_put_details(phi__buf *out, const phi_messag
 #define PHI__OPENAI_CHAT_DETAILS "{\"reasoning_details\":["
 #define PHI__OPENAI_CHAT_BLOCKS "{\"thinking_blocks\":["
 
-/* The reasoning text, in the field it came in. The signatures of Claude behind LiteLLM go back
-   wherever they came from: without them the second request of a tool loop is refused. */
+/* The reasoning text, in the field it came in. The signatures of Claude at LiteLLM always go back:
+   without them the second request of a tool loop is refused. */
 static void phi__openai_chat_message_put_reasoning(phi__encoder *e, const phi_message *m,
                                                    bool same) {
     static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};

@@ -1,9 +1,9 @@
 /* openai_chat_text.c - the text of answers of small models: split into text, thinking and calls.
 
    Local servers pass on what a model writes when they have no parser for its template: thinking
-   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of either;
-   the rest goes into blocks at once. Each byte is read at most three times, whatever the model
-   writes. docs/local_models.md has the rules. */
+   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of a tag
+   or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
+   model writes. docs/local_models.md has the rules. */
 #include "codecs/openai_chat_in.h"
 
 #include "wire/repair_in.h"
@@ -20,7 +20,7 @@ enum {
 
 typedef enum phi__openai_chat_tag {
     PHI__OPENAI_CHAT_TAG_NONE = -1,
-    PHI__OPENAI_CHAT_TAG_SOME = -2, /* the text ends inside of what may be a tag */
+    PHI__OPENAI_CHAT_TAG_SOME = -2, /* the text ends inside of a possible tag */
     PHI__OPENAI_CHAT_TAG_THINK = 0,
     PHI__OPENAI_CHAT_TAG_THINK_END,
     PHI__OPENAI_CHAT_TAG_CALL,
@@ -111,7 +111,7 @@ static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, b
     t->ticks = 0;
 }
 
-/* All that was held back is text after all. Calls in JSON are not looked for in it again. */
+/* Makes the text that was held back plain text. It is not searched for JSON calls again. */
 static void phi__openai_chat_text_release(phi__openai_chat_text *t, phi__assembly *a, size_t to) {
     if (t->mode == PHI__OPENAI_CHAT_JSON) {
         t->no_json = phi__max(to, t->from + 1);
@@ -157,7 +157,7 @@ static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly
             phi__openai_chat_text_restart(t, t->at + strlen("</think>"), false);
             return true;
         }
-        /* the opening tag, where none was needed */
+        /* an opening tag although the template opened it already */
         if (!some && t->assumed && !t->said && !t->worded) {
             phi_str before = phi__openai_chat_text_held(a, t->from, t->at);
             t->worded = phi__openai_chat_text_blanks(before) < before.len ||
@@ -207,7 +207,8 @@ static void phi__openai_chat_text_byte(phi__openai_chat_text *t, char c) {
         t->depth--;
 }
 
-/* Where the closing tag begins, SIZE_MAX: it has not come. In JSON, a tag in a string is none. */
+/* The place of the closing tag; SIZE_MAX: it has not come. A tag inside a JSON string does not
+   count. */
 static size_t phi__openai_chat_text_close(phi__openai_chat_text *t, const phi__assembly *a,
                                           const char *close, bool json) {
     size_t len = a->held.bytes.len;

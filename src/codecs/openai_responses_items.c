@@ -116,7 +116,8 @@ static bool phi__openai_responses_items_is_part(phi__encoder *e, const phi_conte
     return look.goes && look.part;
 }
 
-/* The blocks in [from, to). `before` is put before the first text, or alone if there is none. */
+/* The blocks in [from, to). `before` precedes the first text, or a line that says there is no
+   output. */
 static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message *m, size_t from,
                                               size_t to, const char *before) {
     phi_content line = PHI_ZERO;
@@ -139,7 +140,7 @@ static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message
     phi__buf_char(&e->scratch, ']');
 }
 
-/* The blocks in [from, to) as a message: nothing at all where nothing of it may be sent. */
+/* Writes the blocks in [from, to) as a message; nothing if none of them may be sent. */
 static void phi__openai_responses_items_say(phi__encoder *e, const phi_message *m, size_t from,
                                             size_t to) {
     bool says = false;

@@ -162,8 +162,8 @@ static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t bloc
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
-/* The data that the next request sends back: a reasoning item whole, of others what their text does
-   not say. */
+/* Keeps the data that the next request sends back: a whole reasoning item; of other items the
+   members beyond their text. */
 static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
                                               const phi__openai_responses_output_item *item) {
     phi__draft *d = &a->drafts[block];
@@ -340,8 +340,8 @@ phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
     }
 }
 
-/* The items once more; often there are none. They finish blocks that are still open, and are the
-   answer where no item came before. An opaque item that did not come before is the last block. */
+/* The items once more; often there are none. They finish blocks that are still open, and they are
+   the answer if no item came before. A new opaque item becomes the last block. */
 static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__openai_responses_output_item item;

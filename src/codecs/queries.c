@@ -143,7 +143,7 @@ static bool phi__queries_keeps(const phi__queries *q, phi__json_text key) {
     return false;
 }
 
-/* A member that is kept is moved to the left, over those that are not: it never grows. */
+/* Kept members move to the left, over the others: the text never grows. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out) {
     phi__json_cursor c;
     phi__json_text key;

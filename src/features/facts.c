@@ -1,5 +1,5 @@
 /* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model,
-   and those that its snapshot has. */
+   and the facts in its snapshot. */
 #include "features/facts_in.h"
 
 #include "loop/loop_in.h"
@@ -252,7 +252,7 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
 /* ---- one update ---- */
 
 typedef struct phi__facts_update {
-    phi__buf text, gone; /* what holds; the keys that hold no more */
+    phi__buf text, gone; /* facts that hold; keys that hold no more */
     phi__buf keys;       /* of the details */
 } phi__facts_update;
 

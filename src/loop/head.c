@@ -70,8 +70,8 @@ static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__too
     return NULL;
 }
 
-/* A head of the agent as it is now. `apart`: no update of before is one of it, though another head
-   said the same. */
+/* Makes a head of the agent's present prompt and tools. apart: its id differs from that of an equal
+   earlier head, so earlier updates are none of it. */
 static bool phi__head_make(phi__run *run, bool apart) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
@@ -199,8 +199,8 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* Tools are changed in system messages alone: an update that cannot be one any more, since a
-   message of the user follows it, told nothing. */
+/* Only system messages change tools. An update told nothing if it cannot be a system message any
+   more, because a message of the user follows it. */
 static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
     size_t i;
     if (!phi__head_may_stand(spec, at)) return false;
@@ -433,7 +433,7 @@ static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool syste
     return !u.failed && phi__head_say(&u, told);
 }
 
-/* The head as it is kept, in the request. False: no memory. */
+/* Puts the kept head into the request. False: no memory. */
 static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
     phi__head *head = agent->prior.head;
     spec->system_prompt = head->system;
@@ -443,9 +443,9 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* A new head, and the updates of it that the model has seen. Where it says what a head of before
-   said, updates of that are its own; but not when some of them have left the view: a tool would be
-   removed that nobody has added. False: no memory. */
+/* Makes a new head and finds its updates that the model has seen. If an earlier head was equal, its
+   updates count, unless some of them have left the view: they would remove a tool that no update
+   added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;
     return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));

@@ -235,7 +235,7 @@ typedef struct phi__codec_rules {
     uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; none */
     const char *const *kin; /* protocols that are this wire at other addresses; NULL at their end */
     phi__binding (*binding)(const phi_model *model); /* PHI__BINDS_NOT */
-    /* it takes system messages behind the user's in mid-conversation; never */
+    /* it takes system messages after the user's in mid-conversation; never */
     bool (*takes_updates)(const phi_model *model);
     /* ... which may add and remove tools: whether it does, and such a block (of a removed tool the
        name alone is given); never */

@@ -49,7 +49,7 @@ PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
 /* The block's JSON as it is, with a comma before it where one is needed; nothing if it is no
    object. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
-/* The members of an object behind those of the object that is being written. */
+/* Appends the members of an object to the object that is being written. */
 PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 /* True if the next message after an answer and its results is the user's. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);

@@ -89,7 +89,7 @@ static void phi__repair_blanks(phi__repairing *r) {
         r->at++;
 }
 
-/* The escape behind a backslash. */
+/* Reads the escape after a backslash. */
 static bool phi__repair_escape(phi__repairing *r, char quote) {
     static const char plain[] = "\"\\/bfnrt";
     char c;
@@ -238,7 +238,7 @@ static bool phi__repair_list(phi__repairing *r, char close) {
     if (++r->depth > PHI__REPAIR_DEPTH) return false;
     for (;;) {
         phi__repair_blanks(r);
-        if (r->at == r->end) { /* a number may have been cut, and behind '{' anything may follow */
+        if (r->at == r->end) { /* a number may have been cut, and after '{' anything may follow */
             if (first || r->number) return false;
             r->faults |= PHI__REPAIR_OPEN;
             break;
@@ -319,7 +319,7 @@ static bool phi__repair_inside(phi__buf *out, phi_str text, uint32_t *faults, ui
     return read;
 }
 
-/* Without the fence around it. */
+/* The text without the fence around it. */
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
     *faults |= PHI__REPAIR_FENCE;
@@ -330,7 +330,7 @@ static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     return phi__str_trim(text);
 }
 
-/* A second object behind the first, which begins at `from` of `out`. */
+/* Reads a second object after the first, which begins at `from` in `out`. */
 static bool phi__repair_second(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
     const char *at = rest.at;
     size_t second = out->len, first = second - from;
@@ -348,7 +348,7 @@ static bool phi__repair_second(phi__buf *out, size_t from, phi_str rest, uint32_
     return true;
 }
 
-/* The text behind an object. */
+/* Reads the text after an object. */
 static bool phi__repair_rest(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
     size_t i;
     rest = phi__str_trim(rest);

@@ -19,7 +19,7 @@ enum {
     PHI__REPAIR_OPEN = 1 << 5,    /* closing brackets were missing, at the end */
     PHI__REPAIR_CLOSED = 1 << 6,  /* there were too many, at the end */
     PHI__REPAIR_CONTROL = 1 << 7, /* a string had a raw line feed or another control character */
-    PHI__REPAIR_ESCAPE = 1 << 8,  /* a string had an escape that JSON has not */
+    PHI__REPAIR_ESCAPE = 1 << 8,  /* a string had an escape that JSON does not have */
     PHI__REPAIR_FENCE = 1 << 9,   /* a code fence around it */
     PHI__REPAIR_TWICE = 1 << 10,  /* it came twice, or after an empty one */
     PHI__REPAIR_WORDS = 1 << 11,  /* words came after it */
