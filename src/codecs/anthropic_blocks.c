@@ -119,6 +119,7 @@ static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
     if (phi_json_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK) return true;
     for (i = 0; i < block; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
+            phi__anthropic_blocks_is_server_call(m->content[i].name) &&
             phi_json_find(m->content[i].replay, "id", &call) == PHI_OK &&
             phi_str_equal(call.raw, result.raw))
             return true;
