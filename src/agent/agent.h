@@ -175,7 +175,7 @@ PHI_API phi_status phi_agent_reset(phi_agent agent);
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
-/* Whether the agent's present model takes a block of that kind and type, for tools that can give
+/* True if the agent's present model takes a block of that kind and type, for tools that can give
    one: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A document
    without a type is one by its text, which every model takes. False for thinking, calls and opaque
    blocks, for documents and audio where a phi_provider answers, and when the agent is stale.

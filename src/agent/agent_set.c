@@ -147,8 +147,10 @@ static bool phi__agent_set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     size_t bytes = phi__mul(s->desc.filter_count, sizeof *s->filters);
     if ((s->fields & (uint32_t)PHI__AGENT_SET_SAID) != 0) {
-        s->has_said = phi__agent_said_copy(agent, &s->desc, &s->said);
-        if (!s->has_said) return false;
+        s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
+        /* the run's request points to the old copies: they stay until a change between runs */
+        if (!s->has_said && (agent->run == NULL || !phi__agent_said_add(&s->desc, &agent->said)))
+            return false;
     }
     if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0 &&
         !phi__agent_take_own(agent, s->desc.compaction.focus_message, &s->focus))

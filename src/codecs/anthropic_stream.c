@@ -212,7 +212,7 @@ static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthr
     phi__assembly_wait(a, block, b.input);
 }
 
-/* `arguments`: those that count where no delta brought any. */
+/* arguments: the call's, if no delta brought any. */
 static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__draft *d;
     phi__assembly_close_call(a, block, arguments);
@@ -288,7 +288,7 @@ static void phi__anthropic_stream_opaque_delta(phi__assembly *a, size_t block,
                                                const phi__anthropic_event *ev) {
     phi_str array;
     phi__buf now;
-    if (!a->drafts[block].open) return;
+    if (!a->drafts[block].open || a->drafts[block].incomplete) return;
     if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
         phi__anthropic_stream_put(a, block, "content", ev->content);
         phi__anthropic_stream_put(a, block, "encrypted_content", ev->encrypted_content);

@@ -22,14 +22,7 @@ static uint64_t phi__head_hash(phi_str system, const phi__tool_view *tools, size
 }
 
 static uint64_t phi__head_digits(const phi_json *node) {
-    phi_str digits = phi_json_str(node, "");
-    uint64_t n = 0;
-    size_t i;
-    for (i = 0; i < digits.len && i < 16; i++) {
-        char c = digits.at[i];
-        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
-    }
-    return n;
+    return phi__hash_of_hex(phi_json_str(node, ""));
 }
 
 /* ---- making and freeing ---- */
@@ -77,8 +70,8 @@ static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__too
     return NULL;
 }
 
-/* A head of the agent as it is now. `apart`: no update of before is one of it, though another head
-   said the same. */
+/* Makes a head of the agent's present prompt and tools. apart: its id differs from that of an equal
+   earlier head, so earlier updates are none of it. */
 static bool phi__head_make(phi__run *run, bool apart) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
@@ -196,7 +189,7 @@ static bool phi__head_calls(const phi_message *m) {
     return false;
 }
 
-/* Whether a system message may stand here: behind the user's message, or results. */
+/* True if a system message may come here: after the user's message, or after results. */
 static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     while (at > 0) {
         const phi_message *m = spec->items[--at].message;
@@ -206,8 +199,8 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* Tools are changed in system messages alone: an update that cannot be one any more, since a
-   message of the user follows it, told nothing. */
+/* Only system messages change tools. An update told nothing if it cannot be a system message any
+   more, because a message of the user follows it. */
 static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
     size_t i;
     if (!phi__head_may_stand(spec, at)) return false;
@@ -251,7 +244,7 @@ static bool phi__head_look(const phi__request_spec *spec, const phi__head *head,
     return !no_memory;
 }
 
-/* Takes updates that tell nothing out of the request. */
+/* Removes updates that tell nothing from the request. */
 static bool phi__head_filter(phi__request_spec *spec, const phi__head *head, phi_arena *arena) {
     phi__item *items =
         (phi__item *)phi_arena_alloc(arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
@@ -409,7 +402,7 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     return done;
 }
 
-/* Whether the tools differ from those that the model knows. */
+/* True if the tools differ from those that the model knows. */
 static bool phi__head_tools_differ(const phi__request_spec *spec, const phi__head *head,
                                    const phi__head_told *told) {
     size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count, i;
@@ -436,7 +429,7 @@ static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool syste
     return !u.failed && phi__head_say(&u, told);
 }
 
-/* The head as it is kept, in the request. False: no memory. */
+/* Puts the kept head into the request. False: no memory. */
 static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
     phi__head *head = agent->prior.head;
     spec->system_prompt = head->system;
@@ -446,9 +439,9 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* A new head, and the updates of it that the model has seen. Where it says what a head of before
-   said, updates of that are its own; but not when some of them have left the view: a tool would be
-   removed that nobody has added. False: no memory. */
+/* Makes a new head and finds its updates that the model has seen. If an earlier head was equal, its
+   updates count, unless some of them have left the view: they would remove a tool that no update
+   added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
     if (!phi__head_make(run, false) ||

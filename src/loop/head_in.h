@@ -34,14 +34,14 @@ PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_aren
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 #endif
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
-/* Gives the agent the head of another one, whose history it goes on with; none is harmless. False:
+/* Gives the agent the head of another one whose history it continues; no head is harmless. False:
    no memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 #ifndef PHI_NO_SNAPSHOT
 /* The head in a snapshot, as a member "head" where there is one:
-       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...]}
-   An agent that is restored goes on with it, so that the thinking of before stays valid. */
+   "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...]} A
+   restored agent keeps it, so that earlier thinking stays valid. */
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 /* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);

@@ -29,7 +29,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
 /* Another default for the deadline of calls: tools that have the old one get the new one. */
 PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms);
 PHI__FN const char *phi__toolset_schema(const phi_tool *tool); /* or that of any object */
-/* How a request differs from the set: for each tool a mark, and more tools behind the set's. */
+/* How a request differs from the set: a mark for each tool, and more tools after the set's. */
 enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
 typedef struct phi__toolset_change {
     const uint8_t *marks; /* NULL: all are shown */

@@ -88,11 +88,11 @@ typedef struct phi_request_options {
     const char *service_tier; /* in the provider's words: "flex", "priority"; copied */
 } phi_request_options;
 
-/* A tool of the provider's own, as JSON: web search, code execution, file search, an MCP
-   connector. One element of the request's `tools`, sent as it is, after the agent's tools, if
-   the model has that protocol; left out of all other requests. The beta headers it needs are the
-   host's to set (phi_model.headers). The blocks of its use come back as PHI_CONTENT_OPAQUE. For a
-   hosted tool that the host itself answers, see phi_tool.raw. docs/hosted_tools.md */
+/* A tool that the provider hosts, as JSON: web search, code execution, file search, an MCP
+   connector. One element of the request's `tools`, sent as it is, after the agent's tools, if the
+   model has that protocol; left out of all other requests. The beta headers it needs are the host's
+   to set (phi_model.headers). The blocks of its use come back as PHI_CONTENT_OPAQUE. For a hosted
+   tool that the host itself answers, see phi_tool.raw. docs/hosted_tools.md */
 typedef struct phi_raw_tool {
     const char *protocol; /* PHI_PROTOCOL_..., or another name that files have for it; copied */
     const char *json;     /* JSON text of an object; copied */

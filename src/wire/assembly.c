@@ -150,7 +150,7 @@ static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     return true;
 }
 
-PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+static bool phi__assembly_parses(phi__assembly *a, phi_str text, uint32_t flags) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__json_cursor c;
     phi_json *root = NULL;
@@ -159,10 +159,14 @@ PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
         phi__json_cursor_init(&c, text);
         return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
     }
-    status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
+    status = phi_json_parse(&a->scratch, text, flags, &root, NULL);
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     phi_arena_reset(&a->scratch, mark);
     return status == PHI_OK;
+}
+
+PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+    return phi__assembly_parses(a, text, PHI_JSON_BORROW);
 }
 
 /* A provider may send no id, or the same one twice; results would then be ambiguous. */
@@ -220,7 +224,7 @@ static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__d
     }
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         c.arguments = phi__buf_str(&d->bytes);
-    else if (d->kind != PHI_CONTENT_OPAQUE)
+    else
         c.text = phi__buf_str(&d->bytes);
     c.id = phi__buf_str(&d->id);
     c.name = phi__buf_str(&d->name);
@@ -463,7 +467,9 @@ PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str 
 
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation) {
     phi__buf *citations;
-    if (block == SIZE_MAX || citation.len == 0 || !phi__assembly_is_json(a, citation)) return;
+    if (block == SIZE_MAX || citation.len == 0 ||
+        !phi__assembly_parses(a, citation, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8))
+        return;
     citations = &a->drafts[block].citations;
     phi__opaque_push(citations, citation);
     if (citations->failed) a->no_memory = true;

@@ -133,10 +133,11 @@ PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str ou
    they are JSON, and the block is incomplete where they are not. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
-/* Whether a text is one JSON value; of a long one only its strings and brackets are looked at.
-   Without memory no_memory is set. */
+/* True if a text is one JSON value; beyond a size only strings and brackets are looked at. If memory
+   ends, no_memory is set. */
 PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
-/* Appends a citation, JSON text, to a text block's array. */
+/* Appends a citation, JSON text, to a text block's array. Broken JSON is left out. Text that is not
+   UTF-8 gets U+FFFD. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
 /* Arguments that come whole with a call's start, where deltas may take their place: they wait where
