@@ -173,22 +173,13 @@ static void phi__deferral_look_now(phi__agent *agent) {
     phi_arena_free(&scratch);
 }
 
-static bool phi__deferral_hides(phi__agent *agent, phi_str name) {
+PHI__FN bool phi__deferral_hides(phi__agent *agent, phi_str name) {
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
     const phi_tool *tool = phi__toolset_find(agent->tools, name);
     if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__deferral_defers(plan, tool))
         return false;
     if (!phi__deferral_is_loaded(agent, name)) phi__deferral_look_now(agent);
     return !phi__deferral_is_loaded(agent, name);
-}
-
-PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name) {
-    const phi_tool *tool = phi__toolset_find(agent->tools, name);
-    if (!agent->tools->may_defer) return tool;
-    if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
-    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
-        return NULL;
-    return &agent->tools->finders[phi__str_is(name, PHI__DEFERRAL_LOAD)];
 }
 
 /* ---- requests ---- */
@@ -209,13 +200,22 @@ static uint8_t *phi__deferral_marks(const phi__agent *agent, phi__deferral_plan 
     return marks;
 }
 
-static phi__tool_view phi__deferral_view(const phi_tool *tool) {
-    phi__tool_view view;
-    memset(&view, 0, sizeof view);
-    view.name = phi_str_of(tool->name);
-    view.description = phi_str_of(tool->description);
-    view.schema = phi_str_of(tool->schema);
-    return view;
+PHI__FN void phi__deferral_describe(phi__tool_view out[2]) {
+    memset(out, 0, 2 * sizeof *out);
+    out[0].name = PHI__LIT(PHI__DEFERRAL_SEARCH);
+    out[0].description =
+        PHI__LIT("Finds tools that are not loaded yet, by words of their names and descriptions. "
+                 "Answers with up to 10 names and what those tools do.");
+    out[0].schema =
+        PHI__LIT("{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\","
+                 "\"description\":\"A few words, such as: create invoice\"}},\"required\":"
+                 "[\"query\"]}");
+    out[1].name = PHI__LIT(PHI__DEFERRAL_LOAD);
+    out[1].description = PHI__LIT("Loads tools by their names: from the next answer on they are "
+                                  "defined, and can be called.");
+    out[1].schema = PHI__LIT(
+        "{\"type\":\"object\",\"properties\":{\"names\":{\"type\":\"array\",\"items\":"
+        "{\"type\":\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}");
 }
 
 /* phi's tools, and those that were loaded, in the order of loading. */
@@ -227,8 +227,7 @@ static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, ph
     phi__tool_view *more =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(most, 2), sizeof *more));
     if (more == NULL) return false;
-    more[0] = phi__deferral_view(&set->finders[0]);
-    more[1] = phi__deferral_view(&set->finders[1]);
+    phi__deferral_describe(more);
     change->more_count = 2;
     for (i = 0; i < most; i++)
         for (j = 0; j < set->count; j++)
