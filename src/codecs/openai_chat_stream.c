@@ -478,11 +478,12 @@ static void phi__openai_chat_stream_apply(phi__openai_chat_state *st, phi__assem
     else if (k->blocks.len > 0)
         phi__openai_chat_thinking_details(st, a, k->blocks, "thinking_blocks", spoken);
     if (k->parts.len > 0) phi__openai_chat_stream_parts_of(st, a, k->parts);
-    phi__openai_chat_stream_say(st, a, k->content);
-    phi__openai_chat_stream_say(st, a, k->refusal);
+    if (k->content.len > 0) phi__openai_chat_stream_say(st, a, k->content);
+    if (k->refusal.len > 0) phi__openai_chat_stream_say(st, a, k->refusal);
     if (k->calls.len > 0) phi__openai_chat_stream_calls_of(st, a, k->calls);
     if (k->others.len > 0) phi__openai_chat_kept_members(a, k->others);
-    phi__openai_chat_stream_cite(st, a, k);
+    if (k->annotations.len + k->sources.len + k->citations.len > 0)
+        phi__openai_chat_stream_cite(st, a, k);
     if (k->usage.len > 0) phi__openai_chat_stream_usage(a, k->usage);
     phi__openai_chat_stream_finish(st, a, k->finish, k->usage.len > 0);
 }

@@ -115,6 +115,12 @@ static bool phi__translate_is_protocol(const phi__translation *t, phi_str protoc
     return false;
 }
 
+static bool phi__translate_is_words(const phi_message *m) {
+    size_t i = 0;
+    while (i < m->content_count && m->content[i].kind == PHI_CONTENT_TEXT) i++;
+    return i == m->content_count;
+}
+
 /* Without the opaque blocks of other protocols. */
 static const phi_message *phi__translate_opaque(phi__translation *t, const phi_message *m) {
     phi_content *content;
@@ -137,7 +143,8 @@ static const phi_message *phi__translate_opaque(phi__translation *t, const phi_m
 static bool phi__translate_omits(const phi__translation *t, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE)
         return phi__render_is_image(c) && (t->target->quirks & PHI_QUIRK_NO_IMAGES) != 0;
-    return phi__render_way_of(t->codec, t->target, c) == PHI__RENDER_OMIT;
+    return (c->kind == PHI_CONTENT_DOCUMENT || c->kind == PHI_CONTENT_AUDIO) &&
+           phi__render_way_of(t->codec, t->target, c) == PHI__RENDER_OMIT;
 }
 
 /* One line of text for those of one kind in a row. */
@@ -162,13 +169,19 @@ static const phi_message *phi__translate_media(phi__translation *t, const phi_me
     return copy;
 }
 
+/* A message of the user, or a result, as the target takes it. NULL: no memory. */
+static const phi_message *phi__translate_said(phi__translation *t, const phi_message *m) {
+    if (phi__translate_is_words(m)) return m;
+    m = phi__translate_opaque(t, m);
+    return m != NULL ? phi__translate_media(t, m) : NULL;
+}
+
 static void phi__translate_result(phi__translation *t, const phi_message *m) {
     phi_str id = m->tool_call_id;
     phi_content *content;
     phi_message *copy;
     if (!phi__translate_answers(t, m)) return;
-    m = phi__translate_opaque(t, m);
-    if (m != NULL) m = phi__translate_media(t, m);
+    m = phi__translate_said(t, m);
     if (m == NULL || !phi__translate_id(t, &id)) {
         t->failed = true;
         return;
@@ -191,9 +204,17 @@ static bool phi__translate_is_own(const phi__translation *t, const phi_message *
            phi__str_is(m->protocol, t->target->protocol);
 }
 
-/* A block as the target may see it; false: not at all. `akin`: made over the same protocol. */
-static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own, bool akin,
-                                 phi_content *to) {
+/* Whether a block's signature, replay and citations are of another wire. At another address of the
+   same one, or of another model, the codec decides. */
+static bool phi__translate_strange(const phi__translation *t, const phi_message *m,
+                                   const phi_content *c) {
+    if (c->signature.len == 0 && c->replay.len == 0 && c->citations.len == 0) return false;
+    return m->protocol.len == 0 || !phi__translate_is_protocol(t, m->protocol);
+}
+
+/* A block as the target may see it; false: not at all. */
+static bool phi__translate_block(phi__translation *t, const phi_message *m, const phi_content *from,
+                                 bool own, phi_content *to) {
     *to = *from;
     if (from->kind == PHI_CONTENT_OPAQUE)
         return !from->incomplete && phi__translate_is_protocol(t, from->protocol);
@@ -201,9 +222,8 @@ static bool phi__translate_block(phi__translation *t, const phi_content *from, b
     if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
         return own && from->signature.len > 0;
     if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
-    /* what the same wire gets of them at another address, or of another model, its codec decides */
-    if (!own && !akin) to->signature = to->replay = phi__str(NULL, 0);
-    if (!akin) to->citations = phi__str(NULL, 0);
+    if (!own && phi__translate_strange(t, m, from))
+        to->signature = to->replay = to->citations = phi__str(NULL, 0);
     if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
     return true;
 }
@@ -215,13 +235,12 @@ static bool phi__translate_same_block(const phi_content *a, const phi_content *b
 
 static void phi__translate_answer(phi__translation *t, const phi_message *m) {
     bool own = phi__translate_is_own(t, m), same = true;
-    bool akin = m->protocol.len > 0 ? phi__translate_is_protocol(t, m->protocol) : own;
     phi_arena_mark mark = phi_arena_save(t->arena);
     phi_content *content;
     phi_message *copy = phi__translate_copy(t, m, &content);
     size_t i, n = 0;
     for (i = 0; copy != NULL && i < m->content_count; i++) {
-        if (!phi__translate_block(t, &m->content[i], own, akin, &content[n])) continue;
+        if (!phi__translate_block(t, m, &m->content[i], own, &content[n])) continue;
         same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
         n++;
     }
@@ -242,10 +261,8 @@ static void phi__translate_message(phi__translation *t, const phi_message *m) {
     phi__translate_close_calls(t);
     if (m->role == PHI_ROLE_ASSISTANT)
         phi__translate_answer(t, m);
-    else {
-        m = phi__translate_opaque(t, m);
-        phi__translate_put(t, m != NULL ? phi__translate_media(t, m) : NULL);
-    }
+    else
+        phi__translate_put(t, phi__translate_said(t, m));
 }
 
 /* Messages at most: each, and one for each call of an answer. */
