@@ -218,6 +218,33 @@ PHI__FN void phi__deferral_describe(phi__tool_view out[2]) {
         "{\"type\":\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}");
 }
 
+/* A tool that a provider's search has found stays deferred while the view says so, loaded or not:
+   the answers after it were made with it in that place. False: no memory. */
+static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
+                                phi__toolset_change *change) {
+    const phi__fold *fold = &agent->thread->fold;
+    const phi__toolset *set = agent->tools;
+    uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
+    bool any = change->marks != NULL;
+    phi_str name;
+    size_t i, j, k, at;
+    if (marks == NULL) return false;
+    if (any) memcpy(marks, change->marks, set->count);
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = fold->items[i].message;
+        for (j = 0; j < m->content_count; j++)
+            for (at = 0; phi__takes_reference(&m->content[j], &at, &name);)
+                for (k = 0; k < set->count; k++) {
+                    if (set->tools[k].raw != NULL || !phi_str_equal(set->views[k].name, name))
+                        continue;
+                    marks[k] = PHI__TOOLSET_DEFERRED;
+                    any = true;
+                }
+    }
+    if (any) change->marks = marks;
+    return true;
+}
+
 /* phi's tools, and those that were loaded, in the order of loading. */
 static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
                                phi__toolset_change *change) {
@@ -318,10 +345,14 @@ PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__tool
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
     memset(change, 0, sizeof *change);
     if (!phi__deferral_gone(agent, arena, change)) return false;
-    if (plan.way == PHI__DEFERRAL_NONE) return true;
-    if (!phi__deferral_look(agent, arena)) return false;
-    change->marks = phi__deferral_marks(agent, plan, arena);
-    if (change->marks == NULL) return false;
+    if (plan.way != PHI__DEFERRAL_NONE) {
+        if (!phi__deferral_look(agent, arena)) return false;
+        change->marks = phi__deferral_marks(agent, plan, arena);
+        if (change->marks == NULL) return false;
+    }
+    if (agent->thread->fold.opaque && phi__deferral_native(agent) &&
+        !phi__deferral_found(agent, arena, change))
+        return false;
     return plan.way != PHI__DEFERRAL_OWN ||
            (phi__deferral_more(agent, change->marks, arena, change) &&
             phi__deferral_index(agent, change->marks, arena, system_prompt));

@@ -93,8 +93,10 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
     if (from->prior.head == NULL) return true;
     head = phi__head_of(agent, from->prior.head->system, from->prior.head->tools,
                         from->prior.head->count);
-    if (head != NULL) head->id = from->prior.head->id;
-    return head != NULL;
+    if (head == NULL) return false;
+    head->id = from->prior.head->id;
+    head->searches = from->prior.head->searches;
+    return true;
 }
 
 #ifndef PHI_NO_SNAPSHOT
@@ -120,7 +122,7 @@ PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
         phi__json_write_str(out, head->tools[i].schema);
         phi__buf_text(out, head->tools[i].strict ? ",true]" : ",false]");
     }
-    phi__buf_text(out, "]}");
+    phi__buf_text(out, head->searches ? "],\"searches\":true}" : "]}");
 }
 
 static phi_status phi__head_load_tool(phi__head *head, const phi_json *node, phi__tool_view *to) {
@@ -162,6 +164,7 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
         phi__head_free(agent);
     else
         head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
+    if (status == PHI_OK) head->searches = phi_json_bool(phi_json_get(node, "searches"), false);
     return status;
 }
 
@@ -207,9 +210,16 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
 }
 
 /* Tools are changed in system messages alone: an update that cannot be one any more, since a
-   message of the user follows it, told nothing. */
-static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
+   message of the user follows it, told nothing. Neither does a change of tools over another
+   wire. */
+static bool phi__head_counts(const phi__run *run, size_t at) {
+    const phi__request_spec *spec = &run->attempt.spec;
+    const phi_message *update = spec->items[at].message;
     size_t i;
+    for (i = 0; i < update->content_count; i++)
+        if (update->content[i].kind == PHI_CONTENT_OPAQUE &&
+            !phi__codec_is(run->agent->codec->names, update->content[i].protocol))
+            return false;
     if (!phi__head_may_stand(spec, at)) return false;
     for (i = at + 1; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
@@ -236,7 +246,7 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
         if (root == NULL) continue;
         n = phi_json_int(phi_json_get(root, "head"), 0);
         if (head == NULL || phi__head_digits(phi_json_get(root, "id")) != head->id ||
-            !phi__head_counts(spec, i - 1)) {
+            !phi__head_counts(run, i - 1)) {
             told->foreign = true;
             continue;
         }
@@ -264,7 +274,7 @@ static bool phi__head_filter(phi__run *run) {
     for (i = 0; i < spec->item_count; i++) {
         const phi_json *root = phi__head_details(spec->items[i].message, &run->arena, &no_memory);
         if (root != NULL &&
-            (phi__head_digits(phi_json_get(root, "id")) != head->id || !phi__head_counts(spec, i)))
+            (phi__head_digits(phi_json_get(root, "id")) != head->id || !phi__head_counts(run, i)))
             continue;
         items[n++] = spec->items[i];
     }
@@ -458,75 +468,98 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
 }
 
-static bool phi__head_aside(const phi__tool_view *tool) { return tool->is_raw || tool->deferred; }
+/* ---- raw and deferred tools ---- */
 
-/* Raw tools and those of a provider's tool search are no part of the head: they are sent as they
-   are, after the others. Puts them aside. False: no memory. */
-static bool phi__head_put_aside(phi__request_spec *spec, phi_arena *arena, phi__tool_view **raws,
-                                size_t *count) {
+/* Tools that are no part of the head: they are sent as they are, after the others. */
+typedef struct phi__head_aside {
+    phi__tool_view *tools;
+    size_t count;
+    bool deferred; /* one is */
+} phi__head_aside;
+
+/* Raw tools, and those of a provider's tool search; but a tool that the model knows already stays
+   where it is. told: NULL where only the head itself is known. */
+static bool phi__head_is_aside(const phi__head *head, const phi__head_told *told,
+                               const phi__tool_view *tool) {
+    phi__head_told none = PHI_ZERO;
+    if (tool->is_raw || !tool->deferred) return tool->is_raw;
+    return head == NULL || phi__head_told_tool(head, told != NULL ? told : &none, tool->name) == 0;
+}
+
+/* False: no memory. */
+static bool phi__head_put_aside(const phi__head *head, const phi__head_told *told,
+                                phi__request_spec *spec, phi_arena *arena, phi__head_aside *aside) {
     phi__tool_view *own;
+    bool any = false;
     size_t i, n = 0;
-    *count = 0;
-    for (i = 0; i < spec->tool_count; i++) *count += phi__head_aside(&spec->tools[i]);
-    if (*count == 0) return true;
-    own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(spec->tool_count, sizeof *own));
+    memset(aside, 0, sizeof *aside);
+    for (i = 0; i < spec->tool_count; i++)
+        any = any || spec->tools[i].is_raw || spec->tools[i].deferred;
+    if (!any) return true;
+    own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(2 * spec->tool_count, sizeof *own));
     if (own == NULL) return false;
-    *raws = own + (spec->tool_count - *count);
-    for (i = 0, *count = 0; i < spec->tool_count; i++)
-        if (phi__head_aside(&spec->tools[i]))
-            (*raws)[(*count)++] = spec->tools[i];
-        else
-            own[n++] = spec->tools[i];
+    aside->tools = own + spec->tool_count;
+    for (i = 0; i < spec->tool_count; i++)
+        if (phi__head_is_aside(head, told, &spec->tools[i])) {
+            aside->deferred = aside->deferred || spec->tools[i].deferred;
+            aside->tools[aside->count++] = spec->tools[i];
+        } else {
+            own[n] = spec->tools[i];
+            own[n++].deferred = false;
+        }
     spec->tools = own;
     spec->tool_count = n;
     return true;
 }
 
-static bool phi__head_put_back(phi__request_spec *spec, phi_arena *arena,
-                               const phi__tool_view *raws, size_t count) {
+/* The head as it is kept, in the request, and what was put aside. The tool search stays where it
+   was once. False: no memory. */
+static bool phi__head_put_back(phi__agent *agent, phi__request_spec *spec, phi_arena *arena,
+                               const phi__head_aside *aside) {
     phi__tool_view *all;
-    if (count == 0) return true;
+    if (!phi__head_show(agent, spec)) return false;
+    spec->searches = agent->prior.head->searches && agent->codec->rules->defers != NULL &&
+                     agent->codec->rules->defers(&agent->desc.model);
+    if (aside->count == 0) return true;
     all = (phi__tool_view *)phi_arena_alloc(
-        arena, phi__mul(phi__add(spec->tool_count, count), sizeof *all));
+        arena, phi__mul(phi__add(spec->tool_count, aside->count), sizeof *all));
     if (all == NULL) return false;
     if (spec->tool_count > 0) memcpy(all, spec->tools, spec->tool_count * sizeof *all);
-    memcpy(all + spec->tool_count, raws, count * sizeof *all);
+    memcpy(all + spec->tool_count, aside->tools, aside->count * sizeof *all);
     spec->tools = all;
-    spec->tool_count += count;
+    spec->tool_count += aside->count;
     return true;
 }
 
-static bool phi__head_apply_own(phi__run *run);
+/* ---- requests ---- */
 
-PHI__FN bool phi__head_apply(phi__run *run) {
-    phi__tool_view *raws = NULL;
-    size_t count = 0;
-    phi__request_spec *spec = &run->attempt.spec;
-    return phi__head_put_aside(spec, &run->arena, &raws, &count) && phi__head_apply_own(run) &&
-           phi__head_put_back(spec, &run->arena, raws, count);
+/* The model takes updates. One that does not leaves the head to those that do. */
+static bool phi__head_is_kept(const phi__agent *agent) {
+    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
+    return rules != NULL && rules->takes_updates != NULL &&
+           rules->takes_updates(&agent->desc.model);
 }
 
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
-    phi__tool_view *raws = NULL;
-    size_t count = 0;
-    return phi__head_put_aside(spec, arena, &raws, &count) && phi__head_show(agent, spec) &&
-           phi__head_put_back(spec, arena, raws, count);
+    phi__head_aside aside;
+    if (agent->prior.head == NULL || !phi__head_is_kept(agent)) return true;
+    return phi__head_put_aside(agent->prior.head, NULL, spec, arena, &aside) &&
+           phi__head_put_back(agent, spec, arena, &aside);
 }
 
-static bool phi__head_apply_own(phi__run *run) {
+PHI__FN bool phi__head_apply(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_model *model = &agent->desc.model;
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
+    const phi__codec_rules *rules = agent->codec->rules;
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__head_aside aside;
     phi__head_told told;
-    bool system, tools;
-    if (rules == NULL || rules->takes_updates == NULL || !rules->takes_updates(model)) {
-        phi__head_free(agent);
-        return true;
-    }
+    bool system, tools, fresh;
+    if (!phi__head_is_kept(agent)) return true;
     if (!phi__head_look(run, &told)) return false;
-    if ((agent->prior.head == NULL || !told.answered || told.broken) &&
-        !phi__head_renew(run, &told))
+    fresh = agent->prior.head == NULL || !told.answered || told.broken;
+    if (!phi__head_put_aside(fresh ? NULL : agent->prior.head, &told, spec, &run->arena, &aside) ||
+        (fresh && !phi__head_renew(run, &told)))
         return false;
     tools = phi__head_tools_differ(run, &told);
     if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
@@ -534,9 +567,10 @@ static bool phi__head_apply_own(phi__run *run) {
         if (!phi__head_renew(run, &told)) return false;
         tools = false;
     }
+    agent->prior.head->searches = agent->prior.head->searches || aside.deferred;
     if (told.foreign && !phi__head_filter(run)) return false;
     system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
                              : !phi_str_equal(agent->prior.head->system, spec->system_prompt);
     if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
-    return phi__head_show(agent, &run->attempt.spec);
+    return phi__head_put_back(agent, spec, &run->arena, &aside);
 }

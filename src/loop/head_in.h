@@ -21,12 +21,14 @@ typedef struct phi__head {
     phi__tool_view *tools;
     size_t count;
     uint64_t id;
+    bool searches; /* a request with it had deferred tools */
 } phi__head;
 
 /* Puts the head into the request whose items are known, and appends the changes. False: no
    memory. */
 PHI__FN bool phi__head_apply(phi__run *run);
-/* Puts the head into another request of the agent's, which has one; appends nothing. The same. */
+/* Puts the head, where there is one, into another request of the agent's; appends nothing. The
+   same. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
 /* Gives the agent the head of another one, whose history it goes on with; none is harmless. False:
@@ -35,7 +37,8 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 #ifndef PHI_NO_SNAPSHOT
 /* The head in a snapshot, as a member "head" where there is one:
-       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...]}
+       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...],
+               "searches":true}
    An agent that is restored goes on with it, so that the thinking of before stays valid. */
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 /* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
