@@ -477,18 +477,43 @@ typedef struct phi__head_aside {
     bool deferred; /* one is */
 } phi__head_aside;
 
-/* Raw tools, and those of a provider's tool search; but a tool that the model knows already stays
-   where it is. told: NULL where only the head itself is known. */
-static bool phi__head_is_aside(const phi__head *head, const phi__head_told *told,
+/* The text has the name as a string of its own. */
+static bool phi__head_names(phi_str text, phi_str name) {
+    size_t at;
+    for (at = 0; at + name.len + 1 < text.len; at++)
+        if (text.at[at] == '"' && text.at[at + 1 + name.len] == '"' &&
+            memcmp(text.at + at + 1, name.at, name.len) == 0)
+            return true;
+    return false;
+}
+
+/* The head defines a tool of this name, or an update of it has, though it may be removed since. */
+static bool phi__head_knew(const phi__head *head, const phi__request_spec *spec, phi_str name) {
+    char id[17];
+    size_t i;
+    for (i = 0; i < head->count; i++)
+        if (phi_str_equal(head->tools[i].name, name)) return true;
+    phi__hash_hex(head->id, id);
+    for (i = 0; i < spec->item_count; i++) {
+        const phi_message *m = spec->items[i].message;
+        if (m->is_update && phi__str_find(m->details, 0, "{\"head\":") == 0 &&
+            phi__head_names(m->details, phi__str(id, 16)) && phi__head_names(m->details, name))
+            return true;
+    }
+    return false;
+}
+
+/* Raw tools, and those of a provider's tool search; but a tool that the model knew already, or that
+   the head defines, stays where it is. head: NULL where a new one is made. */
+static bool phi__head_is_aside(const phi__head *head, const phi__request_spec *spec,
                                const phi__tool_view *tool) {
-    phi__head_told none = PHI_ZERO;
     if (tool->is_raw || !tool->deferred) return tool->is_raw;
-    return head == NULL || phi__head_told_tool(head, told != NULL ? told : &none, tool->name) == 0;
+    return head == NULL || !phi__head_knew(head, spec, tool->name);
 }
 
 /* False: no memory. */
-static bool phi__head_put_aside(const phi__head *head, const phi__head_told *told,
-                                phi__request_spec *spec, phi_arena *arena, phi__head_aside *aside) {
+static bool phi__head_put_aside(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
+                                phi__head_aside *aside) {
     phi__tool_view *own;
     bool any = false;
     size_t i, n = 0;
@@ -500,7 +525,7 @@ static bool phi__head_put_aside(const phi__head *head, const phi__head_told *tol
     if (own == NULL) return false;
     aside->tools = own + spec->tool_count;
     for (i = 0; i < spec->tool_count; i++)
-        if (phi__head_is_aside(head, told, &spec->tools[i])) {
+        if (phi__head_is_aside(head, spec, &spec->tools[i])) {
             aside->deferred = aside->deferred || spec->tools[i].deferred;
             aside->tools[aside->count++] = spec->tools[i];
         } else {
@@ -543,7 +568,7 @@ static bool phi__head_is_kept(const phi__agent *agent) {
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
     phi__head_aside aside;
     if (agent->prior.head == NULL || !phi__head_is_kept(agent)) return true;
-    return phi__head_put_aside(agent->prior.head, NULL, spec, arena, &aside) &&
+    return phi__head_put_aside(agent->prior.head, spec, arena, &aside) &&
            phi__head_put_back(agent, spec, arena, &aside);
 }
 
@@ -558,7 +583,7 @@ PHI__FN bool phi__head_apply(phi__run *run) {
     if (!phi__head_is_kept(agent)) return true;
     if (!phi__head_look(run, &told)) return false;
     fresh = agent->prior.head == NULL || !told.answered || told.broken;
-    if (!phi__head_put_aside(fresh ? NULL : agent->prior.head, &told, spec, &run->arena, &aside) ||
+    if (!phi__head_put_aside(fresh ? NULL : agent->prior.head, spec, &run->arena, &aside) ||
         (fresh && !phi__head_renew(run, &told)))
         return false;
     tools = phi__head_tools_differ(run, &told);

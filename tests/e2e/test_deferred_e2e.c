@@ -246,6 +246,61 @@ TEST(a_tool_that_came_in_mid_conversation_is_there_at_bedrock_as_well) {
     crowd_free(t.c);
 }
 
+/* ---- random lives ---- */
+
+static uint32_t chance_state;
+static uint32_t chance(uint32_t most) {
+    chance_state ^= chance_state << 13;
+    chance_state ^= chance_state >> 17;
+    chance_state ^= chance_state << 5;
+    return chance_state % most;
+}
+
+static void changed(talk *t) {
+    static const protocol *const models[] = {&opus, &opus, &opus, &bedrock, &chat};
+    static const char *const paths[] = {"/s/find_double", "/s/calls_double", "/s/load_double",
+                                        "/s/load_other"};
+    phi_tool tools[3];
+    size_t i, n = 0;
+    switch (chance(4)) {
+    case 0:
+        for (i = 0; i < 3; i++) {
+            if (i > 0) t->tools[i].deferred = chance(2) == 0;
+            if (i == 0 || chance(3) != 0) tools[n++] = t->tools[i];
+        }
+        CHECK_EQ_INT(phi_agent_set_tools(t->s->agent, tools, n), PHI_OK);
+        break;
+    case 1: (void)restored(t); break;
+    default: use(t, models[chance(5)], paths[chance(4)]); break;
+    }
+}
+
+static void live(uint32_t seed) {
+    int i, before = test_failures();
+    talk t;
+    if (!talk_begin(&t, &opus, "/s/find_double")) return;
+    chance_state = seed * 2654435761u + 1;
+    for (i = 0; i < 14 && test_failures() == before; i++) {
+        char words[20];
+        /* No request is like another: the mock makes ids of calls out of them. */
+        (void)snprintf(words, sizeof words, "Well, %d?", i);
+        changed(&t);
+        if (CHECK(crowd_ask(t.s, words)) && !CHECK_EQ_INT(t.s->status, PHI_OK))
+            printf("  seed %u, prompt %d: %s\n", (unsigned)seed, i, t.s->failure_text);
+    }
+    CHECK_EQ_INT(e2e_stat("refused"), 0);
+    CHECK_EQ_INT(e2e_stat("thinking_dropped"), 0);
+    if (test_failures() != before) printf("  seed %u\n", (unsigned)seed);
+    crowd_free(t.c);
+}
+
+TEST(no_life_with_deferred_tools_is_refused_or_loses_thinking_without_a_word) {
+    const char *lives = getenv("PHI_LIVES"), *from = getenv("PHI_LIVES_FROM");
+    uint32_t most = lives != NULL ? (uint32_t)atoi(lives) : 12;
+    uint32_t first = from != NULL ? (uint32_t)atoi(from) : 1, i;
+    for (i = first; i < first + most && test_failures() < 3; i++) live(i);
+}
+
 MOCK_MAIN(e2e_options, TEST_ENTRY(what_a_provider_found_stays_found_after_a_restore),
           TEST_ENTRY(what_a_model_loaded_stays_loaded_after_a_restore),
           TEST_ENTRY(loading_at_bedrock_costs_the_thinking_before_it_and_is_not_refused),
@@ -253,4 +308,5 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(what_a_provider_found_stays_found_after_a_rest
           TEST_ENTRY(a_tool_that_claude_found_and_another_model_loaded_stays_where_claude_found_it),
           TEST_ENTRY(a_tool_that_becomes_deferred_or_is_no_longer_costs_claude_no_thinking),
           TEST_ENTRY(a_tool_that_claude_found_and_that_is_no_longer_deferred_costs_no_thinking),
-          TEST_ENTRY(a_tool_that_came_in_mid_conversation_is_there_at_bedrock_as_well))
+          TEST_ENTRY(a_tool_that_came_in_mid_conversation_is_there_at_bedrock_as_well),
+          TEST_ENTRY(no_life_with_deferred_tools_is_refused_or_loses_thinking_without_a_word))
