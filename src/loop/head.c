@@ -160,11 +160,9 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
             : PHI_NO_MEMORY;
     for (i = 0; i < head->count && status == PHI_OK; i++)
         status = phi__head_load_tool(head, phi_json_next(&it), &head->tools[i]);
-    if (status != PHI_OK)
-        phi__head_free(agent);
-    else
-        head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
-    if (status == PHI_OK) head->searches = phi_json_bool(phi_json_get(node, "searches"), false);
+    head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
+    head->searches = phi_json_bool(phi_json_get(node, "searches"), false);
+    if (status != PHI_OK) phi__head_free(agent);
     return status;
 }
 
