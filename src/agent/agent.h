@@ -141,10 +141,11 @@ typedef enum phi_set {
     PHI_SET_FAILOVER = 1 << 18, /* NULL: none; the agent is at its own model then */
     PHI_SET_RESULTS = 1 << 19,  /* max_result_bytes, max_result_image_bytes */
     PHI_SET_EFFECTS = 1 << 20,
-    PHI_SET_CAPTURE = 1 << 21,  /* capture_requests */
-    PHI_SET_OPTIONS = 1 << 22,  /* * */
-    PHI_SET_EXTRA = 1 << 23,    /* * */
-    PHI_SET_RAW_TOOLS = 1 << 24 /* raw_tools, raw_tool_count */
+    PHI_SET_CAPTURE = 1 << 21,   /* capture_requests */
+    PHI_SET_OPTIONS = 1 << 22,   /* * */
+    PHI_SET_EXTRA = 1 << 23,     /* * */
+    PHI_SET_RAW_TOOLS = 1 << 24, /* raw_tools, raw_tool_count */
+    PHI_SET_DEFER_PERCENT = 1 << 25
 } phi_set;
 
 /* Takes the fields with bits in `fields` out of `to`, checked and copied as by phi_agent_new, zero

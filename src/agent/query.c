@@ -331,7 +331,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
                             &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
     /* the provider checks thinking here as well: the head is the one of model calls */
-    if (agent->prior.head != NULL && !phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
+    if (!phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;
     status = phi__format_apply(agent->codec, spec, &q->work, words, sizeof words);

@@ -173,22 +173,13 @@ static void phi__deferral_look_now(phi__agent *agent) {
     phi_arena_free(&scratch);
 }
 
-static bool phi__deferral_hides(phi__agent *agent, phi_str name) {
+PHI__FN bool phi__deferral_hides(phi__agent *agent, phi_str name) {
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
     const phi_tool *tool = phi__toolset_find(agent->tools, name);
     if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__deferral_defers(plan, tool))
         return false;
     if (!phi__deferral_is_loaded(agent, name)) phi__deferral_look_now(agent);
     return !phi__deferral_is_loaded(agent, name);
-}
-
-PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name) {
-    const phi_tool *tool = phi__toolset_find(agent->tools, name);
-    if (!agent->tools->may_defer) return tool;
-    if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
-    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
-        return NULL;
-    return &agent->tools->finders[phi__str_is(name, PHI__DEFERRAL_LOAD)];
 }
 
 /* ---- requests ---- */
@@ -209,13 +200,49 @@ static uint8_t *phi__deferral_marks(const phi__agent *agent, phi__deferral_plan 
     return marks;
 }
 
-static phi__tool_view phi__deferral_view(const phi_tool *tool) {
-    phi__tool_view view;
-    memset(&view, 0, sizeof view);
-    view.name = phi_str_of(tool->name);
-    view.description = phi_str_of(tool->description);
-    view.schema = phi_str_of(tool->schema);
-    return view;
+PHI__FN void phi__deferral_describe(phi__tool_view out[2]) {
+    memset(out, 0, 2 * sizeof *out);
+    out[0].name = PHI__LIT(PHI__DEFERRAL_SEARCH);
+    out[0].description =
+        PHI__LIT("Finds tools that are not loaded yet, by words of their names and descriptions. "
+                 "Answers with up to 10 names and what those tools do.");
+    out[0].schema =
+        PHI__LIT("{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\","
+                 "\"description\":\"A few words, such as: create invoice\"}},\"required\":"
+                 "[\"query\"]}");
+    out[1].name = PHI__LIT(PHI__DEFERRAL_LOAD);
+    out[1].description = PHI__LIT("Loads tools by their names: from the next answer on they are "
+                                  "defined, and can be called.");
+    out[1].schema = PHI__LIT(
+        "{\"type\":\"object\",\"properties\":{\"names\":{\"type\":\"array\",\"items\":"
+        "{\"type\":\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}");
+}
+
+/* A tool that a provider's search has found stays deferred while the view says so, loaded or not:
+   the answers after it were made with it in that place. False: no memory. */
+static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
+                                phi__toolset_change *change) {
+    const phi__fold *fold = &agent->thread->fold;
+    const phi__toolset *set = agent->tools;
+    uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
+    bool any = change->marks != NULL;
+    phi_str name;
+    size_t i, j, k, at;
+    if (marks == NULL) return false;
+    if (any) memcpy(marks, change->marks, set->count);
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = fold->items[i].message;
+        for (j = 0; j < m->content_count; j++)
+            for (at = 0; phi__takes_reference(&m->content[j], &at, &name);)
+                for (k = 0; k < set->count; k++) {
+                    if (set->tools[k].raw != NULL || !phi_str_equal(set->views[k].name, name))
+                        continue;
+                    marks[k] = PHI__TOOLSET_DEFERRED;
+                    any = true;
+                }
+    }
+    if (any) change->marks = marks;
+    return true;
 }
 
 /* phi's tools, and those that were loaded, in the order of loading. */
@@ -227,8 +254,7 @@ static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, ph
     phi__tool_view *more =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(most, 2), sizeof *more));
     if (more == NULL) return false;
-    more[0] = phi__deferral_view(&set->finders[0]);
-    more[1] = phi__deferral_view(&set->finders[1]);
+    phi__deferral_describe(more);
     change->more_count = 2;
     for (i = 0; i < most; i++)
         for (j = 0; j < set->count; j++)
@@ -319,10 +345,14 @@ PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__tool
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
     memset(change, 0, sizeof *change);
     if (!phi__deferral_gone(agent, arena, change)) return false;
-    if (plan.way == PHI__DEFERRAL_NONE) return true;
-    if (!phi__deferral_look(agent, arena)) return false;
-    change->marks = phi__deferral_marks(agent, plan, arena);
-    if (change->marks == NULL) return false;
+    if (plan.way != PHI__DEFERRAL_NONE) {
+        if (!phi__deferral_look(agent, arena)) return false;
+        change->marks = phi__deferral_marks(agent, plan, arena);
+        if (change->marks == NULL) return false;
+    }
+    if (agent->thread->fold.opaque && phi__deferral_native(agent) &&
+        !phi__deferral_found(agent, arena, change))
+        return false;
     return plan.way != PHI__DEFERRAL_OWN ||
            (phi__deferral_more(agent, change->marks, arena, change) &&
             phi__deferral_index(agent, change->marks, arena, system_prompt));

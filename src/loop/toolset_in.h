@@ -17,7 +17,7 @@ typedef struct phi__toolset {
     bool names_steps;  /* one has names_steps */
     bool has_raw;      /* one has raw */
     bool may_defer;    /* one has deferred or may_defer */
-    phi_tool *finders; /* deferral_in.h: the two of phi; NULL where nothing may be deferred */
+    phi_tool *finders; /* room for deferral_in.h's two; NULL where nothing may be deferred */
 } phi__toolset;
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);

@@ -56,6 +56,7 @@ typedef struct phi__request_spec {
     size_t item_count;
     const phi__tool_view *tools;
     size_t tool_count;
+    bool searches; /* for a target that defers: its tool search is there, for no tool as well */
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens; /* 0: the model's */

@@ -51,7 +51,7 @@ static uint64_t phi__prefix_tools(const phi__request_spec *spec) {
     n = spec->tool_count - deferred;
     for (i = 0; i < spec->tool_count; i++)
         if (!spec->tools[i].deferred) n = phi__prefix_tool(&spec->tools[i], n);
-    return deferred > 0 ? phi__hash_mix(n + 1) : n;
+    return phi__takes_deferred(spec) ? phi__hash_mix(n + 1) : n;
 }
 
 static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uint64_t n) {

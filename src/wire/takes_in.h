@@ -24,7 +24,7 @@ PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
 /* Adds the scratch buffer as a piece, then the raw tool as it is. */
 PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool);
-/* A tool of the request is deferred: the target's tool search has to be among them. */
+/* A tool of the request is deferred, or was: the target's tool search has to be among them. */
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
 /* Finds the next tool that the result of Claude's tool search names, from *at on, and advances *at
    past it. False: there is none. */

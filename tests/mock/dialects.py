@@ -294,6 +294,17 @@ refused(R, "Unknown parameter: 'input[0].result'", put("input", 0, dict(SEARCH, 
 refused(R, "Invalid value: 'note'", cited(type="note"))
 refused(R, "Unknown parameter: 'input[0].content[0].annotations[0].text'", cited(text="t"))
 refused(R, "the range is not in the text", cited(end_index=5))
+refused(R, "'defer_loading' needs the tool 'tool_search'", put("tools", 0, "defer_loading", True))
+refused(R, "expected a boolean", put("tools", 0, "defer_loading", "yes"))
+LOOKS = {"type": "tool_search_call", "id": "tsc_1", "call_id": None, "execution": "server",
+         "status": "completed", "arguments": {"paths": ["a"]}}
+SEES = {"type": "tool_search_output", "id": "tso_1", "call_id": None, "execution": "server",
+        "status": "completed", "tools": []}
+refused(R, "No tool search output found for tool search call tsc_1", add("input", LOOKS))
+refused(R, "No tool search call found for tool search output tso_1", add("input", SEES))
+refused(R, "The tools of tool search output tso_mock1 were changed",
+        both(add("input", LOOKS), add("input", dict(SEES, id="tso_mock1"))))
+refused(R, "but got a string", both(add("input", dict(LOOKS, arguments="{}")), add("input", SEES)))
 refused("azure-responses", "invalid subscription key", header("api-key"), 401)
 refused("azure-responses", "invalid subscription key", header("api-key", "bad-key"), 401)
 refused("azure-responses", "No tool output found", drop("input", 5))

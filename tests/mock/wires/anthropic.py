@@ -79,6 +79,9 @@ class Anthropic(Wire):
         out = Conversation(body["model"], body.get("stream", False))
         out.system = texts(body.get("system", ""))
         out.tools = anthropic_system.available(body.get("tools") or [], body["messages"])
+        out.deferred = [t["name"] for t in body.get("tools") or [] if t.get("defer_loading")]
+        if any(t.get("type", "").startswith("tool_search_tool_") for t in body.get("tools") or []):
+            out.finds = lambda names: self.finds(out, names)
         out.wants_json = "format" in body.get("output_config", {})
         thinking = body.get("thinking") or {}
         out.wants_thinking = thinking.get("type") == "enabled" or (
@@ -118,6 +121,18 @@ class Anthropic(Wire):
         }
 
     # ---- the answer ----
+
+    def finds(self, conversation, names):
+        name = conversation.new_id("srvtoolu_", "s")
+        references = [{"type": "tool_reference", "tool_name": n} for n in names]
+        return [{
+            "type": "server_tool_use", "id": name, "name": "tool_search_tool_bm25",
+            "input": {"query": " ".join(names)}
+        }, {
+            "type": "tool_search_tool_result", "tool_use_id": name, "content": {
+                "type": "tool_search_tool_search_result", "tool_references": references
+            }
+        }]
 
     def blocks(self, turn, conversation):
         blocks = turn.blocks

@@ -531,6 +531,9 @@ class Checker:
         """What the server's own tools said comes back as it was."""
         if block["type"] == "server_tool_use" and not isinstance(block.get("input"), dict):
             refuse("%s.server_tool_use.input: Input should be a valid dictionary", where)
+        for name in binding.references(block):
+            if name not in self.known_tools:
+                refuse("Tool reference '%s' not found in available tools", name)
         content = block.get("content")
         for item in content if isinstance(content, list) else []:
             if "url" in item and item.get("encrypted_content") != seal_of(item["url"]):

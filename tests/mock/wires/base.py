@@ -36,6 +36,8 @@ class Conversation:
         self.system = ""
         self.messages = []
         self.tools = []  # names
+        self.deferred = []  # names of those that the model does not see before a search finds them
+        self.finds = None  # of a wire with a tool search: the blocks of one that finds these names
         self.wants_thinking = False
         self.wants_json = False  # by a field of its own
         self.wants_usage = True

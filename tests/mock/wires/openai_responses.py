@@ -5,7 +5,7 @@ from .anthropic_rules import sign
 from .base import Conversation, Message, Refusal, deltas, parse_json, slices
 from .openai_chat import CREATED, MOST_BYTES, OpenAIChat
 from .openai_chat_rules import refuse
-from .openai_responses_rules import Checker
+from .openai_responses_rules import Checker, found_id
 
 REASONS = {"length": "max_output_tokens", "refusal": "content_filter"}
 
@@ -33,7 +33,11 @@ class OpenAIResponses(OpenAIChat):
         Checker(body).top()
         out = Conversation(body["model"], body.get("stream", False))
         out.system = body.get("instructions") or ""
-        out.tools = [t["name"] for t in body.get("tools") or [] if "name" in t]
+        late = {t["name"]: t for t in body.get("tools") or [] if t.get("defer_loading")}
+        out.deferred = list(late)
+        if any(t["type"] == "tool_search" for t in body.get("tools") or []):
+            out.finds = lambda names: self.finds(out, [late[n] for n in names if n in late])
+        out.tools = [t["name"] for t in body.get("tools") or [] if "name" in t and t["name"] not in late]
         wanted = (body.get("text") or {}).get("format") or {}
         out.wants_json = "json" in wanted.get("type", "text")
         items = body["input"]
@@ -45,6 +49,9 @@ class OpenAIResponses(OpenAIChat):
 
     def add(self, out, item):
         kind = item.get("type", "message")
+        if kind == "tool_search_output":  # what was found stays there
+            out.tools += [t["name"] for t in item["tools"] if t["name"] in out.deferred
+                          and t["name"] not in out.tools]
         if item.get("role") in ("system", "developer"):
             out.system += texts(item["content"])
             return
@@ -75,6 +82,17 @@ class OpenAIResponses(OpenAIChat):
 
     # ---- the answer ----
 
+    def finds(self, conversation, tools):
+        state = {"call_id": None, "execution": "server", "status": "completed"}
+        return [{
+            "type": "item", "item": dict(state, type="tool_search_call",
+                                         id=conversation.new_id("tsc_", "s"),
+                                         arguments={"paths": [t["name"] for t in tools]})
+        }, {
+            "type": "item",
+            "item": dict(state, type="tool_search_output", id=found_id(tools), tools=tools)
+        }]
+
     def items(self, turn, conversation):
         """The output items, as they are when they are done."""
         mark = conversation.new_id("mock", "m")[:20]
@@ -97,6 +115,8 @@ class OpenAIResponses(OpenAIChat):
                         "annotations": block.get("annotations", []), "logprobs": []
                     }]
                 })
+            elif block["type"] == "item":
+                out.append(block["item"])
             elif block["type"] == "tool_use":
                 out.append({
                     "id": "fc_" + tail, "type": "function_call", "status": "completed",
@@ -156,6 +176,8 @@ class OpenAIResponses(OpenAIChat):
             elif item["type"] == "web_search_call":
                 empty, parts = {k: item[k] for k in ("id", "type")}, self.search_parts
                 empty["status"] = "in_progress"
+            elif block["type"] == "item":
+                empty, parts = dict(item, status="in_progress"), self.no_parts
             else:
                 empty, parts = dict(item, status="in_progress", arguments=""), self.call_parts
             yield "response.output_item.added", {"output_index": index, "item": empty}
@@ -180,6 +202,9 @@ class OpenAIResponses(OpenAIChat):
             yield "response.output_text.annotation.added", dict(at, annotation_index=k, annotation=note)
         yield "response.output_text.done", dict(at, text=part["text"], logprobs=[])
         yield "response.content_part.done", dict(at, part=part)
+
+    def no_parts(self, block, item, chunk):
+        return ()
 
     def thinking_parts(self, block, item, chunk):
         part, at = item["summary"][0], {"summary_index": 0}
