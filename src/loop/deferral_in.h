@@ -42,7 +42,8 @@ PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool)
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt);
 PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name);
-/* Loaded from now on. False: no memory. */
+enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+/* Loaded from now on, where there is room. False: no memory. */
 PHI__FN bool phi__deferral_keep(phi__agent *agent, phi_str name);
 PHI__FN void phi__deferral_free(phi__agent *agent); /* nothing is loaded any more */
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */

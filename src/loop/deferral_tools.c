@@ -177,7 +177,7 @@ typedef struct phi__deferral_answer {
     phi__agent *agent;
     phi__buf loaded, missing; /* words for the model */
     phi__buf details;
-    bool failed;
+    bool failed, full;
 } phi__deferral_answer;
 
 static void phi__deferral_tools_add(phi__buf *out, phi_str name) {
@@ -193,12 +193,19 @@ static void phi__deferral_tools_load_one(phi__deferral_answer *a, phi__deferral_
         phi__deferral_tools_add(&a->missing, name);
         return;
     }
+    if (!phi__deferral_defers(plan, tool)) {
+        phi__deferral_tools_add(&a->loaded, name);
+        return;
+    }
+    if (!phi__deferral_keep(a->agent, name)) a->failed = true;
+    if (!phi__deferral_is_loaded(a->agent, name)) {
+        a->full = true;
+        return;
+    }
     phi__deferral_tools_add(&a->loaded, name);
-    if (!phi__deferral_defers(plan, tool)) return;
     if (a->details.len == 0) phi__buf_text(&a->details, PHI__DEFERRAL_DETAILS);
     phi__json_write_comma(&a->details);
     phi__json_write_str(&a->details, name);
-    if (!phi__deferral_keep(a->agent, name)) a->failed = true;
 }
 
 static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *a) {
@@ -210,6 +217,9 @@ static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *
         phi__buf_add_str(text, phi__buf_str(&a->missing));
         phi__buf_text(text, ". Find names with " PHI__DEFERRAL_SEARCH ".");
     }
+    if (a->full) phi__buf_text(text, any || a->missing.len > 0 ? " " : "");
+    if (a->full)
+        phi__buf_printf(text, "No more than %d tools can be loaded.", PHI__DEFERRAL_LOADED);
     if (a->details.len > 0) phi__buf_text(&a->details, "]}");
     phi__buf_char(&a->details, '\0');
     if (a->failed || text->failed || a->missing.failed || a->details.failed)

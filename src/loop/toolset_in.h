@@ -11,12 +11,14 @@ typedef struct phi__toolset {
     phi_tool *tools;
     phi__tool_view *views; /* in the form that requests use */
     size_t count;
-    size_t own;        /* the first so many: not from a source (loop/tool_sources_in.h) */
-    bool has_lone;     /* one is not_concurrent */
-    bool has_fields;   /* one has on_field */
-    bool names_steps;  /* one has names_steps */
-    bool has_raw;      /* one has raw */
-    bool may_defer;    /* one has deferred or may_defer */
+    size_t own;          /* the first so many: not from a source (loop/tool_sources_in.h) */
+    bool has_lone;       /* one is not_concurrent */
+    bool has_fields;     /* one has on_field */
+    bool names_steps;    /* one has names_steps */
+    bool has_raw;        /* one has raw */
+    bool may_defer;      /* one has deferred or may_defer */
+    uint64_t deferrable; /* deferral.c: the tokens of those, and one; 0: not counted */
+    phi_token_counter counted_by; /* ... by this counter */
     phi_tool *finders; /* room for deferral_in.h's two; NULL where nothing may be deferred */
 } phi__toolset;
 
