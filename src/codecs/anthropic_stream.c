@@ -6,6 +6,7 @@
    parts 1.3, 1.9 and 2. */
 #include "codecs/anthropic_in.h"
 
+#include "base/utf8_in.h"
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 #include "wire/opaque_in.h"

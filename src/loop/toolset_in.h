@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "loop/tool.h"
+#include "model/tokens.h"
 #include "wire/codec_in.h"
 
 typedef struct phi__toolset {
