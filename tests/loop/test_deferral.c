@@ -498,6 +498,41 @@ TEST(thousands_of_deferred_tools_are_searched_in_steps_and_loaded) {
     rig_free(s.r);
 }
 
+TEST(an_agent_loads_a_thousand_and_twenty_four_tools_at_most) {
+    enum { TOOLS = 1056, CALLS = TOOLS / 32 };
+    static phi_tool tools[TOOLS];
+    static char names[TOOLS][24], list[32 * 24 + 32];
+    char id[16];
+    set s;
+    size_t i, j, n;
+    set_fill(&s);
+    for (i = 0; i < TOOLS; i++) {
+        (void)snprintf(names[i], sizeof names[i], "thing_%04u", (unsigned)i);
+        tools[i] = tool_of(names[i], "Does a thing");
+        tools[i].deferred = true;
+    }
+    s.desc.tools = tools;
+    s.desc.tool_count = TOOLS;
+    s.r = rig_new();
+    s.agent = rig_agent(s.r, &s.desc);
+    for (i = 0; i < CALLS; i++) {
+        n = (size_t)snprintf(list, sizeof list, "{\"names\":[");
+        for (j = 0; j < 32; j++)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s\"%s\"", j > 0 ? "," : "",
+                                  names[i * 32 + j]);
+        (void)snprintf(list + n, sizeof list - n, "]}");
+        (void)snprintf(id, sizeof id, "c%u", (unsigned)i);
+        rig_call(s.r, id, "load_tools", list);
+    }
+    rig_says(s.r, "done");
+    CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 2000), 0);
+    CHECK_STR(result_at(&s, 2 * CALLS), "No more than 1024 tools can be loaded.");
+    CHECK(sent(&s, CALLS, DEFINED("thing_1023")));
+    CHECK(!sent(&s, CALLS, DEFINED("thing_1024")));
+    rig_free(s.r);
+}
+
 /* ---- by the provider ---- */
 
 #define SEARCHED                                                                                   \
@@ -667,6 +702,7 @@ TEST_MAIN(TEST_ENTRY(a_model_searches_loads_and_calls_a_deferred_tool),
           TEST_ENTRY(names_that_are_loaded_twice_or_are_none_do_no_harm),
           TEST_ENTRY(a_snapshot_that_names_tools_twice_or_not_at_all_defines_each_once),
           TEST_ENTRY(thousands_of_deferred_tools_are_searched_in_steps_and_loaded),
+          TEST_ENTRY(an_agent_loads_a_thousand_and_twenty_four_tools_at_most),
           TEST_ENTRY(a_tool_that_claude_found_stays_deferred_whatever_the_host_says_later),
           TEST_ENTRY(a_provider_that_searches_survives_every_failed_allocation),
           TEST_ENTRY(a_deferred_tool_takes_no_cache_mark),
