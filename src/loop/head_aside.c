@@ -1,4 +1,4 @@
-/* head_aside.c - takes the tools that are no part of a head out of a request, and gives them back. */
+/* head_aside.c - takes tools that are no part of a head out of a request, and gives them back. */
 #include "loop/head_in.h"
 
 #include "loop/loop_in.h"

@@ -65,7 +65,7 @@ static size_t phi__assembly_join(phi__draft *d, phi_str s) {
 }
 
 /* The other half of the held bytes never came. */
-static void phi__assembly_flush(phi__draft *d) {
+PHI__FN void phi__assembly_flush(phi__draft *d) {
     if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
     d->high = 0;
     d->held_len = 0;
@@ -401,68 +401,6 @@ PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text t
     phi__buf *signature = &a->drafts[block].signature;
     if (text.len > 0) phi__json_cursor_unescape(signature, text);
     if (signature->failed) a->no_memory = true;
-}
-
-PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
-                                    bool open) {
-    size_t block = phi__assembly_open(a, PHI_CONTENT_OPAQUE, key);
-    if (block == SIZE_MAX) return block;
-    phi__assembly_set(a, &a->drafts[block].name, type);
-    phi__assembly_set(a, &a->drafts[block].replay, json);
-    if (!open) phi__assembly_close(a, block);
-    return block;
-}
-
-/* The buffer's text with another value of a member. */
-static void phi__assembly_put_member(phi__assembly *a, phi__buf *json, phi_str key, phi_str value) {
-    phi__buf now;
-    phi__buf_init(&now, a->memory);
-    if (phi__opaque_set(&now, phi__buf_str(json), key, value))
-        phi__assembly_set(a, json, phi__buf_str(&now));
-    if (now.failed) a->no_memory = true;
-    phi__buf_free(&now);
-}
-
-PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
-                                      phi_str value) {
-    phi__buf *json = &a->drafts[block].replay, inner;
-    phi_str inside;
-    if (++a->drafts[block].edits > PHI__ASSEMBLY_EDITS_MOST) {
-        a->drafts[block].incomplete = true;
-        return;
-    }
-    if (outer.len == 0) {
-        phi__assembly_put_member(a, json, key, value);
-        return;
-    }
-    if (!phi__opaque_find(phi__buf_str(json), outer, &inside)) return;
-    phi__buf_init(&inner, a->memory);
-    if (phi__opaque_set(&inner, inside, key, value) && !inner.failed)
-        phi__assembly_put_member(a, json, outer, phi__buf_str(&inner));
-    if (inner.failed) a->no_memory = true;
-    phi__buf_free(&inner);
-}
-
-PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
-                                        bool text) {
-    phi__draft *d = &a->drafts[block];
-    phi__buf value;
-    if (!d->open) return;
-    phi__assembly_flush(d);
-    if (text) {
-        phi__buf_init(&value, a->memory);
-        phi__json_write_str(&value, phi__buf_str(&d->bytes));
-        if (value.failed) a->no_memory = true;
-        phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&value));
-        phi__buf_free(&value);
-    } else if (d->bytes.len > 0) {
-        if (!phi__assembly_is_json(a, phi__buf_str(&d->bytes)))
-            d->incomplete = true; /* it was cut; the start's JSON stays */
-        else
-            phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&d->bytes));
-    }
-    phi__buf_free(&d->bytes);
-    phi__assembly_close(a, block);
 }
 
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation) {

@@ -120,6 +120,10 @@ PHI__FN void phi__assembly_hold_end(phi__assembly *a);
    after PHI__PART_AGAIN. */
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
+/* Ends a text whose last character was cut: U+FFFD replaces the bytes that were held back. */
+PHI__FN void phi__assembly_flush(phi__draft *d);
+
+/* assembly_opaque.c */
 /* A block that phi does not interpret: its type and its JSON, byte for byte, in draft->name and
    draft->replay. `open`: more of its JSON follows, so the sink hears of its end later, from
    phi__assembly_close. Its place, or SIZE_MAX: no memory. */
@@ -133,8 +137,8 @@ PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str ou
    they are JSON, and the block is incomplete where they are not. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
-/* True if a text is one JSON value; beyond a size only strings and brackets are looked at. If memory
-   ends, no_memory is set. */
+/* True if a text is one JSON value; beyond a size only strings and brackets are looked at. Where
+   memory ends, no_memory is set. */
 PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
 /* Appends a citation, JSON text, to a text block's array. Broken JSON is left out. Text that is not
    UTF-8 gets U+FFFD. A block of SIZE_MAX takes nothing. */

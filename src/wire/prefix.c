@@ -9,7 +9,7 @@
    checks prefixes renders differently. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* What is kept of a message, as if it were a rendering. registry_in.h has the forms. */
+/* The hash of a message is kept like a rendering, in this form; registry_in.h has the others. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {

@@ -10,9 +10,11 @@
    is missing, is left out. So a compaction, a rewrite, another model, a restore and a hook need no
    code here.
 
-   An answer from an older file has no such numbers: it counts as valid while nothing was rewritten. Cost: nothing for a target that neither checks nor is asked to think. Otherwise each
-   message is hashed once and its hash kept with it; a request hashes its new messages and reads
-   the number of each older one. */
+   An answer from an older file has no such numbers: it counts as valid while nothing was rewritten.
+
+   Cost: nothing for a target that neither checks nor is asked to think. Otherwise each message is
+   hashed once and its hash kept with it; a request hashes its new messages and reads the number of
+   each older one. */
 #ifndef PHI_WIRE_PREFIX_IN_H
 #define PHI_WIRE_PREFIX_IN_H
 
