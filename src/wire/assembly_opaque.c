@@ -1,4 +1,4 @@
-/* assembly_opaque.c - blocks that phi does not interpret: their JSON, and changes of its members. */
+/* assembly_opaque.c - blocks that phi does not interpret: their JSON and changes of its members. */
 #include "wire/assembly_in.h"
 
 #include "wire/opaque_in.h"
