@@ -363,9 +363,11 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
 
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt) {
-    phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    phi__deferral_plan plan;
     phi__deferral_hits *hits;
     memset(change, 0, sizeof *change);
+    if (!agent->tools->may_defer && !agent->thread->fold.opaque) return true;
+    plan = phi__deferral_plan_of(agent);
     if (!phi__deferral_look_hits(agent, arena, &hits)) return false;
     if (hits != NULL && !phi__deferral_gone(agent, arena, hits, change)) return false;
     if (plan.way != PHI__DEFERRAL_NONE) {

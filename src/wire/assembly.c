@@ -245,7 +245,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->response_id, memory);
     phi__buf_init(&a->details, memory);
     phi__buf_init(&a->failure_words, memory);
-    phi__assembly_init_draft(&a->held, memory);
+    a->held.bytes.memory = memory; /* all that is used of it */
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {
@@ -257,7 +257,7 @@ PHI__FN void phi__assembly_free(phi__assembly *a) {
     phi__buf_free(&a->response_id);
     phi__buf_free(&a->details);
     phi__buf_free(&a->failure_words);
-    phi__assembly_free_draft(&a->held);
+    phi__buf_free(&a->held.bytes);
     phi_arena_free(&a->scratch);
     phi__assembly_init(a, a->memory);
 }

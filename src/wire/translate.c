@@ -233,12 +233,30 @@ static bool phi__translate_same_block(const phi_content *a, const phi_content *b
            a->replay.at == b->replay.at && a->citations.at == b->citations.at;
 }
 
+/* Texts that every target takes as they are. */
+static bool phi__translate_is_plain(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind != PHI_CONTENT_TEXT ||
+            c->signature.len + c->replay.len + c->citations.len > 0 || phi__render_blank(c->text))
+            return false;
+    }
+    return m->content_count > 0;
+}
+
 static void phi__translate_answer(phi__translation *t, const phi_message *m) {
-    bool own = phi__translate_is_own(t, m), same = true;
+    bool own, same = true;
     phi_arena_mark mark = phi_arena_save(t->arena);
     phi_content *content;
-    phi_message *copy = phi__translate_copy(t, m, &content);
+    phi_message *copy;
     size_t i, n = 0;
+    if (phi__translate_is_plain(m)) {
+        phi__translate_put(t, m);
+        return;
+    }
+    own = phi__translate_is_own(t, m);
+    copy = phi__translate_copy(t, m, &content);
     for (i = 0; copy != NULL && i < m->content_count; i++) {
         if (!phi__translate_block(t, m, &m->content[i], own, &content[n])) continue;
         same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
