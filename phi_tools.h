@@ -54,13 +54,13 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x073bd684
+#if PHI__PUB_MODEL != 0x5bf48bea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CODECS != 0x90c9209b
+#if PHI__PUB_CODECS != 0x77f28588
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOG != 0x3bb3afc3
@@ -78,7 +78,7 @@
 #if PHI__PUB_FEATURES != 0x40b43e19
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe78c052c
+#if PHI__PUB_AGENT != 0xe788f567
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x65326263
@@ -561,11 +561,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x8eb51396
+#if PHI__PUB_MCP != 0x5c88fbc5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x8eb51396
+#define PHI__PUB_MCP 0x5c88fbc5
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -1299,9 +1299,9 @@ PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, con
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
-/* Of a tool call, before its result: blocks of the protocol that phi_content has not (resource
-   links, embedded resources with an address of their own), a JSON array, put behind the result's
-   own; copied. The last one counts. PHI_BAD_ARG: no array, or not of a call. */
+/* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
+   with an address) to the coming result of a tool call: a JSON array, placed after the result's
+   blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */
 PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
@@ -1313,8 +1313,8 @@ PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
                                        const char *mime_type);
 PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
                                         const char *mime_type);
-/* Of a prompt: its user and assistant messages; each block of text, image, document or audio is one
-   of the protocol's. */
+/* Answers a prompt with its user and assistant messages; each block of text, image, document or
+   audio is one of the protocol's. */
 PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
                                            size_t count);
 /* Of a completion: at most 100 are sent. total: of all that there are. */
@@ -30911,11 +30911,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x7f4df8be
+#if PHI__IMP_OPENAPI != 0xbd708fb1
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x7f4df8be
+#define PHI__IMP_OPENAPI 0xbd708fb1
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -31481,11 +31481,11 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */
 PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes);
-/* Writes the text for the model behind `out`; *media: base64, if the answer is a block of its own
-   kind, else empty. PHI_NO_MEMORY. */
+/* Appends the text for the model to `out`. media gets base64 if the answer is an image, a document
+   or audio, else nothing. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
                                               phi__buf *media);
-/* Of the media: image, document or audio. */
+/* The kind of the media: image, document or audio. */
 PHI__FN phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a);
 PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twice: harmless */
 /* "OK"; empty: a status without a name */

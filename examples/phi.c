@@ -7,6 +7,7 @@
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
+#include "phi/phi_attach.h"
 #include "phi/phi_calls.h"
 #include "phi/phi_commands.h"
 #include "phi/phi_files.h"
@@ -32,6 +33,7 @@ typedef struct app {
     phi_permissions *permissions;
     files_session session;
     files_tape tape;
+    attachments attached; /* to the first prompt */
     phi_memory memory;
     phi_arena arena; /* of one event, or one question */
     const char *why; /* this model */
@@ -334,7 +336,8 @@ static int set_up(app *a) {
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
     words.len = 0;
-    if (code == 0 && !files_use_session(&a->session, a->agent, &words))
+    if (code == 0 && (!files_use_session(&a->session, a->agent, &words) ||
+                      !attach_open(&a->attached, a->agent, a->o.attach, a->o.attach_count, &words)))
         code = complain(a, words.at, NULL);
     free(words.at);
     return code;
@@ -361,6 +364,7 @@ static int tear_down(app *a, int code) {
         code = FAILED;
     }
     phi_arena_free(&a->arena);
+    attach_free(&a->attached);
     calls_free(a->calls);
     screen_free(&a->screen);
     line_free(&a->line);
@@ -387,7 +391,8 @@ static void ask_at_stderr(app *a) {
 
 static int one_question(app *a) {
     int runs, ends = 0;
-    if (phi_send(a->agent, a->o.question.at) != PHI_OK) return complain(a, last_error(a), NULL);
+    if (attach_send(&a->attached, a->agent, a->o.question.at) != PHI_OK)
+        return complain(a, last_error(a), NULL);
     do {
         runs = phi_step(a->rt, LOOK_MS);
         show_events(a);
@@ -452,7 +457,7 @@ static void submit(app *a, const char *words) {
     bool steers = phi_agent_running(a->agent);
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
-    status = steers ? phi_steer(a->agent, words) : phi_send(a->agent, words);
+    status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
     say_you(a, phi_str_of(words));
     if (status != PHI_OK)
         note(a, STYLE_BAD, "! %s", steers ? phi_status_text(status) : last_error(a));

@@ -116,7 +116,7 @@ FEATURES = {
     "PHI_NO_EVALUATION": (r"phi_evaluat\w+|phi__(?:evaluat|judg)\w+|phi__(?:branches|conclude|saving|select)_\w+", None),
     "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__event_(?:json|read)_\w+", None),
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
-    "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
+    "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+|phi__foreseen_\w+|phi__head_foresee\w*|phi__fold_foresee", None),
     "PHI_NO_QUERIES": (r"phi_models|phi_count_tokens|phi_query_\w+|phi__quer(?:y|ies)_\w+", None),
     "PHI_NO_PLANS": (r"phi_compaction_(?:due|plan)\w*|phi_compact_messages|phi__compact_levels_\w+", None),
     "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_read_get", None),

@@ -16,9 +16,7 @@ sys.path.insert(0, ROOT)
 sys.dont_write_bytecode = True
 import amalgamate  # noqa: E402
 
-ALLOWED = {  # (user, used): why
-    ("loop/toolset", "loop/deferral_tools"): "a set holds phi's own tools, whose functions answer calls",
-}
+ALLOWED = {}  # (user, used): why
 
 
 def objects(folder):

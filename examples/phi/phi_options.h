@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { FAILED = 1, UNUSABLE = 2, STOPPED = 3, INTERRUPTED = 130, PIPE_CLOSED = 141 };
-enum { OPTIONS_INPUT_BYTES = 16 << 20 };
+enum { OPTIONS_INPUT_BYTES = 16 << 20, OPTIONS_ATTACH = 16 };
 
 static const char options_usage[] =
     "usage: phi [options] [question]      without a question, on a terminal: a chat\n"
@@ -21,6 +21,7 @@ static const char options_usage[] =
     "  -c, --config FILE    agents, models, tools and rules (default: ./phi.toml, if it is there)\n"
     "      --agent NAME     which agent of the file (default: its first)\n"
     "  -m, --model NAME     :alias of the file, preset, preset:model, or model\n"
+    "  -a, --attach FILE    a document, image or sound for the first prompt; may be repeated\n"
     "      --system TEXT    another system prompt\n"
     "      --session FILE   keeps the conversation there, and continues it (a .jsonl file)\n"
     "      --json           each event as a line of JSON on stdout\n"
@@ -33,6 +34,8 @@ static const char options_usage[] =
 
 typedef struct options {
     const char *config, *agent, *model, *system, *session, *record, *replay, *trace;
+    const char *attach[OPTIONS_ATTACH];
+    size_t attach_count;
     const char *command; /* "check", "models", "schema"; NULL: none */
     bool json, quiet;
     text question;
@@ -47,7 +50,11 @@ static inline int options_wrong(const char *words, const char *what) {
 static inline int options_take(options *o, int letter) {
     switch (letter) {
     case 'c': o->config = optarg; return -1;
-    case 'a': o->agent = optarg; return -1;
+    case 'A': o->agent = optarg; return -1;
+    case 'a':
+        if (o->attach_count == OPTIONS_ATTACH) return options_wrong("at most 16 files: ", optarg);
+        o->attach[o->attach_count++] = optarg;
+        return -1;
     case 'm': o->model = optarg; return -1;
     case 's': o->system = optarg; return -1;
     case 'S': o->session = optarg; return -1;
@@ -118,14 +125,14 @@ static inline void options_streams(void) {
 /* -1: go on; else the program's exit code. */
 static inline int options_read(options *o, int argc, char **argv) {
     static const struct option known[] = {
-        {"config", 1, NULL, 'c'}, {"agent", 1, NULL, 'a'},   {"model", 1, NULL, 'm'},
-        {"system", 1, NULL, 's'}, {"session", 1, NULL, 'S'}, {"record", 1, NULL, 'r'},
-        {"replay", 1, NULL, 'p'}, {"trace", 1, NULL, 't'},   {"json", 0, NULL, 'j'},
-        {"quiet", 0, NULL, 'q'},  {"help", 0, NULL, 'h'},    {"version", 0, NULL, 'v'},
-        {NULL, 0, NULL, 0}};
+        {"config", 1, NULL, 'c'},  {"agent", 1, NULL, 'A'},   {"model", 1, NULL, 'm'},
+        {"system", 1, NULL, 's'},  {"session", 1, NULL, 'S'}, {"record", 1, NULL, 'r'},
+        {"replay", 1, NULL, 'p'},  {"trace", 1, NULL, 't'},   {"json", 0, NULL, 'j'},
+        {"attach", 1, NULL, 'a'},  {"quiet", 0, NULL, 'q'},   {"help", 0, NULL, 'h'},
+        {"version", 0, NULL, 'v'}, {NULL, 0, NULL, 0}};
     int letter, code = -1;
     options_streams();
-    while (code < 0 && (letter = getopt_long(argc, argv, "c:m:qhV", known, NULL)) != -1)
+    while (code < 0 && (letter = getopt_long(argc, argv, "a:c:m:qhV", known, NULL)) != -1)
         code = options_take(o, letter == 'V' ? 'v' : letter);
     if (code < 0) code = options_rest(o, argc - optind, argv + optind);
     if (code < 0) code = options_input(o);
@@ -133,6 +140,8 @@ static inline int options_read(options *o, int argc, char **argv) {
     if (!o->command && (o->question.len > 0 || !isatty(0)) &&
         (o->question.len == 0 || o->question.at[strspn(o->question.at, " \t\r\n")] == '\0'))
         return options_wrong("there is no question", "");
+    if (o->command && o->attach_count > 0)
+        return options_wrong("--attach wants a question, or a chat", "");
     if (o->session && (o->record || o->replay))
         return options_wrong(
             "a tape holds one run from its beginning: --session cannot be recorded", "");

@@ -7,7 +7,7 @@ _phi() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word" | grep -E '\.(toml|yaml|yml|json)$'; compgen -d -S / -- "$word")
         return
         ;;
-    --session | --record | --replay | --trace)
+    -a | --attach | --session | --record | --replay | --trace)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
@@ -19,8 +19,8 @@ _phi() {
     esac
     case $word in
     -*)
-        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --system --session --json --record --replay
-            --trace --quiet --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "--config --agent --model --attach --system --session --json --record
+            --replay --trace --quiet --help --version" -- "$word")
         ;;
     *) [ "$COMP_CWORD" = 1 ] && mapfile -t COMPREPLY < <(compgen -W "check models schema" -- "$word") ;;
     esac

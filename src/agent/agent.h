@@ -141,10 +141,11 @@ typedef enum phi_set {
     PHI_SET_FAILOVER = 1 << 18, /* NULL: none; the agent is at its own model then */
     PHI_SET_RESULTS = 1 << 19,  /* max_result_bytes, max_result_image_bytes */
     PHI_SET_EFFECTS = 1 << 20,
-    PHI_SET_CAPTURE = 1 << 21,  /* capture_requests */
-    PHI_SET_OPTIONS = 1 << 22,  /* * */
-    PHI_SET_EXTRA = 1 << 23,    /* * */
-    PHI_SET_RAW_TOOLS = 1 << 24 /* raw_tools, raw_tool_count */
+    PHI_SET_CAPTURE = 1 << 21,   /* capture_requests */
+    PHI_SET_OPTIONS = 1 << 22,   /* * */
+    PHI_SET_EXTRA = 1 << 23,     /* * */
+    PHI_SET_RAW_TOOLS = 1 << 24, /* raw_tools, raw_tool_count */
+    PHI_SET_DEFER_PERCENT = 1 << 25
 } phi_set;
 
 /* Takes the fields with bits in `fields` out of `to`, checked and copied as by phi_agent_new, zero
@@ -175,7 +176,7 @@ PHI_API phi_status phi_agent_reset(phi_agent agent);
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
-/* Whether the agent's present model takes a block of that kind and type, for tools that can give
+/* True if the agent's present model takes a block of that kind and type, for tools that can give
    one: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A document
    without a type is one by its text, which every model takes. False for thinking, calls and opaque
    blocks, for documents and audio where a phi_provider answers, and when the agent is stale.

@@ -33,8 +33,8 @@ PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover
 PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *format,
                                            const phi_tool *tools, size_t tool_count);
 
-/* agent_said.c. Options, extra and raw tools of a desc; an extra alone, for a model with that
-   provider of its own (or NULL): `what` names the field. */
+/* agent_said.c. Checks of a desc's options, extra and raw tools, and of an extra alone for a model;
+   own: the host's provider for it, or NULL; `what` names the field. */
 PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what,
                                                const phi_provider *own, const phi_model *model,
@@ -42,6 +42,8 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
 /* Copies them into an arena, which is made, and points the desc to the copies. False: no memory,
    there is no arena, and the desc is not to be used. */
 PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena);
+/* The same into an arena that has others: a request under way points to those. */
+PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena);
 
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,

@@ -79,14 +79,21 @@ static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
+PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena) {
+    phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
-    phi_arena_init(arena, &agent->memory, 128);
     if (phi__takes_copy(arena, &desc->options, &options) &&
         phi__agent_said_text(arena, &desc->extra) && phi__agent_said_raws(arena, desc)) {
         desc->options = options;
         return true;
     }
+    phi_arena_reset(arena, mark);
+    return false;
+}
+
+PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
+    phi_arena_init(arena, &agent->memory, 128);
+    if (phi__agent_said_add(desc, arena)) return true;
     phi_arena_free(arena);
     return false;
 }

@@ -8,7 +8,7 @@
 #include "features/failover_in.h"
 
 enum {
-    PHI__AGENT_SET_ALL = (1 << 25) - 1,
+    PHI__AGENT_SET_ALL = (1 << 26) - 1,
     PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_TEMPERATURE | PHI_SET_RETRY | PHI_SET_CACHE |
                           PHI_SET_TOOL_CHOICE | PHI_SET_BUDGET | PHI_SET_DEADLINES |
                           PHI_SET_QUEUES | PHI_SET_REPEAT | PHI_SET_OPTIONS | PHI_SET_EXTRA,
@@ -86,6 +86,7 @@ static void phi__agent_set_tools(phi_agent_desc *desc, const phi_agent_desc *to,
     }
     if ((fields & (uint32_t)PHI_SET_EFFECTS) != 0) desc->effects = to->effects;
     if ((fields & (uint32_t)PHI_SET_CAPTURE) != 0) desc->capture_requests = to->capture_requests;
+    if ((fields & (uint32_t)PHI_SET_DEFER_PERCENT) != 0) desc->defer_percent = to->defer_percent;
 }
 
 static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
@@ -147,8 +148,10 @@ static bool phi__agent_set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     size_t bytes = phi__mul(s->desc.filter_count, sizeof *s->filters);
     if ((s->fields & (uint32_t)PHI__AGENT_SET_SAID) != 0) {
-        s->has_said = phi__agent_said_copy(agent, &s->desc, &s->said);
-        if (!s->has_said) return false;
+        s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
+        /* the run's request points to the old copies: they stay until a change between runs */
+        if (!s->has_said && (agent->run == NULL || !phi__agent_said_add(&s->desc, &agent->said)))
+            return false;
     }
     if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0 &&
         !phi__agent_take_own(agent, s->desc.compaction.focus_message, &s->focus))

@@ -1,4 +1,5 @@
-/* dry_run.h - checks whether a provider would refuse a transcript, before a byte is sent. */
+/* dry_run.h - checks whether a provider would refuse a transcript, and what it would not be sent,
+   before a byte is sent. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 
@@ -31,6 +32,20 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
    PHI_NO_MEMORY. Memory and threads: as phi_preflight. */
 PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena *scratch,
                                           char *words, size_t words_size);
+
+/* Names the thinking of earlier answers that an agent's next request would leave out, and the
+   cause: "the thinking of 2 answers, from entry 5 on, will be left out: the tools have changed". It
+   says before the request what phi_agent_explain and PHI_EV_WARNING say after it. The next request
+   is the view as the agent's policy sends it, with the system prompt, tools and model of now; while
+   no run is active, a short prompt follows the view. What hooks will change is not foreseen.
+   PHI_OK: no thinking is left out, or the model is the host's own. PHI_UNSUPPORTED: `words`
+   (terminated, cut to words_size) name each cause. PHI_BAD_ARG, also when the model cannot give the
+   agent's format: `words` say why. PHI_STALE, PHI_NO_MEMORY.
+   Nothing is sent, and the agent does not change. Its time grows with the view.
+   Memory: `scratch`, and it is given back. Threads: the pumping thread. Callbacks: safe inside
+   one. */
+PHI_API phi_status phi_preflight_thinking(phi_agent agent, phi_arena *scratch, char *words,
+                                          size_t words_size);
 #endif
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
    sends, as text and in figures. */
 #include "agent/agent_in.h"
 
+#include "base/utf8_in.h"
 #include "wire/render_in.h"
 
 #include <stdio.h>
@@ -63,8 +64,8 @@ static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi
         if (text.len == 0) phi__buf_add_str(&text, *out);
         phi__buf_printf(&text, "%llu, %llu opaque block%s (%.*s of %.*s): left out: ",
                         (unsigned long long)fold->items[i].from, (unsigned long long)n,
-                        n == 1 ? "" : "s", (int)phi__min(one->name.len, 80), one->name.at,
-                        (int)phi__min(one->protocol.len, 80), one->protocol.at);
+                        n == 1 ? "" : "s", (int)phi__utf8_cut(one->name, 80), one->name.at,
+                        (int)phi__utf8_cut(one->protocol, 80), one->protocol.at);
         phi__buf_text(&text, one->incomplete ? "cut off\n" : "another protocol\n");
     }
     done = !text.failed && (text.len == 0 || phi__arena_str(arena, phi__buf_str(&text), out));

@@ -64,7 +64,7 @@ static void phi__query_lost(phi_query *q) {
     q->info.status = PHI_NO_MEMORY;
 }
 
-/* With words of its own, and without the secrets that the request carried. */
+/* Keeps a copy of the failure, without the secrets that the request carried. */
 static void phi__query_failed(phi_query *q, const phi_failure *failure, phi_status status) {
     phi_failure kept = *failure;
     if (q->secrets.failed || !phi__query_words(q, failure->code, &kept.code) ||
@@ -204,8 +204,8 @@ static void phi__query_sign(phi_query *q, phi__encoder *e, const phi_str *parts)
     q->seat.codec->sign(e, &signing);
 }
 
-/* Sends what the encoder has, whose address is that of the endpoint. parts: of the body, in
-   q->work; NULL: none. */
+/* Sends the encoder's request to the endpoint's address. parts: the body's parts, in q->work; NULL:
+   no body. */
 static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *parts) {
     phi__fetch_desc desc = PHI_ZERO;
     e->request.method = parts != NULL ? PHI__LIT("POST") : PHI__LIT("GET");
@@ -330,8 +330,8 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
                             agent->provider == NULL ? agent->codec->names : own, &q->work,
                             &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
-    /* the provider checks thinking here, too: the head is that of the model's calls */
-    if (agent->prior.head != NULL && !phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
+    /* the provider checks thinking here as well: the head is the one of model calls */
+    if (!phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;
     status = phi__format_apply(agent->codec, spec, &q->work, words, sizeof words);

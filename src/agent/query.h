@@ -1,5 +1,5 @@
-/* query.h - questions to a provider beside its answers: which models it has, and how many tokens a
-   request would be.
+/* query.h - questions to a provider that are no model calls: which models it has, and how many
+   tokens a request would be.
 
    A query is one HTTP request, or one for each page of a list, over the runtime's transport;
    phi_step drives it. It is no run: it has no events, no budget pays for it, phi_step does not
@@ -40,7 +40,7 @@ typedef struct phi_query_info {
     const phi_failure *failure;   /* why it failed; NULL: it did not */
     const phi_model_info *models; /* of phi_models, in the provider's order; NULL while under way */
     size_t model_count;
-    bool more;       /* the list goes on: phi reads 100 pages or 10,000 models at most */
+    bool more;       /* the list is longer: phi reads 100 pages or 10,000 models at most */
     uint64_t tokens; /* of phi_count_tokens: input tokens, by the provider */
 } phi_query_info;
 

@@ -88,7 +88,7 @@ static void phi__summary_block(phi__buf *out, const phi_message *m, const phi_co
 static void phi__summary_item(phi__buf *out, const phi_view_item *item, size_t most) {
     const phi_message *m = item->message;
     size_t from = out->len, i;
-    if (m->is_update) return; /* the next request says anew what still holds */
+    if (m->is_update) return; /* the next request tells the model again what still holds */
     if ((item->flags & PHI_ITEM_SUMMARY) != 0)
         phi__buf_text(out, "[Earlier summary] ");
     else if (m->role == PHI_ROLE_TOOL_RESULT)

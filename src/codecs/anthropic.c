@@ -82,20 +82,19 @@ static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
                                                                                  : PHI_ROLE_USER;
 }
 
-/* Changes of tools stand in system messages alone. */
+/* Only a system message takes changes of tools. */
 static void phi__anthropic_update(phi__encoder *e, const phi_message *m, uint32_t form) {
     size_t i;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
             phi__anthropic_blocks_text(e, c->text);
-        if (c->kind != PHI_CONTENT_OPAQUE || (form & PHI__ANTHROPIC_SYSTEM) == 0) continue;
-        phi__json_write_comma(&e->scratch);
-        phi__buf_add_str(&e->scratch, c->replay);
+        if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
+            phi__render_opaque(e, c);
     }
 }
 
-/* Whether a user's message ends with an opaque block, which takes no cache mark. */
+/* True if a user's message ends with an opaque block, which takes no cache mark. */
 static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
@@ -107,8 +106,8 @@ static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message 
     return false;
 }
 
-/* Whether an answer with results of the server's tools follows no answer: the one with their calls,
-   which paused, may have left the view. */
+/* True if an answer has results of the server's tools and the answer with their calls, which
+   paused, has left the view. */
 static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
@@ -123,8 +122,8 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     return true;
 }
 
-/* Whether the user's message behind an answer is to hold more than results: the user's words, or
-   images of results that are errors. Then a hosted call gets no result any more. */
+/* True if the user's message after an answer holds more than results: words of the user, or images
+   of results that are errors. Then a hosted call gets no result any more. */
 static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;

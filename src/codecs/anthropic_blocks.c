@@ -8,11 +8,7 @@
 /* ---- blocks ---- */
 
 PHI__FN void phi__anthropic_blocks_text(phi__encoder *e, phi_str text) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(out, '}');
+    phi__render_text_part(e, text);
 }
 
 static void phi__anthropic_blocks_image(phi__encoder *e, const phi_content *c) {
@@ -54,19 +50,12 @@ PHI__FN void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_conten
         phi__anthropic_blocks_document(e, c);
 }
 
-static void phi__anthropic_blocks_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
-
 static void phi__anthropic_blocks_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
 PHI__FN void phi__anthropic_blocks_parts(phi__encoder *e, const phi_message *m, bool media) {
-    phi__render_parts(e, m, media, phi__anthropic_blocks_said, phi__anthropic_blocks_media_block,
+    phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_blocks_media_block,
                       phi__anthropic_blocks_opaque);
 }
 
@@ -87,7 +76,7 @@ static void phi__anthropic_blocks_thinking(phi__encoder *e, const phi_content *c
 
 static void phi__anthropic_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[') {
+    if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
         phi__anthropic_blocks_text(e, text);
         return;
     }
@@ -109,11 +98,8 @@ static void phi__anthropic_blocks_call(phi__encoder *e, const phi_content *c, bo
     phi__render_name(out, c->name, 128);
     phi__buf_text(out, ",\"input\":");
     phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
-        phi__buf_char(out, ',');
-        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
-    } else
-        phi__buf_char(out, '}');
+    if (whole) phi__render_rest(e, c->replay);
+    phi__buf_char(out, '}');
 }
 
 /* "server_tool_use", "mcp_tool_use". */
@@ -126,13 +112,14 @@ PHI__FN bool phi__anthropic_blocks_is_server_result(phi_str name) {
     return name.len > 12 && memcmp(name.at + name.len - 12, "_tool_result", 12) == 0;
 }
 
-/* Whether the call of a result is an earlier block of the message. */
+/* True if the call of a result is an earlier block of the message. */
 static bool phi__anthropic_blocks_has_call(const phi_message *m, size_t block) {
     phi_json_found result, call;
     size_t i;
     if (phi_json_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK) return true;
     for (i = 0; i < block; i++)
         if (m->content[i].kind == PHI_CONTENT_OPAQUE && !m->content[i].incomplete &&
+            phi__anthropic_blocks_is_server_call(m->content[i].name) &&
             phi_json_find(m->content[i].replay, "id", &call) == PHI_OK &&
             phi_str_equal(call.raw, result.raw))
             return true;

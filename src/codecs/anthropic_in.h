@@ -18,7 +18,7 @@ enum {
     PHI__ANTHROPIC_SYSTEM = 8,     /* an update that is a system message */
     PHI__ANTHROPIC_PROTOCOL = 16,  /* made over this protocol: citations go back, and calls whole */
     PHI__ANTHROPIC_ABANDONED = 32, /* without the server's calls that have no result */
-    PHI__ANTHROPIC_PAUSED = 64,    /* the provider goes on with it: it is not changed at all */
+    PHI__ANTHROPIC_PAUSED = 64,    /* the provider continues it, so it is sent unchanged */
     PHI__ANTHROPIC_ORPHANS = 128,  /* without the results whose call is not in this message */
     PHI__ANTHROPIC_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
@@ -26,7 +26,7 @@ enum {
 /* Blocks of messages, into the scratch buffer. form: PHI__ANTHROPIC_ bits. */
 PHI__FN void phi__anthropic_blocks_text(phi__encoder *e, phi_str text);
 PHI__FN void phi__anthropic_blocks_media_block(phi__encoder *e, const phi_content *c);
-/* What a user said, or (media) what a result holds beside its text. */
+/* The text of a user or a result; media: with the images, documents and opaque blocks. */
 PHI__FN void phi__anthropic_blocks_parts(phi__encoder *e, const phi_message *m, bool media);
 PHI__FN void phi__anthropic_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form);
 PHI__FN void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m);

@@ -6,6 +6,7 @@
    parts 1.3, 1.9 and 2. */
 #include "codecs/anthropic_in.h"
 
+#include "base/utf8_in.h"
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 #include "wire/opaque_in.h"
@@ -212,7 +213,7 @@ static void phi__anthropic_stream_block_start(phi__assembly *a, const phi__anthr
     phi__assembly_wait(a, block, b.input);
 }
 
-/* `arguments`: those that count where no delta brought any. */
+/* arguments: the call's, if no delta brought any. */
 static void phi__anthropic_stream_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__draft *d;
     phi__assembly_close_call(a, block, arguments);
@@ -288,7 +289,7 @@ static void phi__anthropic_stream_opaque_delta(phi__assembly *a, size_t block,
                                                const phi__anthropic_event *ev) {
     phi_str array;
     phi__buf now;
-    if (!a->drafts[block].open) return;
+    if (!a->drafts[block].open || a->drafts[block].incomplete) return;
     if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
         phi__anthropic_stream_put(a, block, "content", ev->content);
         phi__anthropic_stream_put(a, block, "encrypted_content", ev->encrypted_content);
@@ -352,12 +353,13 @@ static void phi__anthropic_stream_delta(phi__anthropic_state *st, phi__assembly 
 
 typedef struct phi__anthropic_message {
     phi__json_text id, model, stop;
-    phi_str usage, details, content; /* raw JSON */
+    phi_str usage, details, content, diagnostics; /* raw JSON */
 } phi__anthropic_message;
 
 static const phi__json_member phi__anthropic_message_list[] = {
     PHI__MEMBER(phi__anthropic_message, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, content, "content", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__anthropic_message, diagnostics, "diagnostics", PHI__MEMBER_RAW),
     PHI__MEMBER(phi__anthropic_message, model, "model", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, stop, "stop_reason", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__anthropic_message, details, "stop_details", PHI__MEMBER_RAW),
@@ -383,6 +385,19 @@ static void phi__anthropic_stream_content(phi__assembly *a, phi_str content) {
     }
 }
 
+/* Cache diagnostics, which `extra` may ask for: kept for the host, with the id that the next
+   request names. null says that nothing was missed. */
+static void phi__anthropic_stream_diagnosed(phi__assembly *a, phi_str json) {
+    phi__buf *out = &a->details;
+    phi__buf_clear(out);
+    phi__buf_text(out, "{\"id\":");
+    phi__json_write_str(out, phi__buf_str(&a->response_id));
+    phi__buf_text(out, ",\"diagnostics\":");
+    phi__utf8_repair(out, json);
+    phi__buf_char(out, '}');
+    if (out->failed) a->no_memory = true;
+}
+
 /* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
 static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__assembly *a,
                                              phi_str raw, bool whole) {
@@ -394,6 +409,7 @@ static void phi__anthropic_stream_message_of(phi__anthropic_state *st, phi__asse
     (void)phi__json_members_take(&c, &phi__anthropic_message_members, &m);
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
+    if (m.diagnostics.len > 0) phi__anthropic_stream_diagnosed(a, m.diagnostics);
     phi__assembly_start(a);
     phi__anthropic_stream_usage(a, m.usage);
     if (!whole) return;

@@ -47,7 +47,8 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-/* Marks of an hour are for Claude from 4.5 on; behind an ARN that hides the name, the host says. */
+/* Claude takes marks of an hour from 4.5 on; an ARN hides the model's name, so there the host's
+   setting decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
     return e->spec->cache.one_hour && (version >= 405 || version == 0);
@@ -94,7 +95,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     return form;
 }
 
-/* The API takes the provider's tool uses and results only beside tools, too. */
+/* The API takes the provider's tool uses and results only in a request with tools. */
 static void phi__bedrock_note_calls(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count && !e->had_calls; i++)
@@ -162,8 +163,8 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
 
 /* ---- around the messages ---- */
 
-/* Claude takes what it takes at Anthropic. Others have no top_k here; OpenAI's models refuse stop
-   texts, and but for gpt-oss sampling as well. */
+/* Claude takes the same settings as at Anthropic. Other models have no top_k here; OpenAI's refuse
+   stop texts, and all but gpt-oss refuse sampling. */
 static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
     phi_str id = phi_str_of(spec->model->id);
     phi__claude_plan plan;

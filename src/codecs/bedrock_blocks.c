@@ -42,12 +42,12 @@ static void phi__bedrock_blocks_audio(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}}");
 }
 
-/* A result holds no audio, and one that is an error text only: the rest follows all results. */
+/* A result holds no audio, and an error result holds text only: the rest follows all results. */
 PHI__FN bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Documents want a text in their message: where there is none, one is added. */
+/* A message with documents needs a text: if it has none, one is added. */
 PHI__FN void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
     const phi_message *m = e->spec->items[at].message;
     size_t documents = 0, sent = 0, texts = 0, i;
@@ -104,7 +104,7 @@ static void phi__bedrock_blocks_thinking(phi__encoder *e, const phi_content *c, 
 
 static void phi__bedrock_blocks_cited(phi__encoder *e, phi_str text, phi_str citations) {
     phi__buf *out = &e->scratch;
-    if (citations.len == 0 || citations.at[0] != '[') {
+    if (citations.len == 0 || citations.at[0] != '[' || !phi__render_goes(e, citations)) {
         phi__bedrock_blocks_text(e, text);
         return;
     }
@@ -126,11 +126,8 @@ static void phi__bedrock_blocks_call(phi__encoder *e, const phi_content *c, bool
     phi__render_name(out, c->name, 64);
     phi__buf_text(out, ",\"input\":");
     phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    if (whole && c->replay.len > 2 && c->replay.at[0] == '{') {
-        phi__buf_char(out, ',');
-        phi__buf_add(out, c->replay.at + 1, c->replay.len - 1); /* with its brace */
-    } else
-        phi__buf_char(out, '}');
+    if (whole) phi__render_rest(e, c->replay);
+    phi__buf_char(out, '}');
     phi__buf_char(out, '}');
 }
 

@@ -15,7 +15,7 @@ enum {
         1024 /* bytes of a document that its name depends on, at each end */
 };
 
-/* A number of its own for each document of a request: by its content, its place in the thread and
+/* A distinct number for each document of a request, from its content, its place in the thread and
    its place among the documents of its message. */
 static uint64_t phi__bedrock_document_hash(const phi__encoder *e, const phi_content *c, size_t at,
                                            size_t ordinal) {

@@ -11,7 +11,7 @@ enum {
     PHI__BEDROCK_FORM = 3 << 28,
     PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
     PHI__BEDROCK_NO_IMAGES = 2,
-    PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold, behind it */
+    PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold: they follow it */
     PHI__BEDROCK_ID_9 = 8,
     PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
     PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
@@ -29,7 +29,7 @@ PHI__FN void phi__bedrock_blocks_parts(phi__encoder *e, size_t at, phi__bedrock_
 PHI__FN void phi__bedrock_blocks_assistant(phi__encoder *e, const phi_message *m, uint32_t form);
 PHI__FN void phi__bedrock_blocks_result_open(phi__encoder *e, phi_str id, bool is_error);
 PHI__FN void phi__bedrock_blocks_result(phi__encoder *e, size_t at);
-/* Whether a message may hold the block. */
+/* True if the message may hold the block. */
 PHI__FN bool phi__bedrock_blocks_fits(const phi_message *m, const phi_content *c);
 /* The type of an opaque block that is a call of the server's own tools. */
 PHI__FN bool phi__bedrock_blocks_is_server_call(phi_str name);

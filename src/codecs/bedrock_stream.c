@@ -1,10 +1,10 @@
 /* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of
    JSON, to a message.
 
-   Text and reasoning blocks are not started, they begin with their first delta. The usage comes
-   behind the end of the message, so the end is there when both are. Blocks of other kinds than
-   text, reasoning and tool use, and the provider's own tool uses, are opaque: the union's object
-   with its one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
+   Text and reasoning blocks are not started, they begin with their first delta. The usage follows
+   the end of the message: the answer is whole when both have come. Blocks of other kinds than text,
+   reasoning and tool use, and the provider's own tool uses, are opaque: the union's object with its
+   one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
 #include "codecs/bedrock_in.h"
 
 #include "text/json_members_in.h"
@@ -193,12 +193,11 @@ static void phi__bedrock_stream_put_result(phi__assembly *a, size_t block, phi_s
     phi__json_cursor c;
     phi_str item;
     phi__json_cursor_init(&c, list);
-    if (!phi__json_cursor_enter_array(&c)) {
-        if (list.at[0] == '{') phi__opaque_push(bytes, list);
-        return;
-    }
-    while (phi__json_cursor_next_item(&c))
-        if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
+    if (list.at[0] == '{')
+        phi__opaque_push(bytes, list);
+    else if (phi__json_cursor_enter_array(&c))
+        while (phi__json_cursor_next_item(&c))
+            if (phi__json_cursor_take_raw(&c, &item)) phi__opaque_push(bytes, item);
     if (bytes->failed) a->no_memory = true;
 }
 
@@ -209,7 +208,7 @@ static void phi__bedrock_stream_opaque_delta(phi__assembly *a, size_t block,
     phi_str name = phi__buf_str(&d->name);
     if (!d->open) return;
     if (d->id.len > 0)
-        d->incomplete = true; /* a block of deltas alone, which cannot be put together */
+        d->incomplete = true; /* a block without a start: its deltas cannot be joined */
     else if (phi__str_is(name, "toolUse"))
         phi__assembly_add_text(a, block, ev->input);
     else if (phi__str_is(name, "toolResult") && ev->result.len > 0)
@@ -253,7 +252,7 @@ static void phi__bedrock_stream_close_all(phi__assembly *a) {
         if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_stream_close(a, i);
 }
 
-/* A delta of a kind that is not known, of a block that had no start: a block of its own. */
+/* A delta of an unknown kind for a block without a start opens an opaque block. */
 static void phi__bedrock_stream_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_json_found delta;
     phi_str name;
@@ -315,7 +314,7 @@ static size_t phi__bedrock_stream_start_call(phi__assembly *a, const phi__bedroc
     return block;
 }
 
-/* A block that has a start: SIZE_MAX, where it is none, or there is no memory. */
+/* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
 static size_t phi__bedrock_stream_start(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_str name = phi__bedrock_stream_member(ev->start);
     if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use")))

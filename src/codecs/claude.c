@@ -200,7 +200,7 @@ PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e) {
 }
 
 PHI__FN bool phi__claude_late_version(phi_str api_version) {
-    static const char late[] = "2026-10-21"; /* versions are dates: their order is that of texts */
+    static const char late[] = "2026-10-21"; /* versions are dates, so they sort as texts */
     size_t n = sizeof late - 1;
     int order = memcmp(api_version.at, late, phi__min(api_version.len, n));
     return order > 0 || (order == 0 && api_version.len >= n);

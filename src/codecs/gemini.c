@@ -199,8 +199,8 @@ static void phi__gemini_put_choice(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-/* Functions are one element of the list; raw tools follow, an element each. A choice is refused
-   where there are no functions. */
+/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
+   functions. */
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i, functions = 0, raws = 0;
@@ -291,33 +291,7 @@ static void phi__gemini_url(phi__encoder *e, const char *version, const char *be
     phi__buf_clear(out);
 }
 
-static void phi__gemini_headers(phi__encoder *e, bool bearer) {
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
-    if (key.len > 0 && bearer) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-        phi__buf_clear(&e->scratch);
-    } else if (key.len > 0)
-        phi__encode_header(e, "x-goog-api-key", key);
-    phi__encode_model_headers(e);
-}
-
 /* ---- the codecs ---- */
-
-static phi__strict_form phi__gemini_strict_form(const phi_model *model) {
-    (void)model;
-    return PHI__STRICT_BY_CODEC;
-}
-
-/* A format beside tools is known from 3 on. */
-static phi__format_way phi__gemini_format_way(const phi__request_spec *spec) {
-    return spec->tool_count > 0 && phi__gemini_version(spec->model) < 30 ? PHI__FORMAT_BY_TOOL
-                                                                         : PHI__FORMAT_NATIVE;
-}
 
 /* Other families (Gemma) take text and images only. */
 static uint32_t phi__gemini_media(const phi_model *model) {
@@ -325,6 +299,7 @@ static uint32_t phi__gemini_media(const phi_model *model) {
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_SOUND |
            PHI__MEDIA_MORE_SOUND;
 }
+
 static const char *const phi__gemini_owned[] = {"systemInstruction",
                                                 "contents",
                                                 "tools",

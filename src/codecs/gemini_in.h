@@ -17,7 +17,13 @@ PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words
 /* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
 PHI__FN int phi__gemini_version(const phi_model *model);
 PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* in its name */
-/* A tool's name of history, where another provider may have allowed what this one does not. */
+/* The content types and the key: as a token of OAuth (bearer) or as Google's own header; then the
+   model's headers. */
+PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer);
+/* Entries of phi__codec_rules. A format beside tools is known from version 3 on. */
+PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model);
+PHI__FN phi__format_way phi__gemini_format_way(const phi__request_spec *spec);
+/* A tool's name in the history, made fit: another provider may have allowed other characters. */
 PHI__FN void phi__gemini_name(phi__buf *out, phi_str name);
 /* The name of a result's tool, which the API wants with the result. */
 PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message *m);
@@ -43,7 +49,7 @@ enum {
     PHI__GEMINI_FORM = 2 << 28,
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
     PHI__GEMINI_NO_IMAGES = 2,
-    PHI__GEMINI_MEDIA = 4,       /* blocks of a result, behind it */
+    PHI__GEMINI_MEDIA = 4,       /* blocks that follow a result */
     PHI__GEMINI_THREE = 8,       /* ids, and images and documents inside of results */
     PHI__GEMINI_OWN = 16,        /* minted by a model of this name, at Google or Vertex */
     PHI__GEMINI_VERTEX = 32,     /* hosted tools that only the Gemini API has are left out */
@@ -62,7 +68,8 @@ PHI__FN void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool
 PHI__FN void phi__gemini_parts_result_open(phi__encoder *e, phi_str id, phi_str name,
                                            bool is_error);
 PHI__FN void phi__gemini_parts_result(phi__encoder *e, const phi_message *m);
-/* The blocks of a result that go inside of it, or those behind it; `write` false: only counts. */
+/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
+   false: only counts. */
 PHI__FN size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
                                         bool write);
 

@@ -18,8 +18,8 @@
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
 #define PHI__INTERACTIONS_ORIGIN 1u      /* minted by the same model: signatures go back */
-#define PHI__INTERACTIONS_NO_IMAGES 2u   /* words stand for images */
-#define PHI__INTERACTIONS_MEDIA 4u       /* the media of a result, behind it */
+#define PHI__INTERACTIONS_NO_IMAGES 2u   /* words replace images */
+#define PHI__INTERACTIONS_MEDIA 4u       /* the media that follow a result */
 #define PHI__INTERACTIONS_THREE 8u       /* signatures are checked, results may hold media */
 #define PHI__INTERACTIONS_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
 
@@ -34,13 +34,6 @@ static bool phi__interactions_three(const phi__encoder *e) {
 }
 
 /* ---- the user and tools ---- */
-
-static void phi__interactions_text(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
 
 /* An image, a document or audio. */
 static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
@@ -78,12 +71,12 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Nothing at all where nothing of it may be sent. Opaque blocks of the user's are content. */
+/* Writes nothing if no block may be sent. Opaque blocks of a user are content. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
     size_t at;
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
     at = e->scratch.len;
-    phi__render_parts(e, m, true, phi__interactions_text, phi__interactions_block,
+    phi__render_parts(e, m, true, phi__render_said_part, phi__interactions_block,
                       phi__interactions_opaque);
     if (e->scratch.len > at)
         phi__buf_text(&e->scratch, "]}");
@@ -134,7 +127,7 @@ static void phi__interactions_said(phi__encoder *e, const phi_content *c, bool s
     phi__json_write_comma(out);
     phi__buf_text(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
     phi__render_text_member(e, "text", c->text);
-    if (same && c->citations.len > 2 && phi__kept_goes(e, c->citations)) {
+    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations)) {
         phi__buf_text(out, ",\"annotations\":");
         phi__buf_add_str(out, c->citations);
     }
@@ -369,35 +362,13 @@ static void phi__interactions_tail(phi__encoder *e) { phi__encode_glue(e, "]}");
 /* At Vertex AI the address names a project, and the key is an OAuth token. */
 static void phi__interactions_address(phi__encoder *e) {
     phi_str base = phi_str_of(e->spec->model->base_url);
-    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     bool vertex = phi__str_find(base, 0, "/projects/") != SIZE_MAX;
     phi__encode_url(e, "/v1beta", true, "/interactions");
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
     phi__encode_header(e, "api-revision", PHI__LIT(PHI__INTERACTIONS_REVISION));
-    if (key.len > 0 && vertex) {
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-        phi__buf_clear(&e->scratch);
-    } else if (key.len > 0)
-        phi__encode_header(e, "x-goog-api-key", key);
-    phi__encode_model_headers(e);
+    phi__gemini_headers(e, vertex);
 }
 
 /* ---- the codec ---- */
-
-static phi__strict_form phi__interactions_strict_form(const phi_model *model) {
-    (void)model;
-    return PHI__STRICT_BY_CODEC;
-}
-
-/* A format beside tools is known from 3 on. */
-static phi__format_way phi__interactions_format_way(const phi__request_spec *spec) {
-    return spec->tool_count > 0 && phi__gemini_version(spec->model) < 30 ? PHI__FORMAT_BY_TOOL
-                                                                         : PHI__FORMAT_NATIVE;
-}
 
 /* Google's type of content "document" names no plain texts. Other families take text and images. */
 static uint32_t phi__interactions_media(const phi_model *model) {
@@ -422,9 +393,9 @@ static const phi__codec_settings phi__interactions_settings = {
 
 PHI__FN const phi__codec *phi__interactions_codec(void) {
     static const phi__codec_rules rules = {NULL,
-                                           phi__interactions_strict_form,
+                                           phi__gemini_strict_form,
                                            phi__gemini_schema_adapt,
-                                           phi__interactions_format_way,
+                                           phi__gemini_format_way,
                                            PHI__SCHEMA_AS_IS,
                                            NULL,
                                            NULL,

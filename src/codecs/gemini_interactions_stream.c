@@ -12,7 +12,7 @@
 
 #ifndef PHI_NO_INTERACTIONS
 
-/* What any event may hold, as it stands in its text; `at` NULL and length 0: absent. */
+/* The members that an event may have, as views of its text; `at` NULL and length 0: absent. */
 typedef struct phi__interactions_event {
     phi__json_text type, status;
     int64_t index;
@@ -145,10 +145,10 @@ static void phi__interactions_stream_annotate(phi__assembly *a, size_t block, ph
     phi__json_cursor_init(&c, array);
     if (block == SIZE_MAX || array.len <= 2 || !phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c) && phi__json_cursor_take_raw(&c, &one))
-        phi__kept_cite(a, block, one);
+        phi__assembly_cite(a, block, one);
 }
 
-/* An item of the model's output that is no text, as a step of its own. */
+/* Keeps an item of the model's output that is no text as an opaque step. */
 static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type, phi_str raw,
                                            int64_t index) {
     phi__buf step, name;

@@ -102,7 +102,8 @@ static void phi__gemini_parts_opaque_user(phi__encoder *e, const phi_content *c)
     phi__gemini_parts_opaque(e, c, true);
 }
 
-/* The blocks of a result that go inside of it, or those behind it; `write` false: only counts. */
+/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
+   false: only counts. */
 PHI__FN size_t phi__gemini_parts_blocks(phi__encoder *e, const phi_message *m, bool inside,
                                         bool write) {
     size_t i, n = 0;
@@ -143,9 +144,9 @@ static void phi__gemini_parts_call(phi__encoder *e, const phi_content *c, phi_st
     phi__buf_char(out, '}');
 }
 
-/* Every part with its own signature; thinking without one is of no use to the model. Of parallel
-   calls the first is signed, and models since 3 insist on it: a call from elsewhere is marked as
-   unsigned. */
+/* Every part keeps its own signature; thinking without one does not help the model. The first of
+   parallel calls has a signature, and models since 3 require it: a call of another model gets the
+   documented signature for such calls. */
 PHI__FN void phi__gemini_parts_model(phi__encoder *e, const phi_message *m, bool same, bool own) {
     const phi_str none = {NULL, 0};
     bool first = true;

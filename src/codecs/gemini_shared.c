@@ -1,5 +1,5 @@
-/* gemini_shared.c - what both of Google's protocols, generateContent and Interactions, ask of a
-   model's name and write of tools. */
+/* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
+   model versions, tool names, results, schemas and headers. */
 #include "codecs/gemini_in.h"
 
 #include "wire/render_in.h"
@@ -77,6 +77,31 @@ PHI__FN phi_str phi__gemini_schema(phi__encoder *e, phi_str schema) {
         e->failed = true;
     phi__buf_free(&out);
     return schema;
+}
+
+PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer) {
+    phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream"));
+    if (key.len > 0 && bearer) {
+        phi__buf_clear(&e->scratch);
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+        phi__buf_clear(&e->scratch);
+    } else if (key.len > 0)
+        phi__encode_header(e, "x-goog-api-key", key);
+    phi__encode_model_headers(e);
+}
+
+PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model) {
+    (void)model;
+    return PHI__STRICT_BY_CODEC;
+}
+
+PHI__FN phi__format_way phi__gemini_format_way(const phi__request_spec *spec) {
+    return spec->tool_count > 0 && phi__gemini_version(spec->model) < 30 ? PHI__FORMAT_BY_TOOL
+                                                                         : PHI__FORMAT_NATIVE;
 }
 
 #endif

@@ -12,7 +12,7 @@
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, behind which none is added */
+enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
 
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gemini_chunk {
@@ -181,8 +181,8 @@ static void phi__gemini_stream_call(phi__gemini_state *st, phi__assembly *a,
 
 /* ---- parts of other kinds ---- */
 
-/* The name of the member that makes it a part of another kind; length 0: there is none. Members
-   that say how to read the data beside them are none. */
+/* The name of the member that makes it a part of another kind; length 0: it is none. Members that
+   describe the part's data do not count. */
 static phi__json_text phi__gemini_stream_other(phi_str raw) {
     static const char *const beside[] = {
         "text",          "thought",         "thoughtSignature",    "functionCall",
@@ -220,7 +220,7 @@ static void phi__gemini_stream_opaque(phi__gemini_state *st, phi__assembly *a, p
 
 /* ---- citations ---- */
 
-/* Takes the objects that start so out of the array. */
+/* Removes the objects that begin with `start` from the array. */
 static void phi__gemini_stream_uncite(phi__assembly *a, phi__buf *list, const char *start) {
     phi__json_cursor c;
     phi__buf rest;
@@ -254,7 +254,7 @@ static void phi__gemini_stream_cite_as(phi__assembly *a, size_t block, const cha
     if (replaces) phi__gemini_stream_uncite(a, list, start);
     if (json.failed) a->no_memory = true;
     if (replaces || list->len < PHI__GEMINI_CITED_MOST)
-        phi__kept_cite(a, block, phi__buf_str(&json));
+        phi__assembly_cite(a, block, phi__buf_str(&json));
     phi__buf_free(&json);
 }
 

@@ -1,8 +1,6 @@
 /* kept.c - JSON that is kept verbatim: its check, citations, and members without a meaning here. */
 #include "codecs/kept_in.h"
 
-#include "base/utf8_in.h"
-
 #if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
     !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
 
@@ -30,32 +28,6 @@ PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text) {
     phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) e->failed = true;
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
-}
-
-PHI__FN bool phi__kept_goes(phi__encoder *e, phi_str text) {
-    phi_arena_mark mark = phi_arena_save(e->arena);
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(e->arena, text, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_NO_MEMORY) e->failed = true;
-    phi_arena_reset(e->arena, mark);
-    return status == PHI_OK;
-}
-
-/* The array is whole at any time: a value goes in front of its bracket. */
-PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json) {
-    phi__buf *out;
-    if (block == SIZE_MAX || json.len == 0 || !phi__kept_is_json(&a->scratch, json, &a->no_memory))
-        return;
-    out = &a->drafts[block].citations;
-    if (out->len == 0)
-        phi__buf_char(out, '[');
-    else {
-        out->len--;
-        phi__buf_char(out, ',');
-    }
-    phi__utf8_repair(out, json);
-    phi__buf_char(out, ']');
-    if (out->failed) a->no_memory = true;
 }
 
 PHI__FN size_t phi__kept_text(const phi__assembly *a) {

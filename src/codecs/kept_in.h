@@ -15,17 +15,13 @@
 /* For decoders. True if a text is one JSON value; bytes that are not UTF-8 do not count, because
    kept text has U+FFFD in their place. Uses and resets the arena. */
 PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
-/* The same for an object alone. */
+/* The same for an object. */
 PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
 
-/* For encoders. True if a value may stand in a request: JSON without half of a surrogate pair,
-   which servers refuse. Uses and resets e->arena. */
-PHI__FN bool phi__kept_goes(phi__encoder *e, phi_str text);
-/* The tree of an object that may; NULL: it may not. In e->arena. */
+/* For encoders. The tree, in e->arena, of an object that a request may hold (phi__render_goes);
+   NULL: it may not. */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
 
-/* Adds a value to the array of a text's citations. Broken JSON is left out. */
-PHI__FN void phi__kept_cite(phi__assembly *a, size_t block, phi_str json);
 /* The latest text of an answer, or SIZE_MAX. */
 PHI__FN size_t phi__kept_text(const phi__assembly *a);
 

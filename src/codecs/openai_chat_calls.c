@@ -152,8 +152,8 @@ static phi_str phi__openai_chat_calls_type(const phi_json *schema, phi_str key, 
     return phi_str_of("");
 }
 
-/* The text between the tags, without the line feeds next to them: JSON where the schema says that
-   it is no string, and a string where it is none. */
+/* Appends the text between the tags, without the line feeds next to them: as JSON if the schema
+   declares another type than a string and the text is JSON, else as a string. */
 static void phi__openai_chat_calls_put(phi__openai_chat_read *r, phi__buf *out, phi_str value,
                                        const phi_json *schema, phi_str key) {
     bool declared = false;
@@ -174,30 +174,36 @@ static void phi__openai_chat_calls_put(phi__openai_chat_read *r, phi__buf *out, 
     phi__json_write_str(out, value);
 }
 
+/* The place of a word in a text, from a place on. Later looks for it begin at the place found, so
+   all looks together read the text once. */
+static size_t phi__openai_chat_calls_next(phi_str text, size_t from, const char *word,
+                                          size_t *found) {
+    if (*found != SIZE_MAX && *found < from) *found = phi__str_find(text, from, word);
+    return *found;
+}
+
 /* The members of an object, from <parameter=...> on. False: it is no such text. */
 static bool phi__openai_chat_calls_parameters(phi__openai_chat_read *r, phi__buf *out, phi_str text,
                                               const phi_json *schema) {
     static const char tag[] = "<parameter=", close[] = "</parameter>";
-    bool first = true;
+    size_t at = 0, next = 0, end = 0;
     phi__buf_char(out, '{');
-    for (text = phi__str_trim(text); text.len > 0; text = phi__str_trim(text)) {
-        size_t name, end, next, stop;
-        phi_str key;
-        if (!phi__str_starts(text, tag)) return false;
-        name = phi__str_find(text, 0, ">");
-        if (name == SIZE_MAX) return false;
-        key = phi__str_trim(phi__str(text.at + sizeof tag - 1, name - (sizeof tag - 1)));
-        next = phi__str_find(text, name, "\n<parameter=");
-        end = phi__str_find(phi__str(text.at, phi__min(next, text.len)), name, close);
-        stop = end != SIZE_MAX ? end : phi__min(next, text.len); /* the closing tag is missing */
-        if (!first) phi__buf_char(out, ',');
-        first = false;
+    text = phi__str_trim(text);
+    while (at < text.len) {
+        phi_str rest = phi__str(text.at + at, text.len - at), key;
+        size_t name = phi__str_find(rest, 0, ">"), stop;
+        if (!phi__str_starts(rest, tag) || name == SIZE_MAX) return false;
+        key = phi__str_trim(phi__str(rest.at + sizeof tag - 1, name - (sizeof tag - 1)));
+        name += at + 1;
+        stop = phi__openai_chat_calls_next(text, name, "\n<parameter=", &next);
+        if (phi__openai_chat_calls_next(text, name, close, &end) < stop) stop = end;
+        stop = phi__min(stop, text.len);
+        phi__json_write_comma(out);
         phi__json_write_str(out, key);
         phi__buf_char(out, ':');
-        phi__openai_chat_calls_put(r, out, phi__str(text.at + name + 1, stop - name - 1), schema,
-                                   key);
-        if (end != SIZE_MAX) stop += sizeof close - 1;
-        text = phi__str(text.at + stop, text.len - stop);
+        phi__openai_chat_calls_put(r, out, phi__str(text.at + name, stop - name), schema, key);
+        at = stop == end ? stop + sizeof close - 1 : stop; /* else the closing tag is missing */
+        at = (size_t)(phi__str_trim(phi__str(text.at + at, text.len - at)).at - text.at);
     }
     phi__buf_char(out, '}');
     return true;
@@ -208,12 +214,15 @@ static bool phi__openai_chat_calls_one(phi__openai_chat_read *r, phi_str text) {
     size_t name = phi__str_find(text, 0, ">"), tool;
     phi_json *schema = NULL;
     phi_str arguments = PHI_ZERO, called;
+    phi_arena_mark mark;
     phi__buf out;
+    bool read;
     if (name == SIZE_MAX) return false;
     called = phi__str_trim(phi__str(text.at, name));
     text = phi__str_trim(phi__str(text.at + name + 1, text.len - name - 1));
     if (text.len > 0 && text.at[0] == '{') /* Llama, Functionary */
         return phi__openai_chat_calls_keep(r, called, text);
+    mark = phi_arena_save(r->arena);
     tool = phi__openai_chat_calls_tool(r, called);
     if (tool != SIZE_MAX && r->a->tools[tool].schema.len > 0 &&
         phi_json_parse(r->arena, r->a->tools[tool].schema, 0, &schema, NULL) == PHI_NO_MEMORY) {
@@ -221,7 +230,9 @@ static bool phi__openai_chat_calls_one(phi__openai_chat_read *r, phi_str text) {
         return false;
     }
     phi__buf_init(&out, r->a->memory);
-    if (!phi__openai_chat_calls_parameters(r, &out, text, schema)) {
+    read = phi__openai_chat_calls_parameters(r, &out, text, schema);
+    phi_arena_reset(r->arena, mark); /* a text may have a thousand calls, each with a schema */
+    if (!read) {
         if (out.failed) r->failed = true;
         phi__buf_free(&out);
         return false;
@@ -239,7 +250,7 @@ static size_t phi__openai_chat_calls_last(phi_str text, const char *word) {
 }
 
 /* <function=name>...</function>, one after the other; the last may lack its end. A value may hold
-   the closing tag, too. */
+   the closing tag as well. */
 static bool phi__openai_chat_calls_functions(phi__openai_chat_read *r, phi_str text) {
     static const char tag[] = "<function=", close[] = "</function>";
     for (; text.len > 0; text = phi__str_trim(text)) {
@@ -288,7 +299,7 @@ static bool phi__openai_chat_calls_mistral(phi__openai_chat_read *r, phi_str tex
 
 /* ---- calls that are broken ---- */
 
-/* The string behind a key, wherever it is. */
+/* The string after the first "name" of a text, at any depth. */
 static bool phi__openai_chat_calls_named(phi_str text, phi_str *name) {
     size_t at = phi__str_find(text, 0, "\"name\""), end;
     if (at == SIZE_MAX) return false;
@@ -350,7 +361,7 @@ static void phi__openai_chat_calls_block(phi__assembly *a, phi_str name, phi_str
     phi__assembly_close(a, block);
 }
 
-/* The fence around a text, the end of turn behind it. */
+/* The text without the fence around it and without the end-of-turn token after it. */
 static phi_str phi__openai_chat_calls_bare(phi_str text) {
     static const char *const ends[] = {"<|eom_id|>", "<|eot_id|>", "```"};
     size_t i, n;

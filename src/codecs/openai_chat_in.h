@@ -68,7 +68,7 @@ typedef struct phi__openai_chat_state {
     bool done;         /* [DONE] came */
     bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;        /* an event came */
-    bool annotated;    /* so did annotations: lists of sources beside them say nothing new */
+    bool annotated;    /* annotations came: lists of sources say nothing new */
     phi__openai_chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
@@ -109,8 +109,8 @@ PHI__FN void phi__openai_chat_text_add(phi__openai_chat_text *t, phi__assembly *
 /* No more text comes, or calls come: all bytes that wait go into blocks. Twice is harmless. */
 PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *a,
                                        phi__openai_chat_ending ending);
-/* openai_chat_calls.c: the calls that a text stands for, all of it, as blocks. False: it stands for
-   none. known: only calls of the request's tools. cut: the text is the beginning of a call. */
+/* openai_chat_calls.c: reads a whole text as calls and opens their blocks. False: the text is no
+   call. known: only calls of the request's tools. cut: the text is the beginning of a call. */
 PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut);
 
 static inline bool phi__openai_chat_splits(const phi__assembly *a) {

@@ -4,7 +4,7 @@
    member alone; a call of a custom tool becomes {"tool_calls":[...]}, and a part of the content
    {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
    ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
-   so text goes on behind them. */
+   so text after them continues the same block. */
 #include "base/utf8_in.h"
 #include "codecs/kept_in.h"
 #include "codecs/openai_chat_in.h"
@@ -206,8 +206,10 @@ static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json
     return copy;
 }
 
-static phi_status phi__openai_chat_kept_tree(phi_arena *arena, phi_str text, phi_json **out) {
-    return phi_json_parse(arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, out, NULL);
+static phi_status phi__openai_chat_kept_tree(phi_arena *arena, const phi__buf *text,
+                                             phi_json **out) {
+    return phi_json_parse(arena, phi__buf_str(text), PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                          out, NULL);
 }
 
 /* The same text with each piece of an answer is a label and not content in pieces. */
@@ -235,7 +237,7 @@ static void phi__openai_chat_kept_pieces(phi__openai_chat_merge *p, phi_json *ro
             phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, root, key, merged));
         if (!call) value = merged;
     }
-    if (call) (void)phi_json_remove(value, "index"); /* of the stream alone */
+    if (call) (void)phi_json_remove(value, "index"); /* only streams have it */
 }
 
 PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
@@ -243,19 +245,24 @@ PHI__FN void phi__openai_chat_kept_close(phi__assembly *a, size_t block) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__openai_chat_merge merge = PHI_ZERO;
     phi_json *root = NULL, *pieces = NULL;
+    phi_status status;
     phi_str text;
     if (d->kind == PHI_CONTENT_OPAQUE && d->open && d->bytes.len > 0) {
         phi__buf_char(&d->bytes, ']');
         merge.arena = &a->scratch;
-        merge.no_memory =
-            d->bytes.failed ||
-            phi__openai_chat_kept_tree(&a->scratch, phi__buf_str(&d->replay), &root) != PHI_OK ||
-            phi__openai_chat_kept_tree(&a->scratch, phi__buf_str(&d->bytes), &pieces) != PHI_OK;
-        if (!merge.no_memory) phi__openai_chat_kept_pieces(&merge, root, pieces, d->key >= 0);
-        if (!merge.no_memory && phi_json_write(&a->scratch, root, 0, &text) == PHI_OK)
+        status = d->bytes.failed ? PHI_NO_MEMORY
+                                 : phi__openai_chat_kept_tree(&a->scratch, &d->replay, &root);
+        if (status == PHI_OK) status = phi__openai_chat_kept_tree(&a->scratch, &d->bytes, &pieces);
+        if (status == PHI_OK) phi__openai_chat_kept_pieces(&merge, root, pieces, d->key >= 0);
+        if (status == PHI_OK && !merge.no_memory)
+            status = phi_json_write(&a->scratch, root, 0, &text);
+        if (status == PHI_NO_MEMORY || merge.no_memory)
+            a->no_memory = true;
+        else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            a->no_memory = true;
+            d->incomplete =
+                true; /* inside of the block's object it is nested too deep to be read */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }
@@ -388,7 +395,7 @@ PHI__FN void phi__openai_chat_kept_annotations(phi__assembly *a, phi_str raw) {
     if (!phi__json_cursor_enter_array(&c)) return;
     while (phi__json_cursor_next_item(&c)) {
         bool object = phi__json_cursor_peek(&c) == PHI_JSON_OBJECT;
-        if (phi__json_cursor_take_raw(&c, &one) && object) phi__kept_cite(a, block, one);
+        if (phi__json_cursor_take_raw(&c, &one) && object) phi__assembly_cite(a, block, one);
     }
 }
 
@@ -405,14 +412,14 @@ PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw) {
     while (phi__json_cursor_next_item(&c)) {
         phi_json_type type = phi__json_cursor_peek(&c);
         if (!phi__json_cursor_take_raw(&c, &one)) break;
-        if (type == PHI_JSON_OBJECT) phi__kept_cite(a, block, one);
+        if (type == PHI_JSON_OBJECT) phi__assembly_cite(a, block, one);
         if (type != PHI_JSON_STRING) continue;
         phi__buf_clear(&url);
         phi__buf_text(&url, "{\"url\":");
         phi__buf_add_str(&url, one);
         phi__buf_char(&url, '}');
         if (url.failed) a->no_memory = true;
-        phi__kept_cite(a, block, phi__buf_str(&url));
+        phi__assembly_cite(a, block, phi__buf_str(&url));
     }
     phi__buf_free(&url);
 }

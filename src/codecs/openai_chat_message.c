@@ -24,7 +24,7 @@ static phi_str phi__openai_chat_message_opaque(phi__encoder *e, const phi_conten
     size_t n = strlen(start);
     if (!phi__kept_is_of(c, e->codec->names, NULL) || !phi__str_starts(json, start)) return none;
     if (json.len < n + 4 || memcmp(json.at + json.len - 2, "]}", 2) != 0) return none;
-    if (!phi__kept_goes(e, phi__str(json.at + n - 1, json.len - n))) return none;
+    if (!phi__render_goes(e, phi__str(json.at + n - 1, json.len - n))) return none;
     return phi__str(json.at + n, json.len - n - 2);
 }
 
@@ -43,7 +43,7 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
     for (i = 0; i < m->content_count; i++) {
         phi_str list = m->content[i].citations, one;
         phi__json_cursor c;
-        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__kept_goes(e, list)) continue;
+        if (phi__str_find(list, 0, "\"file\"") == SIZE_MAX || !phi__render_goes(e, list)) continue;
         phi__json_cursor_init(&c, list);
         if (!phi__json_cursor_enter_array(&c)) continue;
         while (phi__json_cursor_next_item(&c)) {
@@ -60,14 +60,6 @@ static void phi__openai_chat_message_put_annotations(phi__encoder *e, const phi_
 }
 
 /* ---- content ---- */
-
-static void phi__openai_chat_message_text_part(phi__encoder *e, phi_str text) {
-    phi__buf *out = &e->scratch;
-    phi__json_write_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(out, '}');
-}
 
 /* An image, a document or audio. */
 static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c) {
@@ -97,7 +89,7 @@ static void phi__openai_chat_message_block(phi__encoder *e, const phi_content *c
     phi__buf_text(out, "}}");
 }
 
-/* A user's opaque block, which a host wrote: a message of its own if it has a role (the result of a
+/* A user's opaque block, which a host wrote: a separate message if it has a role (the result of a
    custom tool's call), else a part of the content. Uses and resets e->arena. */
 typedef enum phi__openai_chat_place {
     PHI__OPENAI_CHAT_NONE,
@@ -134,14 +126,7 @@ static void phi__openai_chat_message_opaque_part(phi__encoder *e, const phi_cont
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-static void phi__openai_chat_message_said(phi__encoder *e, const phi_content *c) {
-    phi__json_write_comma(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
-    phi__render_said(e, c);
-    phi__buf_text(&e->scratch, "\"}");
-}
-
-/* Nothing at all where nothing of it may be sent. */
+/* Writes nothing if no block may be sent. */
 PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m) {
     bool parts = phi__render_sends_media(e, m) ||
                  phi__openai_chat_message_has_block(e, m, PHI__OPENAI_CHAT_PART);
@@ -157,7 +142,7 @@ PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
     if (phi__openai_chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
         phi__buf_char(&e->scratch, '[');
-        phi__render_parts(e, m, true, phi__openai_chat_message_said, phi__openai_chat_message_block,
+        phi__render_parts(e, m, true, phi__render_said_part, phi__openai_chat_message_block,
                           phi__openai_chat_message_opaque_part);
         phi__buf_char(&e->scratch, ']');
     } else {
@@ -193,10 +178,10 @@ static bool phi__openai_chat_message_thinking_parts(phi__encoder *e, const phi_m
         if (phi__openai_chat_message_is_thinking(c)) {
             phi__json_write_comma(out);
             phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
-            phi__openai_chat_message_text_part(e, c->text);
+            phi__render_text_part(e, c->text);
             phi__buf_text(out, "]}");
         } else if (phi__openai_is_text(c))
-            phi__openai_chat_message_text_part(e, c->text);
+            phi__render_text_part(e, c->text);
         else {
             phi_str part = phi__openai_chat_message_opaque(e, c, PHI__OPENAI_CHAT_PARTS);
             if (part.len > 0) phi__json_write_comma(out);
@@ -251,8 +236,8 @@ static bool phi__openai_chat_message_put_details(phi__buf *out, const phi_messag
 #define PHI__OPENAI_CHAT_DETAILS "{\"reasoning_details\":["
 #define PHI__OPENAI_CHAT_BLOCKS "{\"thinking_blocks\":["
 
-/* The reasoning text, in the field it came in. The signatures of Claude behind LiteLLM go back
-   wherever they came from: without them the second request of a tool loop is refused. */
+/* The reasoning text, in the field it came in. The signatures of Claude at LiteLLM always go back:
+   without them the second request of a tool loop is refused. */
 static void phi__openai_chat_message_put_reasoning(phi__encoder *e, const phi_message *m,
                                                    bool same) {
     static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};

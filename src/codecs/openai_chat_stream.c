@@ -22,7 +22,7 @@ typedef struct phi__openai_chat_chunk {
     phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, blocks, calls, usage, error;
     phi_str annotations, sources, citations;
-    phi_str others; /* all of the delta, where it has members that are not read */
+    phi_str others; /* the whole delta, if it has members that are not read */
 } phi__openai_chat_chunk;
 
 /* ---- reading a chunk ---- */
@@ -148,7 +148,7 @@ static bool phi__openai_chat_stream_read(phi__openai_chat_chunk *k, phi_str data
             (void)phi__json_members_take(&c, &phi__openai_chat_groq_members, k);
         else if (PHI__OPENAI_CHAT_IS(key, "search_results")) /* Perplexity */
             phi__openai_chat_stream_list(&c, &k->sources);
-        else if (PHI__OPENAI_CHAT_IS(key, "citations")) /* Perplexity, xAI: addresses alone */
+        else if (PHI__OPENAI_CHAT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
             phi__openai_chat_stream_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);

@@ -1,9 +1,9 @@
 /* openai_chat_text.c - the text of answers of small models: split into text, thinking and calls.
 
    Local servers pass on what a model writes when they have no parser for its template: thinking
-   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of either;
-   the rest goes into blocks at once. Each byte is read at most three times, whatever the model
-   writes. docs/local_models.md has the rules. */
+   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of a tag
+   or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
+   model writes. docs/local_models.md has the rules. */
 #include "codecs/openai_chat_in.h"
 
 #include "wire/repair_in.h"
@@ -20,7 +20,7 @@ enum {
 
 typedef enum phi__openai_chat_tag {
     PHI__OPENAI_CHAT_TAG_NONE = -1,
-    PHI__OPENAI_CHAT_TAG_SOME = -2, /* the text ends inside of what may be a tag */
+    PHI__OPENAI_CHAT_TAG_SOME = -2, /* the text ends inside of a possible tag */
     PHI__OPENAI_CHAT_TAG_THINK = 0,
     PHI__OPENAI_CHAT_TAG_THINK_END,
     PHI__OPENAI_CHAT_TAG_CALL,
@@ -49,7 +49,7 @@ static phi_str phi__openai_chat_text_held(const phi__assembly *a, size_t from, s
     return phi__str(a->held.bytes.at + from, to - from);
 }
 
-/* Whether a text begins with a word, or is the beginning of it (*some). */
+/* True if a text begins with a word. *some: the text is only the beginning of it. */
 static bool phi__openai_chat_text_begins(phi_str text, const char *word, bool *some) {
     size_t n = strlen(word), most = phi__min(n, text.len);
     if (memcmp(text.at, word, most) != 0) return false;
@@ -82,8 +82,8 @@ static phi__openai_chat_tag phi__openai_chat_text_tag(const phi__openai_chat_tex
 
 /* ---- into blocks ---- */
 
-/* The bytes up to t->at become text. Blanks at the start wait: they are dropped before thinking and
-   calls, and behind them. */
+/* The bytes up to t->at become text. Blanks at the start wait: they are dropped before and after
+   thinking and calls. */
 static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a, bool last) {
     phi_str text = phi__openai_chat_text_held(a, t->from, t->at);
     size_t blanks = 0;
@@ -101,7 +101,7 @@ static void phi__openai_chat_text_say(phi__openai_chat_text *t, phi__assembly *a
     phi__assembly_add(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
-/* Text begins anew behind thinking, or behind a call. */
+/* Starts a new text after thinking, or after a call. */
 static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, bool called) {
     t->mode = PHI__OPENAI_CHAT_SAYS;
     t->from = t->at = at;
@@ -111,7 +111,7 @@ static void phi__openai_chat_text_restart(phi__openai_chat_text *t, size_t at, b
     t->ticks = 0;
 }
 
-/* All that was held back is text after all. Calls in JSON are not looked for in it again. */
+/* Makes the text that was held back plain text. It is not searched for JSON calls again. */
 static void phi__openai_chat_text_release(phi__openai_chat_text *t, phi__assembly *a, size_t to) {
     if (t->mode == PHI__OPENAI_CHAT_JSON) {
         t->no_json = phi__max(to, t->from + 1);
@@ -157,7 +157,7 @@ static bool phi__openai_chat_text_thinks(phi__openai_chat_text *t, phi__assembly
             phi__openai_chat_text_restart(t, t->at + strlen("</think>"), false);
             return true;
         }
-        /* the opening tag, where none was needed */
+        /* an opening tag although the template opened it already */
         if (!some && t->assumed && !t->said && !t->worded) {
             phi_str before = phi__openai_chat_text_held(a, t->from, t->at);
             t->worded = phi__openai_chat_text_blanks(before) < before.len ||
@@ -207,7 +207,8 @@ static void phi__openai_chat_text_byte(phi__openai_chat_text *t, char c) {
         t->depth--;
 }
 
-/* Where the closing tag begins, SIZE_MAX: it has not come. In JSON, a tag in a string is none. */
+/* The place of the closing tag; SIZE_MAX: it has not come. A tag inside a JSON string does not
+   count. */
 static size_t phi__openai_chat_text_close(phi__openai_chat_text *t, const phi__assembly *a,
                                           const char *close, bool json) {
     size_t len = a->held.bytes.len;
@@ -271,7 +272,7 @@ static bool phi__openai_chat_text_calls(phi__openai_chat_text *t, phi__assembly 
 
 /* ---- calls up to the end ---- */
 
-/* Whether text behind <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
+/* True if the text after <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
 static bool phi__openai_chat_text_may_be_rest(phi_str text, bool mistral) {
     size_t i = 0, from;
     while (i < text.len && phi__openai_chat_text_blank(text.at[i])) i++;
@@ -315,8 +316,8 @@ static bool phi__openai_chat_text_rest(phi__openai_chat_text *t, phi__assembly *
 
 /* ---- JSON without tags ---- */
 
-/* Whether the text from t->from on may begin a call, up to its first key. *at: behind that, where
-   it came (t->opened). */
+/* True if the text from t->from on may begin a call, as far as its first key shows. *at: the place
+   after that key, if it came (t->opened). */
 static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str text, size_t *at) {
     static const char *const keys[] = {"name", "type",      "function",   "tool",
                                        "args", "tool_name", "parameters", "arguments"};
@@ -350,8 +351,8 @@ static bool phi__openai_chat_text_json_opens(phi__openai_chat_text *t, phi_str t
     return false;
 }
 
-/* Whether a byte may stand behind the last bracket: blanks, a semicolon, the end of a fence, and
-   another object. */
+/* True if a byte may follow the last bracket: a blank, a semicolon, the end of a fence, or the
+   start of another object. */
 static bool phi__openai_chat_text_json_behind(const phi__openai_chat_text *t, char c) {
     return phi__openai_chat_text_blank(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
            (c == '`' && t->fenced);
@@ -443,8 +444,8 @@ static void phi__openai_chat_text_take_tag(phi__openai_chat_text *t, phi__assemb
     }
 }
 
-/* Whether JSON that may be calls begins here, where a line begins; *some: the text ends too
-   early to know. */
+/* True if a line begins here with JSON that may be calls; *some: the text ends too early to know.
+   */
 static bool phi__openai_chat_text_at_json(const phi__openai_chat_text *t, const phi__assembly *a,
                                           bool *some) {
     phi_str text = phi__openai_chat_text_held(a, t->at, a->held.bytes.len);

@@ -11,7 +11,7 @@ PHI__FN bool phi__openai_is_text(const phi_content *c);
 /* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line
    feeds; whether there was any. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
-/* Whether any block of a user's message is sent, be it as a line in its place. */
+/* True if any block of a user's message is sent, or a line that replaces it. */
 PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m);
 /* "data:application/pdf;base64,...", with quotes, into the scratch buffer. */
 PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c);

@@ -17,7 +17,7 @@ PHI__FN const phi__codec *phi__openai_responses_azure_codec(void); /* the same a
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
 #define PHI__OPENAI_RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
-#define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words stand for images */
+#define PHI__OPENAI_RESPONSES_NO_IMAGES 2u /* words replace images */
 #define PHI__OPENAI_RESPONSES_KIN 4u       /* minted on this wire: members and parts go back */
 #define PHI__OPENAI_RESPONSES_AT_AZURE 8u  /* other items have content that it cannot read */
 #define PHI__OPENAI_RESPONSES_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
@@ -27,7 +27,7 @@ PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message
 PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_message *m, bool same,
                                                    bool kin);
 PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_message *m);
-/* Whether an answer's ids and reasoning go back, and its members and parts. */
+/* True if an answer's ids and reasoning go back; the same for its members and parts. */
 PHI__FN bool phi__openai_responses_items_replays(const phi__encoder *e, size_t at);
 PHI__FN bool phi__openai_responses_items_kin(const phi__encoder *e, size_t at);
 
@@ -39,7 +39,7 @@ typedef struct phi__openai_responses_state {
     bool heard;    /* an event came */
 } phi__openai_responses_state;
 
-/* An item of the answer, as it stands in its text; `at` NULL: absent. */
+/* An item of the answer: views of its text; `at` NULL: absent. */
 typedef struct phi__openai_responses_output_item {
     phi_str raw;
     phi__json_text type, id, status, phase, call_id, name, arguments;
@@ -48,7 +48,7 @@ typedef struct phi__openai_responses_output_item {
 
 #define PHI__OPENAI_RESPONSES_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
-/* What any event may hold, as it stands in its text. */
+/* The members that an event may have, as views of its text. */
 typedef struct phi__openai_responses_event {
     phi__json_text type, delta, arguments, item_id;
     int64_t index;

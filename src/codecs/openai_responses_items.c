@@ -16,8 +16,7 @@ enum { PHI__OPENAI_RESPONSES_ID_MOST = 64 }; /* bytes of an item's id */
 
 /* ---- opaque items ---- */
 
-/* Of an item that may go back, its type and how far it came; the strings point into its JSON's
-   tree. */
+/* What decides if and how an opaque item goes back. */
 typedef struct phi__openai_responses_opaque {
     bool goes;
     bool part;  /* of a message's content: input_text, input_file... */
@@ -30,9 +29,9 @@ static bool phi__openai_responses_items_among(phi_str word, const char *const *w
     return false;
 }
 
-/* Whether a block goes back to this server. An item that its server still worked on does not. The
-   types whose id the API does not require: openai 7.57.0, ResponseInputItem, November 2026. Uses
-   and resets e->arena. */
+/* Reads if a block goes back to this server. An item that its server still worked on does not.
+   `loose` lists the types whose id the API does not require: openai 7.57.0, ResponseInputItem,
+   November 2026. Uses and resets e->arena. */
 static phi__openai_responses_opaque phi__openai_responses_items_look(phi__encoder *e,
                                                                      const phi_content *c) {
     static const char *const busy[] = {
@@ -117,7 +116,8 @@ static bool phi__openai_responses_items_is_part(phi__encoder *e, const phi_conte
     return look.goes && look.part;
 }
 
-/* The blocks in [from, to). `before` is put before the first text, or alone if there is none. */
+/* The blocks in [from, to). `before` precedes the first text, or a line that says there is no
+   output. */
 static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message *m, size_t from,
                                               size_t to, const char *before) {
     phi_content line = PHI_ZERO;
@@ -140,7 +140,7 @@ static void phi__openai_responses_items_parts(phi__encoder *e, const phi_message
     phi__buf_char(&e->scratch, ']');
 }
 
-/* The blocks in [from, to) as a message: nothing at all where nothing of it may be sent. */
+/* Writes the blocks in [from, to) as a message; nothing if none of them may be sent. */
 static void phi__openai_responses_items_say(phi__encoder *e, const phi_message *m, size_t from,
                                             size_t to) {
     bool says = false;
@@ -156,7 +156,7 @@ static void phi__openai_responses_items_say(phi__encoder *e, const phi_message *
 }
 
 /* An opaque item, such as the output of a call that only the host understands, is no part of a
-   message but stands between two. */
+   message: it goes between two. */
 PHI__FN void phi__openai_responses_items_user(phi__encoder *e, const phi_message *m) {
     size_t i, from = 0;
     for (i = 0; i < m->content_count; i++) {
@@ -193,7 +193,7 @@ PHI__FN void phi__openai_responses_items_result(phi__encoder *e, const phi_messa
 
 /* ---- the assistant ---- */
 
-/* Whether a signature is a reasoning item that the server can read again: with its content,
+/* True if a signature is a reasoning item that the server can read again: with its content,
    encrypted or (open models) in words. Uses and resets e->arena. */
 static bool phi__openai_responses_items_is_reasoning(phi__encoder *e, phi_str item) {
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -212,15 +212,15 @@ static bool phi__openai_responses_items_is_reasoning(phi__encoder *e, phi_str it
     return good;
 }
 
-/* Whether ids and reasoning of a message may go back: to the same model, of a turn that ended
-   well. */
+/* True if ids and reasoning of a message may go back: the same model made it, and the turn ended
+   without an error. */
 PHI__FN bool phi__openai_responses_items_replays(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
            m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
 }
 
-/* Whether a model of this wire made the message, at OpenAI or at Azure. */
+/* True if a model of this wire made the message, at OpenAI or at Azure. */
 PHI__FN bool phi__openai_responses_items_kin(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT &&
@@ -239,8 +239,8 @@ static bool phi__openai_responses_items_whole_reasoning(phi__encoder *e, const p
     return true;
 }
 
-/* A string of the block's replay as a member, where it is there, begins so and fits: whether it
-   was. */
+/* Writes a string of the block's replay as a member. False: the replay has none that begins with
+   the prefix and fits. */
 static bool phi__openai_responses_items_member(phi__encoder *e, const phi_content *c,
                                                const char *key, const char *prefix) {
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -282,19 +282,19 @@ static phi_str phi__openai_responses_items_kept(phi__encoder *e, const phi_conte
         e->failed = true;
     text = phi_json_str(phi_json_get(root, key), "");
     if (text.len == 0) return none;
-    if (!object) return text.at[0] == '[' && phi__kept_goes(e, text) ? text : none;
+    if (!object) return text.at[0] == '[' && phi__render_goes(e, text) ? text : none;
     phi__buf_init(&braces, e->arena->memory);
     phi__buf_char(&braces, '{');
     phi__buf_add_str(&braces, text);
     phi__buf_char(&braces, '}');
     whole = phi__buf_str(&braces);
     if (braces.failed) e->failed = true;
-    good = !braces.failed && phi__kept_goes(e, whole);
+    good = !braces.failed && phi__render_goes(e, whole);
     phi__buf_free(&braces);
     return good ? text : none;
 }
 
-/* Whether the texts of content parts are the block's text: nobody changed it since. */
+/* True if the texts of content parts together are the block's text: then nobody changed it. */
 static bool phi__openai_responses_items_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
     phi_json *root = NULL, *part;
     phi_json_iter it;
@@ -324,7 +324,7 @@ static void phi__openai_responses_items_content(phi__encoder *e, const phi_conte
         phi__buf_add_str(out, parts);
     else {
         bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
-                     phi__kept_goes(e, c->citations);
+                     phi__render_goes(e, c->citations);
         phi__buf_text(out, "[{\"type\":\"output_text\"");
         phi__render_text_member(e, "text", c->text);
         phi__buf_text(out, ",\"annotations\":");
@@ -373,7 +373,8 @@ static void phi__openai_responses_items_call(phi__encoder *e, const phi_content 
     phi__buf_char(out, '}');
 }
 
-/* Whether a block is an item of the request. `bare`: reasoning of the message does not go back. */
+/* True if a block becomes an item of the request. bare: reasoning of the message does not go back.
+   */
 static bool phi__openai_responses_items_sends(phi__encoder *e, const phi_content *c, bool kin,
                                               bool bare) {
     phi__openai_responses_opaque look;

@@ -35,8 +35,8 @@ static void phi__openai_responses_kept_part(phi__json_cursor *c, phi__openai_res
                       !PHI__OPENAI_RESPONSES_IS(part->type, "refusal"));
 }
 
-/* Whether the text and its citations are not all that the parts say: some is of another kind, or
-   the citations of several parts count from the start of each. */
+/* True if the parts say more than the text and its citations: a part is of another kind, or the
+   citations of several parts each count from the start of their part. */
 static bool phi__openai_responses_kept_is_more(phi_str content) {
     phi__openai_responses_part part;
     phi__json_cursor c;
@@ -72,7 +72,7 @@ PHI__FN void phi__openai_responses_kept_citations(phi__assembly *a, size_t block
             if (!phi__json_cursor_take_raw(&inner, &raw) || !object) continue;
             if (!any) phi__buf_clear(&a->drafts[block].citations);
             any = true;
-            phi__kept_cite(a, block, raw);
+            phi__assembly_cite(a, block, raw);
         }
     }
 }

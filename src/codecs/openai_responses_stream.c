@@ -162,8 +162,8 @@ static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t bloc
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
-/* The data that the next request sends back: a reasoning item whole, of others what their text does
-   not say. */
+/* Keeps the data that the next request sends back: a whole reasoning item; of other items the
+   members beyond their text. */
 static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
                                               const phi__openai_responses_output_item *item) {
     phi__draft *d = &a->drafts[block];
@@ -201,7 +201,7 @@ phi__openai_responses_stream_open_opaque(phi__assembly *a,
     return block;
 }
 
-/* Whether an item that stands in the list of all items came before. */
+/* True if an item of the list of all items came before. */
 static bool phi__openai_responses_stream_came(const phi__assembly *a,
                                               const phi__openai_responses_output_item *item,
                                               phi__openai_responses_key key) {
@@ -275,7 +275,7 @@ static void phi__openai_responses_stream_item_done(phi__assembly *a,
 /* Annotations come after the text they are about. */
 static void phi__openai_responses_stream_annotation(phi__assembly *a,
                                                     const phi__openai_responses_event *ev) {
-    phi__kept_cite(
+    phi__assembly_cite(
         a,
         phi__openai_responses_stream_find(
             a, phi__openai_responses_stream_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
@@ -340,8 +340,8 @@ phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
     }
 }
 
-/* The items once more; often there are none. They finish blocks that are still open, and are the
-   answer where no item came before. An opaque item that did not come before is the last block. */
+/* The items once more; often there are none. They finish blocks that are still open, and they are
+   the answer if no item came before. A new opaque item becomes the last block. */
 static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__openai_responses_output_item item;

@@ -143,7 +143,7 @@ static bool phi__queries_keeps(const phi__queries *q, phi__json_text key) {
     return false;
 }
 
-/* A member that is kept is moved to the left, over those that are not: it never grows. */
+/* Kept members move to the left, over the others: the text never grows. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out) {
     phi__json_cursor c;
     phi__json_text key;
@@ -240,7 +240,7 @@ typedef struct phi__queries_reading {
     phi__json_text last, token; /* the cursors of the two kinds of lists */
 } phi__queries_reading;
 
-/* An array of models: each is a small tree of its own. */
+/* Reads an array of models, each as a separate small tree. */
 static void phi__queries_list(phi__queries_reading *r, phi__json_cursor *c) {
     phi_model_info info;
     phi_json *item;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What a list says of a model; empty and 0 where it does not say it. */
+/* A model of a list; members that the list does not have are empty or 0. */
 typedef struct phi_model_info {
     phi_str id;   /* for phi_model.id */
     phi_str name; /* for people */

@@ -1,5 +1,5 @@
-/* queries_in.h - the endpoints of a protocol beside its answers: the list of models, and the count
-   of a request's tokens.
+/* queries_in.h - a protocol's endpoints for the list of models and for the count of a request's
+   tokens.
 
    A table has a row for each protocol that has such endpoints. An address is derived from that of a
    model call, which the codec has written, and the body of a count is a model call's without the
@@ -14,7 +14,7 @@
 
 typedef struct phi__queries {
     const char *names[PHI__CODEC_NAMES]; /* of the protocol */
-    const char *call;                    /* the path of a model call ends with it, or goes on */
+    const char *call;                    /* the end of a model call's path, or a part of it */
     const char *models;                  /* the list's in its place; NULL: there is no list */
     const char *size, *next;             /* of a page; its cursor's parameter. NULL: one page */
     const char *counted, *count;         /* the end of a path, and a count's; NULL: no count */

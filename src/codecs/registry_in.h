@@ -3,7 +3,8 @@
    A new one is a pair of files beside this one and a line in registry.c. The layer that makes
    runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
    of phi__rendered.form distinguish the codecs' renderings of a message. Taken: 1 Anthropic, 2
-   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions. */
+   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15 hashes of messages
+   (wire/prefix.c). */
 #ifndef PHI_CODECS_REGISTRY_IN_H
 #define PHI_CODECS_REGISTRY_IN_H
 

@@ -162,7 +162,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     status = phi__conclude_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
-    /* without memory for its head the next request makes one anew */
+    /* if memory ends, the next request makes a new head */
     if (status == PHI_OK && e->seats[selected].child != NULL)
         (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {

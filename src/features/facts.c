@@ -1,5 +1,5 @@
 /* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model,
-   and those that its snapshot has. */
+   and the facts in its snapshot. */
 #include "features/facts_in.h"
 
 #include "loop/loop_in.h"
@@ -176,16 +176,6 @@ static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left
     return n | 1;
 }
 
-static uint64_t phi__facts_hex(phi_str digits) {
-    uint64_t n = 0;
-    size_t i;
-    for (i = 0; i < digits.len && i < 16; i++) {
-        char c = digits.at[i];
-        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
-    }
-    return n;
-}
-
 /* Its number, or negative: it is no update of facts. */
 static int64_t phi__facts_number(const phi_message *m) {
     phi_json_found found;
@@ -224,7 +214,7 @@ static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tell
         phi_str digits = {NULL, 0};
         if (phi_json_find(out->updates[out->count - 1]->details, "state", &found) == PHI_OK)
             (void)phi_json_found_str(arena, &found, &digits);
-        out->state = phi__facts_hex(digits);
+        out->state = phi__hash_of_hex(digits);
     }
     return true;
 }
@@ -251,7 +241,7 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
             out[n++] = (*told)[at++];
         if (at < *count && order == 0) at++;
         out[n].key = key;
-        out[n++].value = phi__facts_hex(phi_json_str(hash, ""));
+        out[n++].value = phi__hash_of_hex(phi_json_str(hash, ""));
     }
     while (at < *count) out[n++] = (*told)[at++];
     *told = out;
@@ -262,7 +252,7 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
 /* ---- one update ---- */
 
 typedef struct phi__facts_update {
-    phi__buf text, gone; /* what holds; the keys that hold no more */
+    phi__buf text, gone; /* facts that hold; keys that hold no more */
     phi__buf keys;       /* of the details */
 } phi__facts_update;
 

@@ -183,7 +183,7 @@ static phi_str phi__compact_line(const phi_message *message, size_t most,
 
 static bool phi__compact_has_line(const phi__compacting *c, size_t item) {
     const phi_message *m = c->items[item].message;
-    return !phi__compact_stays(c, item) && !m->is_update && /* the next request says it anew */
+    return !phi__compact_stays(c, item) && !m->is_update && /* the next request says it again */
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
 }
 

@@ -53,6 +53,22 @@ PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *
     return true;
 }
 
+#ifndef PHI_NO_PREFLIGHT
+PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const phi_message *more,
+                               uint64_t seq, phi__fold *to) {
+    *to = *from;
+    to->cap = phi__add(from->count, 1);
+    to->items = (phi__item *)phi__arena_zero(arena, phi__mul(to->cap, sizeof *to->items));
+    if (to->items == NULL) return false;
+    if (from->count > 0) memcpy(to->items, from->items, from->count * sizeof *from->items);
+    if (more == NULL) return true;
+    to->items[to->count].message = more;
+    to->items[to->count].from = to->items[to->count].to = seq;
+    to->count++;
+    return true;
+}
+#endif
+
 PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
                                phi__fold *fold) {
     size_t i;

@@ -263,7 +263,8 @@ static phi__state phi__attempt_end_refused(phi__run *run) {
     return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
-/* The same request without its thinking: it is made anew, and what it leaves out is reported. */
+/* The same request without its thinking: it is rendered again, and the answers that lose their
+   thinking are reported. */
 static phi__state phi__attempt_end_unthink(phi__run *run) {
     bool emitted = phi__attempt_retract(run);
     phi__thinking_bar(run);

@@ -378,7 +378,7 @@ static void phi__call_start_again(phi__toolcall *call) {
         phi__call_begin(call, call->tool->start);
 }
 
-/* Of a call that is claimed, instead of a result that is an error. False: no try is left. */
+/* Starts a claimed call again instead of giving its error. False: no try is left. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;

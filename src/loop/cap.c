@@ -109,7 +109,7 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
     return true;
 }
 
-/* Of an image, a document or audio; else 0. */
+/* The bytes of an image, a document or audio; 0 for other blocks. */
 static uint64_t phi__cap_media_bytes(const phi_content *c) {
     uint64_t data = (uint64_t)(c->data.len / 4) * 3;
     if (c->kind == PHI_CONTENT_DOCUMENT) return data + c->text.len;

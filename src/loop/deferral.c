@@ -8,7 +8,8 @@
 
 enum {
     PHI__DEFERRAL_WINDOW = 128000, /* phi_model.context_window's default */
-    PHI__DEFERRAL_INDEX = 8192     /* bytes of names in the system prompt */
+    PHI__DEFERRAL_INDEX = 8192,    /* bytes of names in the system prompt */
+    PHI__DEFERRAL_HITS = 1024      /* tools that a provider's search has found, of one view */
 };
 
 /* ---- which tools ---- */
@@ -34,18 +35,29 @@ static bool phi__deferral_native(const phi__agent *agent) {
            agent->codec->rules->defers(&agent->desc.model);
 }
 
-/* The tools that may be deferred are more than their part of the window. */
-static bool phi__deferral_above(const phi__agent *agent) {
-    const phi__toolset *set = agent->tools;
-    uint64_t window = agent->desc.model.context_window, percent = agent->desc.defer_percent;
-    uint64_t sum = 0;
+/* The tokens of the tools that may be deferred; counted once, and again for another counter. */
+static uint64_t phi__deferral_sum(const phi__agent *agent) {
+    phi__toolset *set = agent->tools;
+    phi_token_counter none = PHI_ZERO;
+    const phi_token_counter *by = agent->projected != NULL ? &agent->projected->counter : &none;
     size_t i;
-    if (percent == PHI_UNLIMITED) return false;
-    if (window == 0) window = PHI__DEFERRAL_WINDOW;
+    if (set->deferrable > 0 && set->counted_by.count_text == by->count_text &&
+        set->counted_by.user_data == by->user_data)
+        return set->deferrable;
+    set->counted_by = *by;
+    set->deferrable = 1; /* a set that was counted is not zero */
     for (i = 0; i < set->count; i++)
         if (set->tools[i].may_defer && set->tools[i].raw == NULL)
-            sum += phi__deferral_tokens(agent, &set->views[i]);
-    return sum > window * percent / 100;
+            set->deferrable += phi__deferral_tokens(agent, &set->views[i]);
+    return set->deferrable;
+}
+
+/* The tools that may be deferred are more than their part of the window. */
+static bool phi__deferral_above(const phi__agent *agent) {
+    uint64_t window = agent->desc.model.context_window, percent = agent->desc.defer_percent;
+    if (percent == PHI_UNLIMITED) return false;
+    if (window == 0) window = PHI__DEFERRAL_WINDOW;
+    return phi__deferral_sum(agent) - 1 > window * percent / 100;
 }
 
 PHI__FN phi__deferral_plan phi__deferral_plan_of(const phi__agent *agent) {
@@ -95,6 +107,7 @@ PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name) {
 PHI__FN bool phi__deferral_keep(phi__agent *agent, phi_str name) {
     phi__deferral *d = agent->prior.deferral;
     if (phi__deferral_is_loaded(agent, name)) return true;
+    if (d != NULL && d->count == PHI__DEFERRAL_LOADED) return true;
     if (d == NULL) {
         d = (phi__deferral *)phi__alloc(&agent->memory, sizeof *d);
         if (d == NULL) return false;
@@ -173,22 +186,13 @@ static void phi__deferral_look_now(phi__agent *agent) {
     phi_arena_free(&scratch);
 }
 
-static bool phi__deferral_hides(phi__agent *agent, phi_str name) {
+PHI__FN bool phi__deferral_hides(phi__agent *agent, phi_str name) {
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
     const phi_tool *tool = phi__toolset_find(agent->tools, name);
     if (plan.way != PHI__DEFERRAL_OWN || tool == NULL || !phi__deferral_defers(plan, tool))
         return false;
     if (!phi__deferral_is_loaded(agent, name)) phi__deferral_look_now(agent);
     return !phi__deferral_is_loaded(agent, name);
-}
-
-PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name) {
-    const phi_tool *tool = phi__toolset_find(agent->tools, name);
-    if (!agent->tools->may_defer) return tool;
-    if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
-    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
-        return NULL;
-    return &agent->tools->finders[phi__str_is(name, PHI__DEFERRAL_LOAD)];
 }
 
 /* ---- requests ---- */
@@ -209,13 +213,22 @@ static uint8_t *phi__deferral_marks(const phi__agent *agent, phi__deferral_plan 
     return marks;
 }
 
-static phi__tool_view phi__deferral_view(const phi_tool *tool) {
-    phi__tool_view view;
-    memset(&view, 0, sizeof view);
-    view.name = phi_str_of(tool->name);
-    view.description = phi_str_of(tool->description);
-    view.schema = phi_str_of(tool->schema);
-    return view;
+PHI__FN void phi__deferral_describe(phi__tool_view out[2]) {
+    memset(out, 0, 2 * sizeof *out);
+    out[0].name = PHI__LIT(PHI__DEFERRAL_SEARCH);
+    out[0].description =
+        PHI__LIT("Finds tools that are not loaded yet, by words of their names and descriptions. "
+                 "Answers with up to 10 names and what those tools do.");
+    out[0].schema =
+        PHI__LIT("{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\","
+                 "\"description\":\"A few words, such as: create invoice\"}},\"required\":"
+                 "[\"query\"]}");
+    out[1].name = PHI__LIT(PHI__DEFERRAL_LOAD);
+    out[1].description = PHI__LIT("Loads tools by their names: from the next answer on they are "
+                                  "defined, and can be called.");
+    out[1].schema = PHI__LIT(
+        "{\"type\":\"object\",\"properties\":{\"names\":{\"type\":\"array\",\"items\":"
+        "{\"type\":\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}");
 }
 
 /* phi's tools, and those that were loaded, in the order of loading. */
@@ -227,8 +240,7 @@ static bool phi__deferral_more(const phi__agent *agent, const uint8_t *marks, ph
     phi__tool_view *more =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(most, 2), sizeof *more));
     if (more == NULL) return false;
-    more[0] = phi__deferral_view(&set->finders[0]);
-    more[1] = phi__deferral_view(&set->finders[1]);
+    phi__deferral_describe(more);
     change->more_count = 2;
     for (i = 0; i < most; i++)
         for (j = 0; j < set->count; j++)
@@ -268,61 +280,100 @@ static bool phi__deferral_index(const phi__agent *agent, const uint8_t *marks, p
     return done;
 }
 
-/* ---- tools that are gone ---- */
+/* ---- tools that a provider's search has found ---- */
 
-static bool phi__deferral_is_among(const phi__tool_view *views, size_t count, phi_str name) {
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (phi_str_equal(views[i].name, name)) return true;
-    return false;
+typedef struct phi__deferral_hits {
+    phi_str names[PHI__DEFERRAL_HITS]; /* each once */
+    size_t count;
+} phi__deferral_hits;
+
+static void phi__deferral_hit(phi__deferral_hits *hits, phi_str name) {
+    size_t i = 0;
+    while (i < hits->count && !phi_str_equal(hits->names[i], name)) i++;
+    if (i == hits->count && i < PHI__DEFERRAL_HITS) hits->names[hits->count++] = name;
 }
 
-/* Claude refuses a history whose tool search found a tool that is not there any more: such a one
-   stays, as a name, and a call of it fails. Raw tools may be those. False: no memory. */
-static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
-                               phi__toolset_change *change) {
+/* What the view says was found. A name with an escape in it is none of a tool's. False: no
+   memory. */
+static bool phi__deferral_look_hits(const phi__agent *agent, phi_arena *arena,
+                                    phi__deferral_hits **hits) {
     const phi__fold *fold = &agent->thread->fold;
-    const phi__toolset *set = agent->tools;
-    phi__tool_view *more = NULL;
     phi_str name;
-    size_t pass, i, j, at, n = 0;
-    if (!fold->opaque || set->has_raw || agent->desc.raw_tool_count > 0) return true;
-    if (!phi__deferral_native(agent)) return true;
-    for (pass = 0; pass < 2; pass++) {
-        for (i = 0; i < fold->count; i++)
-            for (j = 0; j < fold->items[i].message->content_count; j++) {
-                const phi_content *c = &fold->items[i].message->content[j];
-                if (c->kind != PHI_CONTENT_OPAQUE) continue;
-                for (at = 0; phi__takes_reference(c, &at, &name);) {
-                    if (pass == 0) n++;
-                    if (pass == 0 || phi__deferral_is_among(set->views, set->count, name) ||
-                        phi__deferral_is_among(more, change->more_count, name))
-                        continue;
-                    memset(&more[change->more_count], 0, sizeof *more);
-                    more[change->more_count].name = name;
-                    more[change->more_count].description = PHI__LIT("This tool is gone.");
-                    more[change->more_count].schema = PHI__LIT("{\"type\":\"object\"}");
-                    more[change->more_count++].deferred = true;
-                }
+    size_t i, j, at;
+    *hits = NULL;
+    if (!fold->opaque || !phi__deferral_native(agent)) return true;
+    for (i = 0; i < fold->count; i++) {
+        const phi_message *m = fold->items[i].message;
+        for (j = 0; j < m->content_count; j++)
+            for (at = 0; phi__takes_reference(&m->content[j], &at, &name);) {
+                if (*hits == NULL)
+                    *hits = (phi__deferral_hits *)phi__arena_zero(arena, sizeof **hits);
+                if (*hits == NULL) return false;
+                if (name.len > 0 && memchr(name.at, '\\', name.len) == NULL)
+                    phi__deferral_hit(*hits, name);
             }
-        if (n == 0) return true;
-        if (pass > 0) break;
-        more = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(n, sizeof *more));
-        if (more == NULL) return false;
-        change->more = more;
     }
+    return true;
+}
+
+static bool phi__deferral_is_in(const phi__toolset *set, phi_str name) {
+    size_t i = 0;
+    while (i < set->count && !phi_str_equal(set->views[i].name, name)) i++;
+    return i < set->count;
+}
+
+/* Claude refuses a history whose search found a tool that is not there any more: such a one stays,
+   as a name, and a call of it fails. Raw tools may be those. False: no memory. */
+static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
+                               const phi__deferral_hits *hits, phi__toolset_change *change) {
+    const phi__toolset *set = agent->tools;
+    phi__tool_view *more;
+    size_t i;
+    if (set->has_raw || agent->desc.raw_tool_count > 0) return true;
+    more = (phi__tool_view *)phi__arena_zero(arena, phi__mul(hits->count, sizeof *more));
+    if (more == NULL) return false;
+    change->more = more;
+    for (i = 0; i < hits->count; i++) {
+        if (phi__deferral_is_in(set, hits->names[i])) continue;
+        more[change->more_count].name = hits->names[i];
+        more[change->more_count].description = PHI__LIT("This tool is gone.");
+        more[change->more_count].schema = PHI__LIT("{\"type\":\"object\"}");
+        more[change->more_count++].deferred = true;
+    }
+    return true;
+}
+
+/* A tool that was found stays deferred while the view says so, loaded or not: the answers after it
+   were made with it in that place. False: no memory. */
+static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
+                                const phi__deferral_hits *hits, phi__toolset_change *change) {
+    const phi__toolset *set = agent->tools;
+    uint8_t *marks = (uint8_t *)phi__arena_zero(arena, phi__max(set->count, 1));
+    size_t i, k;
+    if (marks == NULL) return false;
+    if (change->marks != NULL) memcpy(marks, change->marks, set->count);
+    for (i = 0; i < hits->count; i++)
+        for (k = 0; k < set->count; k++)
+            if (set->tools[k].raw == NULL && phi_str_equal(set->views[k].name, hits->names[i])) {
+                marks[k] = PHI__TOOLSET_DEFERRED;
+                change->marks = marks;
+            }
     return true;
 }
 
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt) {
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
+    phi__deferral_hits *hits;
     memset(change, 0, sizeof *change);
-    if (!phi__deferral_gone(agent, arena, change)) return false;
-    if (plan.way == PHI__DEFERRAL_NONE) return true;
-    if (!phi__deferral_look(agent, arena)) return false;
-    change->marks = phi__deferral_marks(agent, plan, arena);
-    if (change->marks == NULL) return false;
+    if (!phi__deferral_look_hits(agent, arena, &hits)) return false;
+    if (hits != NULL && !phi__deferral_gone(agent, arena, hits, change)) return false;
+    if (plan.way != PHI__DEFERRAL_NONE) {
+        if (!phi__deferral_look(agent, arena)) return false;
+        change->marks = phi__deferral_marks(agent, plan, arena);
+        if (change->marks == NULL) return false;
+    }
+    if (hits != NULL && !phi__deferral_found(agent, arena, hits, change)) return false;
     return plan.way != PHI__DEFERRAL_OWN ||
            (phi__deferral_more(agent, change->marks, arena, change) &&
             phi__deferral_index(agent, change->marks, arena, system_prompt));

@@ -41,10 +41,9 @@ PHI__FN bool phi__deferral_defers(phi__deferral_plan plan, const phi_tool *tool)
 /* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                                   phi_str *system_prompt);
-/* The tool that a call of this name starts; NULL: there is none, or it is not loaded. */
-PHI__FN const phi_tool *phi__deferral_find(phi__agent *agent, phi_str name);
 PHI__FN bool phi__deferral_is_loaded(const phi__agent *agent, phi_str name);
-/* Loaded from now on. False: no memory. */
+enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+/* Loaded from now on, where there is room. False: no memory. */
 PHI__FN bool phi__deferral_keep(phi__agent *agent, phi_str name);
 PHI__FN void phi__deferral_free(phi__agent *agent); /* nothing is loaded any more */
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
@@ -55,8 +54,15 @@ PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent);
 PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names); /* false: no memory */
 #endif
 
-PHI__FN bool phi__deferral_is_own(phi_str name); /* of one of phi's two tools */
-/* deferral_tools.c: phi's two tools, the search first. */
-PHI__FN void phi__deferral_tools(phi_tool out[2]);
+/* One of phi's two tools has this name. */
+PHI__FN bool phi__deferral_is_own(phi_str name);
+/* What a model reads of phi's two tools, the search first. */
+PHI__FN void phi__deferral_describe(phi__tool_view out[2]);
+/* The model has to load this tool before it calls it, and has not. */
+PHI__FN bool phi__deferral_hides(phi__agent *agent, phi_str name);
+
+/* deferral_tools.c: the tool that a call of this name starts; NULL: there is none, or it is not
+   loaded. */
+PHI__FN const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name);
 
 #endif

@@ -177,7 +177,7 @@ typedef struct phi__deferral_answer {
     phi__agent *agent;
     phi__buf loaded, missing; /* words for the model */
     phi__buf details;
-    bool failed;
+    bool failed, full;
 } phi__deferral_answer;
 
 static void phi__deferral_tools_add(phi__buf *out, phi_str name) {
@@ -193,12 +193,19 @@ static void phi__deferral_tools_load_one(phi__deferral_answer *a, phi__deferral_
         phi__deferral_tools_add(&a->missing, name);
         return;
     }
+    if (!phi__deferral_defers(plan, tool)) {
+        phi__deferral_tools_add(&a->loaded, name);
+        return;
+    }
+    if (!phi__deferral_keep(a->agent, name)) a->failed = true;
+    if (!phi__deferral_is_loaded(a->agent, name)) {
+        a->full = true;
+        return;
+    }
     phi__deferral_tools_add(&a->loaded, name);
-    if (!phi__deferral_defers(plan, tool)) return;
     if (a->details.len == 0) phi__buf_text(&a->details, PHI__DEFERRAL_DETAILS);
     phi__json_write_comma(&a->details);
     phi__json_write_str(&a->details, name);
-    if (!phi__deferral_keep(a->agent, name)) a->failed = true;
 }
 
 static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *a) {
@@ -210,6 +217,9 @@ static phi_flow phi__deferral_tools_loaded(phi_call call, phi__deferral_answer *
         phi__buf_add_str(text, phi__buf_str(&a->missing));
         phi__buf_text(text, ". Find names with " PHI__DEFERRAL_SEARCH ".");
     }
+    if (a->full) phi__buf_text(text, any || a->missing.len > 0 ? " " : "");
+    if (a->full)
+        phi__buf_printf(text, "No more than %d tools can be loaded.", PHI__DEFERRAL_LOADED);
     if (a->details.len > 0) phi__buf_text(&a->details, "]}");
     phi__buf_char(&a->details, '\0');
     if (a->failed || text->failed || a->missing.failed || a->details.failed)
@@ -259,32 +269,29 @@ static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, p
 
 /* ---- both ---- */
 
-static phi_tool phi__deferral_tools_make(const char *name, const char *description,
-                                         const char *schema,
-                                         phi_flow (*start)(void *, phi_call, phi_str)) {
-    phi_tool tool;
-    memset(&tool, 0, sizeof tool);
-    tool.name = name;
-    tool.description = description;
-    tool.schema = schema;
-    tool.start = start;
-    tool.checks_arguments = tool.deterministic = tool.unlisted = true;
-    return tool;
+/* The two as tools that can be called; their set has room for them, and their deadline. */
+static const phi_tool *phi__deferral_tools_make(phi_tool out[2]) {
+    phi__tool_view views[2];
+    size_t i;
+    phi__deferral_describe(views);
+    for (i = 0; i < 2; i++) {
+        out[i].name = views[i].name.at;
+        out[i].description = views[i].description.at;
+        out[i].schema = views[i].schema.at;
+        out[i].checks_arguments = out[i].deterministic = out[i].unlisted = true;
+    }
+    out[0].start = phi__deferral_tools_search_start;
+    out[0].step = phi__deferral_tools_search_step;
+    out[1].start = phi__deferral_tools_load_start;
+    return out;
 }
 
-PHI__FN void phi__deferral_tools(phi_tool out[2]) {
-    out[0] = phi__deferral_tools_make(
-        PHI__DEFERRAL_SEARCH,
-        "Finds tools that are not loaded yet, by words of their names and descriptions. Answers "
-        "with up to 10 names and what those tools do.",
-        "{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\",\"description\":"
-        "\"A few words, such as: create invoice\"}},\"required\":[\"query\"]}",
-        phi__deferral_tools_search_start);
-    out[0].step = phi__deferral_tools_search_step;
-    out[1] = phi__deferral_tools_make(
-        PHI__DEFERRAL_LOAD,
-        "Loads tools by their names: from the next answer on they are defined, and can be called.",
-        "{\"type\":\"object\",\"properties\":{\"names\":{\"type\":\"array\",\"items\":{\"type\":"
-        "\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}",
-        phi__deferral_tools_load_start);
+PHI__FN const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name) {
+    phi__toolset *set = agent->tools;
+    const phi_tool *tool = phi__toolset_find(set, name);
+    if (!set->may_defer) return tool;
+    if (tool != NULL) return phi__deferral_hides(agent, name) ? NULL : tool;
+    if (!phi__deferral_is_own(name) || phi__deferral_plan_of(agent).way != PHI__DEFERRAL_OWN)
+        return NULL;
+    return phi__deferral_tools_make(set->finders) + phi__str_is(name, PHI__DEFERRAL_LOAD);
 }

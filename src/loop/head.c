@@ -22,14 +22,7 @@ static uint64_t phi__head_hash(phi_str system, const phi__tool_view *tools, size
 }
 
 static uint64_t phi__head_digits(const phi_json *node) {
-    phi_str digits = phi_json_str(node, "");
-    uint64_t n = 0;
-    size_t i;
-    for (i = 0; i < digits.len && i < 16; i++) {
-        char c = digits.at[i];
-        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
-    }
-    return n;
+    return phi__hash_of_hex(phi_json_str(node, ""));
 }
 
 /* ---- making and freeing ---- */
@@ -77,8 +70,8 @@ static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__too
     return NULL;
 }
 
-/* A head of the agent as it is now. `apart`: no update of before is one of it, though another head
-   said the same. */
+/* Makes a head of the agent's present prompt and tools. apart: its id differs from that of an equal
+   earlier head, so earlier updates are none of it. */
 static bool phi__head_make(phi__run *run, bool apart) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
@@ -93,8 +86,10 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
     if (from->prior.head == NULL) return true;
     head = phi__head_of(agent, from->prior.head->system, from->prior.head->tools,
                         from->prior.head->count);
-    if (head != NULL) head->id = from->prior.head->id;
-    return head != NULL;
+    if (head == NULL) return false;
+    head->id = from->prior.head->id;
+    head->searches = from->prior.head->searches;
+    return true;
 }
 
 #ifndef PHI_NO_SNAPSHOT
@@ -120,7 +115,7 @@ PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
         phi__json_write_str(out, head->tools[i].schema);
         phi__buf_text(out, head->tools[i].strict ? ",true]" : ",false]");
     }
-    phi__buf_text(out, "]}");
+    phi__buf_text(out, head->searches ? "],\"searches\":true}" : "]}");
 }
 
 static phi_status phi__head_load_tool(phi__head *head, const phi_json *node, phi__tool_view *to) {
@@ -158,10 +153,9 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
             : PHI_NO_MEMORY;
     for (i = 0; i < head->count && status == PHI_OK; i++)
         status = phi__head_load_tool(head, phi_json_next(&it), &head->tools[i]);
-    if (status != PHI_OK)
-        phi__head_free(agent);
-    else
-        head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
+    head->id = phi__head_digits(phi_json_get(node, "id")) | 1;
+    head->searches = phi_json_bool(phi_json_get(node, "searches"), false);
+    if (status != PHI_OK) phi__head_free(agent);
     return status;
 }
 
@@ -196,7 +190,7 @@ static bool phi__head_calls(const phi_message *m) {
     return false;
 }
 
-/* Whether a system message may stand here: behind the user's message, or results. */
+/* True if a system message may come here: after the user's message, or after results. */
 static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     while (at > 0) {
         const phi_message *m = spec->items[--at].message;
@@ -206,10 +200,15 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* Tools are changed in system messages alone: an update that cannot be one any more, since a
-   message of the user follows it, told nothing. */
-static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
+/* Only system messages change tools. An update told nothing if it cannot be a system message any
+   more, because a message of the user follows it, or if it changed tools over another wire. */
+static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
+    const phi_message *update = spec->items[at].message;
     size_t i;
+    for (i = 0; i < update->content_count; i++)
+        if (update->content[i].kind == PHI_CONTENT_OPAQUE &&
+            !phi__codec_is(codec->names, update->content[i].protocol))
+            return false;
     if (!phi__head_may_stand(spec, at)) return false;
     for (i = at + 1; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
@@ -220,9 +219,8 @@ static bool phi__head_counts(const phi__request_spec *spec, size_t at) {
 }
 
 /* False: no memory. */
-static bool phi__head_look(phi__run *run, phi__head_told *told) {
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->prior.head;
+static bool phi__head_look(const phi__request_spec *spec, const phi__codec *codec,
+                           const phi__head *head, phi_arena *arena, phi__head_told *told) {
     bool no_memory = false;
     int64_t want = -1;
     size_t i;
@@ -232,11 +230,11 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
         const phi_json *root;
         int64_t n;
         if (m->role == PHI_ROLE_ASSISTANT) told->answered = true;
-        root = phi__head_details(m, &run->arena, &no_memory);
+        root = phi__head_details(m, arena, &no_memory);
         if (root == NULL) continue;
         n = phi_json_int(phi_json_get(root, "head"), 0);
         if (head == NULL || phi__head_digits(phi_json_get(root, "id")) != head->id ||
-            !phi__head_counts(spec, i - 1)) {
+            !phi__head_counts(spec, codec, i - 1)) {
             told->foreign = true;
             continue;
         }
@@ -252,19 +250,18 @@ static bool phi__head_look(phi__run *run, phi__head_told *told) {
     return !no_memory;
 }
 
-/* Takes updates that tell nothing out of the request. */
-static bool phi__head_filter(phi__run *run) {
-    phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->prior.head;
-    phi__item *items = (phi__item *)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
+/* Removes updates that tell nothing from the request. */
+static bool phi__head_filter(phi__request_spec *spec, const phi__codec *codec,
+                             const phi__head *head, phi_arena *arena) {
+    phi__item *items =
+        (phi__item *)phi_arena_alloc(arena, phi__mul(phi__max(spec->item_count, 1), sizeof *items));
     bool no_memory = false;
     size_t i, n = 0;
     if (items == NULL) return false;
     for (i = 0; i < spec->item_count; i++) {
-        const phi_json *root = phi__head_details(spec->items[i].message, &run->arena, &no_memory);
-        if (root != NULL &&
-            (phi__head_digits(phi_json_get(root, "id")) != head->id || !phi__head_counts(spec, i)))
+        const phi_json *root = phi__head_details(spec->items[i].message, arena, &no_memory);
+        if (root != NULL && (phi__head_digits(phi_json_get(root, "id")) != head->id ||
+                             !phi__head_counts(spec, codec, i)))
             continue;
         items[n++] = spec->items[i];
     }
@@ -412,10 +409,9 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     return done;
 }
 
-/* Whether the tools differ from those that the model knows. */
-static bool phi__head_tools_differ(const phi__run *run, const phi__head_told *told) {
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__head *head = run->agent->prior.head;
+/* True if the tools differ from those that the model knows. */
+static bool phi__head_tools_differ(const phi__request_spec *spec, const phi__head *head,
+                                   const phi__head_told *told) {
     size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count, i;
     if (known != spec->tool_count) return true;
     for (i = 0; i < spec->tool_count; i++)
@@ -440,7 +436,7 @@ static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool syste
     return !u.failed && phi__head_say(&u, told);
 }
 
-/* The head as it is kept, in the request. False: no memory. */
+/* Puts the kept head into the request. False: no memory. */
 static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
     phi__head *head = agent->prior.head;
     spec->system_prompt = head->system;
@@ -450,93 +446,109 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* A new head, and the updates of it that the model has seen. Where it says what a head of before
-   said, updates of that are its own; but not when some of them have left the view: a tool would be
-   removed that nobody has added. False: no memory. */
+/* Makes a new head and finds its updates that the model has seen. If an earlier head was equal, its
+   updates count, unless some of them have left the view: they would remove a tool that no update
+   added. False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
-    if (!phi__head_make(run, false) || !phi__head_look(run, told)) return false;
-    return !told->broken || (phi__head_make(run, true) && phi__head_look(run, told));
+    const phi__request_spec *spec = &run->attempt.spec;
+    phi__agent *agent = run->agent;
+    if (!phi__head_make(run, false) ||
+        !phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, told))
+        return false;
+    return !told->broken ||
+           (phi__head_make(run, true) &&
+            phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, told));
 }
 
-static bool phi__head_aside(const phi__tool_view *tool) { return tool->is_raw || tool->deferred; }
+/* ---- requests ---- */
 
-/* Raw tools and those of a provider's tool search are no part of the head: they are sent as they
-   are, after the others. Puts them aside. False: no memory. */
-static bool phi__head_put_aside(phi__request_spec *spec, phi_arena *arena, phi__tool_view **raws,
-                                size_t *count) {
-    phi__tool_view *own;
-    size_t i, n = 0;
-    *count = 0;
-    for (i = 0; i < spec->tool_count; i++) *count += phi__head_aside(&spec->tools[i]);
-    if (*count == 0) return true;
-    own = (phi__tool_view *)phi_arena_alloc(arena, phi__mul(spec->tool_count, sizeof *own));
-    if (own == NULL) return false;
-    *raws = own + (spec->tool_count - *count);
-    for (i = 0, *count = 0; i < spec->tool_count; i++)
-        if (phi__head_aside(&spec->tools[i]))
-            (*raws)[(*count)++] = spec->tools[i];
-        else
-            own[n++] = spec->tools[i];
-    spec->tools = own;
-    spec->tool_count = n;
-    return true;
+/* NULL: the agent's model takes no updates. It leaves the head to those that do. */
+static const phi__codec_rules *phi__head_rules(const phi__agent *agent) {
+    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
+    if (rules == NULL || rules->takes_updates == NULL) return NULL;
+    return rules->takes_updates(&agent->desc.model) ? rules : NULL;
 }
 
-static bool phi__head_put_back(phi__request_spec *spec, phi_arena *arena,
-                               const phi__tool_view *raws, size_t count) {
-    phi__tool_view *all;
-    if (count == 0) return true;
-    all = (phi__tool_view *)phi_arena_alloc(
-        arena, phi__mul(phi__add(spec->tool_count, count), sizeof *all));
-    if (all == NULL) return false;
-    if (spec->tool_count > 0) memcpy(all, spec->tools, spec->tool_count * sizeof *all);
-    memcpy(all + spec->tool_count, raws, count * sizeof *all);
-    spec->tools = all;
-    spec->tool_count += count;
-    return true;
-}
-
-static bool phi__head_apply_own(phi__run *run);
-
-PHI__FN bool phi__head_apply(phi__run *run) {
-    phi__tool_view *raws = NULL;
-    size_t count = 0;
-    phi__request_spec *spec = &run->attempt.spec;
-    return phi__head_put_aside(spec, &run->arena, &raws, &count) && phi__head_apply_own(run) &&
-           phi__head_put_back(spec, &run->arena, raws, count);
+/* True if a change of tools can be appended to the request. */
+static bool phi__head_takes_tools(const phi__codec_rules *rules, const phi__request_spec *spec) {
+    return rules->put_tool != NULL && rules->takes_tools(spec->model) &&
+           phi__head_may_stand(spec, spec->item_count);
 }
 
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
-    phi__tool_view *raws = NULL;
-    size_t count = 0;
-    return phi__head_put_aside(spec, arena, &raws, &count) && phi__head_show(agent, spec) &&
-           phi__head_put_back(spec, arena, raws, count);
+    phi__head *head = agent->prior.head;
+    phi__head_aside aside;
+    if (head == NULL || phi__head_rules(agent) == NULL) return true;
+    return phi__head_aside_take(head, spec, arena, &aside) && phi__head_show(agent, spec) &&
+           phi__head_aside_give(agent, spec, arena, &aside, head->searches);
 }
 
-static bool phi__head_apply_own(phi__run *run) {
+PHI__FN bool phi__head_apply(phi__run *run) {
     phi__agent *agent = run->agent;
-    const phi_model *model = &agent->desc.model;
-    const phi__request_spec *spec = &run->attempt.spec;
-    const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
+    const phi__codec_rules *rules = phi__head_rules(agent);
+    phi__request_spec *spec = &run->attempt.spec;
+    phi__head_aside aside;
     phi__head_told told;
-    bool system, tools;
-    if (rules == NULL || rules->takes_updates == NULL || !rules->takes_updates(model)) {
-        phi__head_free(agent);
-        return true;
-    }
-    if (!phi__head_look(run, &told)) return false;
-    if ((agent->prior.head == NULL || !told.answered || told.broken) &&
-        !phi__head_renew(run, &told))
+    phi__head *head;
+    bool system, tools, fresh;
+    if (rules == NULL) return true;
+    if (!phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, &told)) return false;
+    fresh = agent->prior.head == NULL || !told.answered || told.broken;
+    if (!phi__head_aside_take(fresh ? NULL : agent->prior.head, spec, &run->arena, &aside) ||
+        (fresh && !phi__head_renew(run, &told)))
         return false;
-    tools = phi__head_tools_differ(run, &told);
-    if (tools && (rules->put_tool == NULL || !rules->takes_tools(model) ||
-                  !phi__head_may_stand(spec, spec->item_count))) {
+    tools = phi__head_tools_differ(spec, agent->prior.head, &told);
+    if (tools && !phi__head_takes_tools(rules, spec)) {
         if (!phi__head_renew(run, &told)) return false;
         tools = false;
     }
-    if (told.foreign && !phi__head_filter(run)) return false;
+    head = agent->prior.head;
+    head->searches = head->searches || aside.deferred;
+    if (told.foreign && !phi__head_filter(spec, agent->codec, head, &run->arena)) return false;
     system = told.number > 0 ? told.system != phi__hash(spec->system_prompt, 1)
-                             : !phi_str_equal(agent->prior.head->system, spec->system_prompt);
+                             : !phi_str_equal(head->system, spec->system_prompt);
     if ((system || tools) && !phi__head_tell(run, &told, system, tools)) return false;
-    return phi__head_show(agent, &run->attempt.spec);
+    return phi__head_show(agent, spec) &&
+           phi__head_aside_give(agent, spec, &run->arena, &aside, head->searches);
 }
+
+#ifndef PHI_NO_PREFLIGHT
+
+/* ---- a request that is foreseen ---- */
+
+/* As phi__head_renew, in place of the agent's head. */
+static bool phi__head_foresee_new(const phi__request_spec *spec, const phi__codec *codec,
+                                  phi_arena *arena, phi__head *fresh, phi__head_told *told) {
+    fresh->system = spec->system_prompt;
+    fresh->tools = (phi__tool_view *)(uintptr_t)spec->tools; /* only read */
+    fresh->count = spec->tool_count;
+    fresh->id = phi__head_hash(fresh->system, fresh->tools, fresh->count);
+    if (!phi__head_look(spec, codec, fresh, arena, told)) return false;
+    if (!told->broken) return true;
+    fresh->id = phi__hash_mix(fresh->id) | 1; /* no update has it */
+    return phi__head_look(spec, codec, fresh, arena, told);
+}
+
+PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena) {
+    const phi__codec_rules *rules = phi__head_rules(agent);
+    const phi__head *head = agent->prior.head;
+    phi__head fresh = PHI_ZERO;
+    phi__head_aside aside;
+    phi__head_told told;
+    if (rules == NULL) return true;
+    if (!phi__head_look(spec, agent->codec, head, arena, &told)) return false;
+    if (head != NULL && (!told.answered || told.broken)) head = NULL;
+    if (!phi__head_aside_take(head, spec, arena, &aside)) return false;
+    if (head == NULL ||
+        (phi__head_tools_differ(spec, head, &told) && !phi__head_takes_tools(rules, spec))) {
+        if (!phi__head_foresee_new(spec, agent->codec, arena, &fresh, &told)) return false;
+        head = &fresh;
+    }
+    if (told.foreign && !phi__head_filter(spec, agent->codec, head, arena)) return false;
+    spec->system_prompt = head->system;
+    spec->tools = head->tools;
+    spec->tool_count = head->count;
+    return phi__head_aside_give(agent, spec, arena, &aside, head->searches || aside.deferred);
+}
+
+#endif

@@ -21,22 +21,47 @@ typedef struct phi__head {
     phi__tool_view *tools;
     size_t count;
     uint64_t id;
+    bool searches; /* a request with it had deferred tools */
 } phi__head;
 
 /* Puts the head into the request whose items are known, and appends the changes. False: no
    memory. */
 PHI__FN bool phi__head_apply(phi__run *run);
-/* Puts the head into another request of the agent's, which has one; appends nothing. The same. */
+/* Puts the head, where there is one, into another request of the agent's; appends nothing. The
+   same. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
+#ifndef PHI_NO_PREFLIGHT
+/* The head that phi__head_apply would put into a request, without the update that it would append;
+   changes nothing but the request. False: no memory. */
+PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
+#endif
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
-/* Gives the agent the head of another one, whose history it goes on with; none is harmless. False:
+
+/* head_aside.c: raw tools, and deferred ones that the model has not known as its own. They are sent
+   as they are, after those of the head. */
+typedef struct phi__head_aside {
+    phi__tool_view *tools;
+    size_t count;
+    bool deferred; /* one is */
+} phi__head_aside;
+
+/* Takes them out of the request. head: NULL where a new one is made. False: no memory. */
+PHI__FN bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
+                                  phi__head_aside *aside);
+/* Adds them after the tools of the request. searches: the model has had a tool search, which stays
+   where it was. False: no memory. */
+PHI__FN bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *spec,
+                                  phi_arena *arena, const phi__head_aside *aside, bool searches);
+
+/* Gives the agent the head of another one whose history it continues; no head is harmless. False:
    no memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 #ifndef PHI_NO_SNAPSHOT
 /* The head in a snapshot, as a member "head" where there is one:
-       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...]}
-   An agent that is restored goes on with it, so that the thinking of before stays valid. */
+       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...],
+               "searches":true}
+   A restored agent keeps it, so that earlier thinking stays valid. */
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 /* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);

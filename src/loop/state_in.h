@@ -217,7 +217,7 @@ struct phi__run {
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
-    phi_str extra;         /* the request's own, in memory of its own; empty: none */
+    phi_str extra;         /* the request's extra, in the agent's memory; empty: none */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool pot;              /* ... for model calls of agents below it, instead of its own */

@@ -343,7 +343,7 @@ static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
 
 /* ---- pauses ---- */
 
-/* Whether an answer is a pause that nothing of which is sent back. */
+/* True if an answer is a pause with no block that can be sent back. */
 static bool phi__states_paused_empty(const phi_message *m) {
     size_t i;
     if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
@@ -356,8 +356,8 @@ static bool phi__states_paused_empty(const phi_message *m) {
     return true;
 }
 
-/* A pause goes on with the same history and the answer so far; a second one without any block would
-   make the same request again and again. */
+/* After a pause the next request has the same history and the answer so far; a second one without
+   any block would make the same request again and again. */
 static phi__state phi__states_answered(phi__run *run) {
     static const phi_failure failure = {
         PHI_FAILURE_SERVER,

@@ -4,9 +4,9 @@
 
 #include "loop/types_in.h"
 
-/* At PHI__POINT_REQUEST: a message of the program (is_update) that stays in the history. It is
-   copied into the log, emitted, and stands behind the other items of the request. Nothing is put
-   behind an answer that paused, which goes on as it is. False: no memory. */
+/* At PHI__POINT_REQUEST: appends a message of the program (is_update) to the history. It is copied
+   into the log, emitted, and becomes the last item of the request. Nothing is appended after an
+   answer that paused, since the provider continues that. False: no memory. */
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message);
 
 #endif

@@ -7,7 +7,7 @@
 #include "model/failure.h"
 #include "model/message.h"
 
-/* Of an agent: the last request's. */
+/* An agent's figures of the last request. */
 typedef struct phi__thinking {
     size_t dropped;    /* answers whose thinking it left out */
     uint64_t first;    /* the entry of the first of them */
@@ -18,14 +18,14 @@ typedef struct phi__thinking {
 /* After a request was rendered: emits one warning each time another change takes thinking away.
    False: no memory. */
 PHI__FN bool phi__thinking_look(phi__run *run);
-/* Whether a server has refused the request for thinking that it holds, although the prefix is that
-   of phi's own book: something on the way has changed it. The words are those of the documents. */
+/* True if a server refused the request for its thinking, although phi's record of the prefix
+   matches: something on the way changed it. The words are from the documents. */
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
 /* No thinking so far goes back any more. */
 PHI__FN void phi__thinking_bar(phi__run *run);
 /* Gives an answer on its way into the log the numbers of the request that it answers. */
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer);
-/* Whether the items of the request are not all that was said so far. */
+/* True if the request leaves out items of the history. */
 PHI__FN bool phi__thinking_rewritten(const phi__run *run);
 
 #endif

@@ -50,7 +50,7 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
     return status;
 }
 
-/* An empty raw is that of a tool which another element of the list brings. */
+/* A tool with an empty raw comes with another element of the list. */
 static phi_status phi__tool_check_own_raw(phi_runtime *rt, const phi_tool *tool) {
     char what[120];
     if (tool->raw == NULL) return PHI_OK;

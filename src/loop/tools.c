@@ -115,7 +115,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__deferral_find(run->agent, call->block->name);
+        call->tool = phi__deferral_tools_find(run->agent, call->block->name);
         phi__hooks_decision_init(&call->decision, run, call);
     }
     return true;

@@ -1,7 +1,6 @@
 /* toolset.c - a list of tools: an agent's, or those of one request. */
 #include "loop/toolset_in.h"
 
-#include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 
 enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
@@ -114,12 +113,11 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
     made.count = made.own = count;
     for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
     if (made.may_defer) {
-        made.finders = (phi_tool *)phi_arena_alloc(&made.arena, 2 * sizeof *made.finders);
+        made.finders = (phi_tool *)phi__arena_zero(&made.arena, 2 * sizeof *made.finders);
         if (made.finders == NULL) {
             phi__toolset_free(&made);
             return false;
         }
-        phi__deferral_tools(made.finders);
         for (i = 0; i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
     }
     phi__toolset_free(set); /* last: `tools` may be in it */

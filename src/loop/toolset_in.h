@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "loop/tool.h"
+#include "model/tokens.h"
 #include "wire/codec_in.h"
 
 typedef struct phi__toolset {
@@ -11,13 +12,15 @@ typedef struct phi__toolset {
     phi_tool *tools;
     phi__tool_view *views; /* in the form that requests use */
     size_t count;
-    size_t own;        /* the first so many: not from a source (loop/tool_sources_in.h) */
-    bool has_lone;     /* one is not_concurrent */
-    bool has_fields;   /* one has on_field */
-    bool names_steps;  /* one has names_steps */
-    bool has_raw;      /* one has raw */
-    bool may_defer;    /* one has deferred or may_defer */
-    phi_tool *finders; /* deferral_in.h: the two of phi; NULL where nothing may be deferred */
+    size_t own;          /* the first so many: not from a source (loop/tool_sources_in.h) */
+    bool has_lone;       /* one is not_concurrent */
+    bool has_fields;     /* one has on_field */
+    bool names_steps;    /* one has names_steps */
+    bool has_raw;        /* one has raw */
+    bool may_defer;      /* one has deferred or may_defer */
+    uint64_t deferrable; /* deferral.c: the tokens of those, and one; 0: not counted */
+    phi_token_counter counted_by; /* ... by this counter */
+    phi_tool *finders; /* room for deferral_in.h's two; NULL where nothing may be deferred */
 } phi__toolset;
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);
@@ -29,7 +32,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
 /* Another default for the deadline of calls: tools that have the old one get the new one. */
 PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms);
 PHI__FN const char *phi__toolset_schema(const phi_tool *tool); /* or that of any object */
-/* How a request differs from the set: for each tool a mark, and more tools behind the set's. */
+/* How a request differs from the set: a mark for each tool, and more tools after the set's. */
 enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
 typedef struct phi__toolset_change {
     const uint8_t *marks; /* NULL: all are shown */

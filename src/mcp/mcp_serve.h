@@ -236,9 +236,9 @@ PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, con
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
-/* Of a tool call, before its result: blocks of the protocol that phi_content has not (resource
-   links, embedded resources with an address of their own), a JSON array, put behind the result's
-   own; copied. The last one counts. PHI_BAD_ARG: no array, or not of a call. */
+/* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
+   with an address) to the coming result of a tool call: a JSON array, placed after the result's
+   blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */
 PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
@@ -250,8 +250,8 @@ PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
                                        const char *mime_type);
 PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
                                         const char *mime_type);
-/* Of a prompt: its user and assistant messages; each block of text, image, document or audio is one
-   of the protocol's. */
+/* Answers a prompt with its user and assistant messages; each block of text, image, document or
+   audio is one of the protocol's. */
 PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
                                            size_t count);
 /* Of a completion: at most 100 are sent. total: of all that there are. */

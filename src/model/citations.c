@@ -6,9 +6,17 @@
 #ifndef PHI_NO_MESSAGE_JSON
 
 typedef struct phi__citations {
+    phi_arena *arena;
     phi_citation *out; /* NULL: they are counted */
     size_t count;
+    bool no_memory;
 } phi__citations;
+
+/* The sources of a grounding, so that each is found at once. */
+typedef struct phi__citations_chunks {
+    const phi_json **at;
+    size_t count;
+} phi__citations_chunks;
 
 static void phi__citations_add(phi__citations *list, const phi_citation *c) {
     if (c->url.len == 0 && c->title.len == 0 && c->text.len == 0) return;
@@ -87,7 +95,7 @@ static void phi__citations_plain(phi__citations *list, const phi_json *node) {
 
 /* A part of the answer and the sources that support it, by their place in the list. */
 static void phi__citations_support(phi__citations *list, const phi_json *support,
-                                   const phi_json *chunks) {
+                                   const phi__citations_chunks *chunks) {
     static const char *const kinds[] = {"web", "retrievedContext", "maps", "image"};
     static const char *const urls[] = {"uri", "sourceUri", NULL};
     static const char *const titles[] = {"title", NULL};
@@ -95,7 +103,8 @@ static void phi__citations_support(phi__citations *list, const phi_json *support
     const phi_json *segment = phi_json_get(support, "segment"), *index;
     phi_json_iter it = phi_json_each(phi_json_get(support, "groundingChunkIndices"));
     while ((index = phi_json_next(&it)) != NULL) {
-        const phi_json *chunk = phi_json_at(chunks, (size_t)phi_json_uint(index, SIZE_MAX));
+        uint64_t place = phi_json_uint(index, UINT64_MAX);
+        const phi_json *chunk = place < chunks->count ? chunks->at[place] : NULL;
         phi_citation c = PHI_ZERO;
         size_t i;
         for (i = 0; i < PHI__COUNT(kinds); i++) {
@@ -117,21 +126,39 @@ static void phi__citations_each(phi__citations *list, const phi_json *array) {
     while ((node = phi_json_next(&it)) != NULL) phi__citations_plain(list, node);
 }
 
+static void phi__citations_supports(phi__citations *list, const phi_json *supports,
+                                    const phi_json *chunks) {
+    phi_arena_mark mark = phi_arena_save(list->arena);
+    phi_json_iter it = phi_json_each(chunks);
+    const phi_json *node;
+    phi__citations_chunks table;
+    if (phi_json_count(supports) == 0) return;
+    table.count = 0;
+    table.at = (const phi_json **)phi_arena_alloc(
+        list->arena, phi__mul(phi__max(phi_json_count(chunks), 1), sizeof *table.at));
+    if (table.at == NULL) {
+        list->no_memory = true;
+        return;
+    }
+    while ((node = phi_json_next(&it)) != NULL) table.at[table.count++] = node;
+    it = phi_json_each(supports);
+    while ((node = phi_json_next(&it)) != NULL) phi__citations_support(list, node, &table);
+    phi_arena_reset(list->arena, mark);
+}
+
 /* Google's metadata of a candidate; false: it is none. */
 static bool phi__citations_google(phi__citations *list, const phi_json *node) {
     static const char *const lists[] = {"citationSources", "citations"};
-    const phi_json *grounding = phi_json_get(node, "groundingMetadata"), *support;
+    const phi_json *grounding = phi_json_get(node, "groundingMetadata");
     const phi_json *metadata = phi_json_get(node, "citationMetadata"), *chunks, *supports;
     size_t before = list->count, i;
     bool is = grounding != NULL || metadata != NULL;
-    phi_json_iter it;
     if (grounding == NULL) grounding = node;
     if (metadata == NULL) metadata = node;
     chunks = phi_json_get(grounding, "groundingChunks");
     supports = phi_json_get(grounding, "groundingSupports");
     is = is || phi_json_is_array(chunks) || phi_json_is_array(supports);
-    it = phi_json_each(supports);
-    while ((support = phi_json_next(&it)) != NULL) phi__citations_support(list, support, chunks);
+    phi__citations_supports(list, supports, chunks);
     if (list->count == before) phi__citations_each(list, chunks); /* sources of all of it */
     for (i = 0; i < PHI__COUNT(lists); i++) {
         const phi_json *sources = phi_json_get(metadata, lists[i]);
@@ -166,16 +193,17 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     status = phi_json_parse(arena, content->citations, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_OK && !phi_json_is_array(root)) status = PHI_PARSE;
     if (status == PHI_OK) {
+        list.arena = arena;
         phi__citations_read(&list, root);
         list.out = (phi_citation *)phi_arena_alloc(
             arena, phi__mul(phi__max(list.count, 1), sizeof *list.out));
-        if (list.out == NULL) status = PHI_NO_MEMORY;
+        if (list.out != NULL) phi__citations_read(&list, root);
+        if (list.out == NULL || list.no_memory) status = PHI_NO_MEMORY;
     }
     if (status != PHI_OK) {
         phi_arena_reset(arena, mark);
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    phi__citations_read(&list, root);
     *out = list.out;
     *count = list.count;
     return PHI_OK;

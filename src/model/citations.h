@@ -1,6 +1,6 @@
-/* citations.h - the citations of a text: what an answer's words are taken from.
+/* citations.h - the citations of a text: the sources of an answer's words.
 
-   Each provider has a shape of its own, which phi_content.citations keeps as it came;
+   Each provider has another shape, which phi_content.citations keeps as it came;
    phi_citations reads the shapes of Anthropic, Bedrock, OpenAI, Gemini and servers that copy them.
    PHI_NO_MESSAGE_JSON leaves this out: then it is not declared. */
 #ifndef PHI_MODEL_CITATIONS_H
@@ -21,7 +21,7 @@ typedef struct phi_citation {
     phi_str title; /* or the file's name */
     phi_str text;  /* the words of the source, or those that it supports */
     /* The range as the provider counts it, the end excluded: OpenAI in characters, Google in bytes.
-       Of a citation in a document of the request it is one of the document: characters, pages from
+       A citation of a document in the request has a range of that document: characters, pages from
        1, or blocks. */
     size_t start, end;
     bool has_range;

@@ -107,7 +107,7 @@ typedef struct phi_message {
     phi_str model, provider, protocol; /* of the request: PHI_PROTOCOL_..., or empty when unknown */
     phi_usage usage;
     phi_str error_message;
-    /* tool result */
+    /* tool result; `details` also of an assistant: Anthropic's diagnostics (docs/caching.md) */
     phi_str tool_call_id, tool_name;
     bool is_error;
     phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */

@@ -88,11 +88,11 @@ typedef struct phi_request_options {
     const char *service_tier; /* in the provider's words: "flex", "priority"; copied */
 } phi_request_options;
 
-/* A tool of the provider's own, as JSON: web search, code execution, file search, an MCP
-   connector. One element of the request's `tools`, sent as it is, after the agent's tools, if
-   the model has that protocol; left out of all other requests. The beta headers it needs are the
-   host's to set (phi_model.headers). The blocks of its use come back as PHI_CONTENT_OPAQUE. For a
-   hosted tool that the host itself answers, see phi_tool.raw. docs/hosted_tools.md */
+/* A tool that the provider hosts, as JSON: web search, code execution, file search, an MCP
+   connector. One element of the request's `tools`, sent as it is, after the agent's tools, if the
+   model has that protocol; left out of all other requests. The beta headers it needs are the host's
+   to set (phi_model.headers). The blocks of its use come back as PHI_CONTENT_OPAQUE. For a hosted
+   tool that the host itself answers, see phi_tool.raw. docs/hosted_tools.md */
 typedef struct phi_raw_tool {
     const char *protocol; /* PHI_PROTOCOL_..., or another name that files have for it; copied */
     const char *json;     /* JSON text of an object; copied */
@@ -221,9 +221,9 @@ PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const 
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
 /* by Anthropic's protocol */
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
-/* Servers of your own; base_url NULL: at their usual port on this machine. phi does not know
-   whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than its
-   num_ctx (4,096 unless it was set there): set context_window to yours. */
+/* Servers of your own; base_url with its "/v1"; NULL: at their usual port on this machine. phi does
+   not know whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than
+   its num_ctx (4,096 unless it was set there): set context_window to yours. */
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);

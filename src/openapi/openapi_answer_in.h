@@ -50,11 +50,11 @@ PHI__FN void phi__openapi_answer_init(phi__openapi_answer *a, phi_memory *memory
 PHI__FN void phi__openapi_answer_head(phi__openapi_answer *a, int http_status, phi_str headers);
 /* False: no more is wanted. */
 PHI__FN bool phi__openapi_answer_body(phi__openapi_answer *a, phi_str bytes);
-/* Writes the text for the model behind `out`; *media: base64, if the answer is a block of its own
-   kind, else empty. PHI_NO_MEMORY. */
+/* Appends the text for the model to `out`. media gets base64 if the answer is an image, a document
+   or audio, else nothing. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__openapi_answer_finish(phi__openapi_answer *a, phi__buf *out,
                                               phi__buf *media);
-/* Of the media: image, document or audio. */
+/* The kind of the media: image, document or audio. */
 PHI__FN phi_content_kind phi__openapi_answer_kind(const phi__openapi_answer *a);
 PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twice: harmless */
 /* "OK"; empty: a status without a name */

@@ -94,7 +94,7 @@ static void phi__session_json_message(phi__session_writer *w, const phi_message 
     phi_arena_reset(w->scratch, mark);
 }
 
-/* Whether a text may hold a block of a kind of ours. */
+/* True if a text may hold a block of a kind that only phi has. */
 static bool phi__session_json_may_be_own(phi_str json) {
     return phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
            phi__str_find(json, 0, "\"audio\"") != SIZE_MAX ||

@@ -150,7 +150,7 @@ static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     return true;
 }
 
-PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+static bool phi__assembly_parses(phi__assembly *a, phi_str text, uint32_t flags) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__json_cursor c;
     phi_json *root = NULL;
@@ -159,10 +159,14 @@ PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
         phi__json_cursor_init(&c, text);
         return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
     }
-    status = phi_json_parse(&a->scratch, text, PHI_JSON_BORROW, &root, NULL);
+    status = phi_json_parse(&a->scratch, text, flags, &root, NULL);
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     phi_arena_reset(&a->scratch, mark);
     return status == PHI_OK;
+}
+
+PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+    return phi__assembly_parses(a, text, PHI_JSON_BORROW);
 }
 
 /* A provider may send no id, or the same one twice; results would then be ambiguous. */
@@ -220,7 +224,7 @@ static phi_content phi__assembly_view_draft(const phi__assembly *a, const phi__d
     }
     if (d->kind == PHI_CONTENT_TOOL_CALL)
         c.arguments = phi__buf_str(&d->bytes);
-    else if (d->kind != PHI_CONTENT_OPAQUE)
+    else
         c.text = phi__buf_str(&d->bytes);
     c.id = phi__buf_str(&d->id);
     c.name = phi__buf_str(&d->name);
@@ -239,6 +243,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->raw_stop_reason, memory);
     phi__buf_init(&a->model, memory);
     phi__buf_init(&a->response_id, memory);
+    phi__buf_init(&a->details, memory);
     phi__buf_init(&a->failure_words, memory);
     phi__assembly_init_draft(&a->held, memory);
 }
@@ -250,6 +255,7 @@ PHI__FN void phi__assembly_free(phi__assembly *a) {
     phi__buf_free(&a->raw_stop_reason);
     phi__buf_free(&a->model);
     phi__buf_free(&a->response_id);
+    phi__buf_free(&a->details);
     phi__buf_free(&a->failure_words);
     phi__assembly_free_draft(&a->held);
     phi_arena_free(&a->scratch);
@@ -461,7 +467,9 @@ PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str 
 
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation) {
     phi__buf *citations;
-    if (block == SIZE_MAX || citation.len == 0 || !phi__assembly_is_json(a, citation)) return;
+    if (block == SIZE_MAX || citation.len == 0 ||
+        !phi__assembly_parses(a, citation, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8))
+        return;
     citations = &a->drafts[block].citations;
     phi__opaque_push(citations, citation);
     if (citations->failed) a->no_memory = true;
@@ -516,7 +524,7 @@ static void phi__assembly_hide_buf(phi__buf *buf, const phi__secrets *secrets) {
 }
 
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
-    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len;
+    size_t i, names = a->raw_stop_reason.len + a->model.len + a->response_id.len + a->details.len;
     for (i = 0; i < a->count; i++) {
         phi__draft *d = &a->drafts[i];
         if (d->hidden == d->id.len) continue;
@@ -527,6 +535,7 @@ PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets) {
         phi__assembly_hide_buf(&a->raw_stop_reason, secrets);
         phi__assembly_hide_buf(&a->model, secrets);
         phi__assembly_hide_buf(&a->response_id, secrets);
+        phi__assembly_hide_buf(&a->details, secrets);
         a->hidden = names;
     }
     if (a->failure.kind != PHI_FAILURE_NONE) phi__assembly_hide_buf(&a->failure_words, secrets);
@@ -541,11 +550,6 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
     failure.code = code;
     failure.message = message;
     phi__assembly_fail_with(a, &failure);
-}
-
-PHI__FN void phi__assembly_unknown_stop(phi__assembly *a) {
-    a->stop_reason = PHI_STOP_REASON_STOP;
-    a->unknown_stop = true;
 }
 
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block) {
@@ -593,6 +597,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     out->stop_reason = a->stop_reason;
     out->raw_stop_reason = phi__buf_str(&a->raw_stop_reason);
     out->model = phi__buf_str(&a->model);
+    out->details = phi__buf_str(&a->details);
     out->usage = a->usage;
     out->usage.total_tokens =
         a->usage.input + a->usage.output + a->usage.cache_read + a->usage.cache_write;

@@ -69,7 +69,8 @@ struct phi__assembly {
     phi_usage usage;
     phi_stop_reason stop_reason; /* NONE until known */
     phi__buf raw_stop_reason, model, response_id;
-    size_t hidden;    /* bytes of these three in which no secret stands any more */
+    phi__buf details; /* JSON for the host: phi_message.details */
+    size_t hidden;    /* bytes of these four in which no secret stands any more */
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     phi_str protocol; /* set by the caller: PHI_PROTOCOL_..., static; of opaque blocks */
     bool respond; /* set by the caller: the first call of PHI_RESPOND_TOOL is the answer's text */
@@ -132,10 +133,11 @@ PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str ou
    they are JSON, and the block is incomplete where they are not. */
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
-/* Whether a text is one JSON value; of a long one only its strings and brackets are looked at.
-   Without memory no_memory is set. */
+/* True if a text is one JSON value; beyond a size only strings and brackets are looked at. If memory
+   ends, no_memory is set. */
 PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
-/* Appends a citation, JSON text, to a text block's array. */
+/* Appends a citation, JSON text, to a text block's array. Broken JSON is left out. Text that is not
+   UTF-8 gets U+FFFD. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
 /* Arguments that come whole with a call's start, where deltas may take their place: they wait where
@@ -160,7 +162,10 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
 
 /* A stop word that the codec does not know: the answer ends with what came, and a warning names the
    word. */
-PHI__FN void phi__assembly_unknown_stop(phi__assembly *a);
+static inline void phi__assembly_unknown_stop(phi__assembly *a) {
+    a->stop_reason = PHI_STOP_REASON_STOP;
+    a->unknown_stop = true;
+}
 
 /* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
    Decoders use draft->kind, which stays a call's. */

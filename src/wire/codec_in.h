@@ -56,6 +56,7 @@ typedef struct phi__request_spec {
     size_t item_count;
     const phi__tool_view *tools;
     size_t tool_count;
+    bool searches; /* for a target that defers: its tool search is there, for no tool as well */
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens; /* 0: the model's */
@@ -74,7 +75,7 @@ typedef struct phi__request_spec {
 } phi__request_spec;
 
 struct phi__prefix;
-/* Whether the last message is an answer that the provider paused: it is sent back as it is, and
+/* True if the last message is an answer that the provider paused: it is sent back unchanged, and
    nothing may follow it. */
 PHI__FN bool phi__codec_paused(const phi__request_spec *spec);
 
@@ -184,7 +185,7 @@ typedef enum phi__binding {
     PHI__BINDS_COUNTED, /* the target does not check; its answers get their prefix all the same */
     PHI__BINDS_CHECKED
 } phi__binding;
-/* What a target takes beside text and images. */
+/* The media that a target takes besides text and images. */
 enum {
     PHI__MEDIA_PDF = 1,         /* a PDF, by its bytes */
     PHI__MEDIA_URL = 2,         /* a document by its address */
@@ -237,14 +238,14 @@ typedef struct phi__codec_rules {
     uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; none */
     const char *const *kin; /* protocols that are this wire at other addresses; NULL at their end */
     phi__binding (*binding)(const phi__request_spec *spec); /* PHI__BINDS_NOT */
-    /* it takes system messages behind the user's in mid-conversation; never */
+    /* it takes system messages after the user's in mid-conversation; never */
     bool (*takes_updates)(const phi_model *model);
     /* ... which may add and remove tools: whether it does, and such a block (of a removed tool the
        name alone is given); never */
     bool (*takes_tools)(const phi_model *model);
     void (*put_tool)(phi__buf *out, const phi__tool_view *tool, bool removed);
     const phi__codec_settings *settings; /* takes all, and knows no paths */
-    /* it has a tool search of its own: it takes deferred tools; never */
+    /* it takes deferred tools, by its own tool search; never */
     bool (*defers)(const phi_model *model);
 } phi__codec_rules;
 
@@ -315,10 +316,10 @@ PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
 /* For codecs. */
-/* Whether any of a message is sent: thinking alone, blank text and cut calls are not. */
+/* True if any block of a message is sent: thinking alone, blank text and cut calls are not. */
 PHI__FN bool phi__encode_says(const phi_message *message);
-/* Whether an update is a system message here: where the target takes one, behind the user's message
-   and in front of an answer or the end. */
+/* True if an update is sent as a system message here: the target takes one, it follows the user's
+   message, and an answer or the end follows it. */
 PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed */
 PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */

@@ -11,7 +11,7 @@ enum { PHI__EXTRA_PATH = 160, PHI__EXTRA_WORDS = 240 }; /* bytes */
 
 /* ---- paths ---- */
 
-/* "a.b.c", cut where it is too long. */
+/* "a.b.c", cut if it is too long. */
 typedef struct phi__extra_path {
     char at[PHI__EXTRA_PATH];
     size_t len;

@@ -22,6 +22,17 @@ static inline uint64_t phi__hash(phi_str s, uint64_t seed) {
     return phi__hash_mix(n ^ s.len);
 }
 
+/* The number of the first sixteen hex digits, as phi__hash_hex writes them; 0 if there are none. */
+static inline uint64_t phi__hash_of_hex(phi_str digits) {
+    uint64_t n = 0;
+    size_t i;
+    for (i = 0; i < digits.len && i < 16; i++) {
+        char c = digits.at[i];
+        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
+    }
+    return n;
+}
+
 /* Sixteen hex digits and a terminator. */
 static inline void phi__hash_hex(uint64_t n, char out[17]) {
     int i;

@@ -5,8 +5,8 @@
 
 #include "text/json_cursor_in.h"
 
-/* The value of a member of an object, as it stands there; of equal names the last one. False: none,
-   or no whole object. */
+/* The value of a member of an object, as a view of its text; the last one of equal names counts.
+   False: there is none, or the object is not whole. */
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
 /* Appends the object with `value` in the place of the member's value, or with the member at its
    end. `key` needs no escapes. False: it is no object, and nothing was appended. */

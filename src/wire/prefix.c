@@ -42,8 +42,8 @@ static uint64_t phi__prefix_tool(const phi__tool_view *tool, uint64_t n) {
     return phi__prefix_hash(tool->schema, n + (tool->strict ? 1 : 0));
 }
 
-/* A deferred tool is no part of the prefix until it is used (phi__prefix_uses); that there are any
-   is one, for the tool search stands among the tools. */
+/* A deferred tool becomes part of the prefix when it is used (phi__prefix_uses). The tool search,
+   which is there with the first of them, is part of it from the beginning. */
 static uint64_t phi__prefix_tools(const phi__request_spec *spec) {
     uint64_t n = 0;
     size_t i, deferred = 0;
@@ -51,7 +51,7 @@ static uint64_t phi__prefix_tools(const phi__request_spec *spec) {
     n = spec->tool_count - deferred;
     for (i = 0; i < spec->tool_count; i++)
         if (!spec->tools[i].deferred) n = phi__prefix_tool(&spec->tools[i], n);
-    return deferred > 0 ? phi__hash_mix(n + 1) : n;
+    return phi__takes_deferred(spec) ? phi__hash_mix(n + 1) : n;
 }
 
 static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uint64_t n) {
@@ -63,19 +63,23 @@ static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uin
 }
 
 /* The deferred tools that an answer found or calls, as they are now. */
-static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, uint64_t n) {
+static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, uint64_t n,
+                                 size_t *cost) {
     phi_str name;
-    size_t i, at;
+    size_t i, at, found = 0;
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
             n = phi__prefix_use(e->spec, c->name, n);
-        for (at = 0; phi__takes_reference(c, &at, &name);) n = phi__prefix_use(e->spec, name, n);
+        for (at = 0; phi__takes_reference(c, &at, &name); found++)
+            n = phi__prefix_use(e->spec, name, n);
     }
+    *cost += 1 + found / 8;
     return n;
 }
 
-/* Of the values alone, as targets compare them: a session's file writes arguments anew. */
+/* The hash of the values, which are all that targets compare: the text of arguments changes when a
+   session's file is written. */
 static uint64_t phi__prefix_arguments(phi__encoder *e, phi_str arguments, uint64_t n) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str written = PHI__LIT("{}");
@@ -105,7 +109,7 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* Of all but thinking, and what no target is sent. 0: nothing of it is sent. */
+/* The hash of all that is sent, but thinking. 0: nothing of the message is sent. */
 static uint64_t phi__prefix_message(phi__encoder *e, const phi_message *m) {
     uint64_t n = (uint64_t)m->role | (m->is_error ? 16u : 0u) | (m->is_update ? 32u : 0u);
     bool any = m->role == PHI_ROLE_TOOL_RESULT;
@@ -147,8 +151,11 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
         if (r->form == PHI__PREFIX_FORM) return *(const phi__prefix_kept *)(const void *)r->json.at;
     made.hash = phi__prefix_message(e, item->message);
     made.thinking = phi__prefix_thinking(item->message);
-    for (i = 0; i < item->message->content_count; i++)
-        *cost += (item->message->content[i].text.len + item->message->content[i].data.len) / 4096;
+    for (i = 0; i < item->message->content_count; i++) {
+        const phi_content *c = &item->message->content[i];
+        *cost += (c->text.len + c->data.len + c->replay.len + c->arguments.len + c->citations.len) /
+                 4096;
+    }
     if (item->rendered == NULL) return made;
     kept = (phi__prefix_kept *)phi_arena_alloc(item->arena, sizeof *kept);
     if (kept == NULL) {
@@ -200,10 +207,8 @@ static void phi__prefix_look(phi__encoder *e, phi__prefix *p, size_t *cost) {
         if (phi__prefix_valid(e, p, m)) p->thinks[p->at] = PHI__PREFIX_VALID;
     }
     if (hash != 0 && m->role != PHI_ROLE_EXTENSION) p->now = phi__hash_mix(p->now ^ hash);
-    if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT) {
-        p->now = phi__prefix_uses(e, m, p->now);
-        (*cost)++;
-    }
+    if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT)
+        p->now = phi__prefix_uses(e, m, p->now, cost);
     p->at++;
 }
 

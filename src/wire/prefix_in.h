@@ -7,11 +7,10 @@
    that thinks: a hash of that prefix, and parts of it with the thinking sent last
    (phi_message.prefix, .prefix_parts). Before a request is rendered they are compared with the
    request as it is now: thinking whose prefix has changed, and thinking before which another block
-   is missing, is left out. What a compaction, a rewrite, another model, a restore or a hook did to
-   the history needs no case of its own.
+   is missing, is left out. So a compaction, a rewrite, another model, a restore and a hook need no
+   code here.
 
-   An answer without these numbers, of a file of before, counts as valid while nothing was
-   rewritten. Cost: nothing for a target that neither checks nor is asked to think. Otherwise each
+   An answer from an older file has no such numbers: it counts as valid while nothing was rewritten. Cost: nothing for a target that neither checks nor is asked to think. Otherwise each
    message is hashed once and its hash kept with it; a request hashes its new messages and reads
    the number of each older one. */
 #ifndef PHI_WIRE_PREFIX_IN_H
@@ -53,7 +52,7 @@ typedef struct phi__prefix {
 PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts);
 /* Hashes items, as far as the units go, and then decides. False: the units are used up. */
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units);
-/* Whether the thinking of an answer goes back: this target minted it, and it is still valid. */
+/* True if the thinking of an answer goes back: this target made it, and it is still valid. */
 PHI__FN bool phi__prefix_sends(const phi__encoder *e, size_t item);
 /* phi_message.prefix and .prefix_parts of the answer to this request. */
 PHI__FN uint64_t phi__prefix_value(const phi__prefix *p);

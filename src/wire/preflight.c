@@ -92,7 +92,7 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-/* An image may be of any type: a line of text replaces one that the target does not take. */
+/* An image may have any type: a line of text replaces it if the target does not take it. */
 static phi_status phi__preflight_media(phi__preflight_check *p, size_t at, size_t block) {
     const phi_message *m = p->spec->items[at].message;
     const phi_content *c = &m->content[block];

@@ -127,9 +127,36 @@ PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *me
     return false;
 }
 
+PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi__json_cursor c;
+    phi_json *root = NULL;
+    phi_status status;
+    if (json.len > PHI__ASSEMBLY_PROOF_MOST) {
+        phi__json_cursor_init(&c, json);
+        return phi__json_cursor_skip(&c) && phi__json_cursor_done(&c);
+    }
+    status = phi_json_parse(e->arena, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    phi_arena_reset(e->arena, mark);
+    return status == PHI_OK;
+}
+
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c) {
+    phi_str json = phi__str_trim(c->replay);
+    if (json.len == 0 || json.at[0] != '{' || !phi__render_goes(e, json)) return;
     phi__json_write_comma(&e->scratch);
-    phi__buf_add_str(&e->scratch, phi__str_trim(c->replay));
+    phi__buf_add_str(&e->scratch, json);
+}
+
+PHI__FN void phi__render_rest(phi__encoder *e, phi_str object) {
+    phi_str inside;
+    if (object.len <= 2 || object.at[0] != '{' || !phi__render_goes(e, object)) return;
+    inside = phi__str_trim(object);
+    inside = phi__str_trim(phi__str(inside.at + 1, inside.len - 2));
+    if (inside.len == 0) return;
+    phi__buf_char(&e->scratch, ',');
+    phi__buf_add_str(&e->scratch, inside);
 }
 
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item) {
@@ -338,6 +365,20 @@ PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c) {
         phi__buf_text(&e->scratch, "\\n");
     }
     phi__render_text(e, c->text);
+}
+
+PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"text\",\"text\":\"");
+    phi__render_said(e, c);
+    phi__buf_text(&e->scratch, "\"}");
+}
+
+PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text) {
+    phi__json_write_comma(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"text\"");
+    phi__render_text_member(e, "text", text);
+    phi__buf_char(&e->scratch, '}');
 }
 
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {

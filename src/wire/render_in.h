@@ -35,22 +35,31 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 /* ---- images, documents, audio ---- */
 
-/* Whether this target's protocol made the message, by whatever model of it. */
+/* True if any model of this target's protocol made the message. */
 PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
 
-/* Whether an opaque block goes back: it is of this protocol, and whole. */
+/* True if an opaque block goes back: it is of this protocol, and whole. */
 PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c);
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
-/* The block's JSON as it is, with a comma before it where one is needed. */
+/* True if a request may hold a text as a value: JSON without half of a surrogate pair, which
+   servers refuse. Answers are checked when they come, but transcripts come from files and hosts as
+   well, and one broken value makes every later request fail. Beyond a size only strings and
+   brackets are looked at. Uses and resets e->arena. */
+PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
+/* The block's JSON as it is, with a comma before it where one is needed; nothing if it is no
+   object. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
-/* Whether the next message behind an answer and its results is the user's. */
+/* Appends the members of an object to the object that is being written. */
+PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
+/* True if the next message after an answer and its results is the user's. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
-/* Whether an answer's server-side calls without a result can get none any more: the user has spoken
-   since. Providers refuse such a call. `is_call`: whether an opaque block's name is a call's. */
+/* True if an answer's server-side calls without a result can get none any more, because the user
+   has spoken since. Providers refuse such a call. is_call: true for the name of an opaque block
+   that is a call. */
 PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
                                   bool (*is_call)(phi_str name));
-/* Whether a later opaque block of the message names this call's id: `id` and `ref` are the paths of
-   the ids in a call and in a result. */
+/* True if a later opaque block of the message names this call's id: `id` and `refs` are the paths
+   of the ids in a call and in results. */
 PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
                                      const char *const *refs);
 
@@ -89,6 +98,10 @@ PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *m
 /* The inside of a string, into the scratch buffer: a text; of a document, "Document: " and its
    title on a line, where it has one, then its text. */
 PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
+/* {"type":"text","text":...}, with a comma before it where one is needed: a block as
+   phi__render_said writes it, and a text. */
+PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
+PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
 
 /* Text, media and opaque blocks of a message, each by the codec's own function; blank text is left
    out, and so are all others where `media` is false. `said` writes phi__render_said; `opaque` NULL:

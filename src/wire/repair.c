@@ -89,7 +89,7 @@ static void phi__repair_blanks(phi__repairing *r) {
         r->at++;
 }
 
-/* The escape behind a backslash. */
+/* Reads the escape after a backslash. */
 static bool phi__repair_escape(phi__repairing *r, char quote) {
     static const char plain[] = "\"\\/bfnrt";
     char c;
@@ -238,7 +238,7 @@ static bool phi__repair_list(phi__repairing *r, char close) {
     if (++r->depth > PHI__REPAIR_DEPTH) return false;
     for (;;) {
         phi__repair_blanks(r);
-        if (r->at == r->end) { /* a number may have been cut, and behind '{' anything may follow */
+        if (r->at == r->end) { /* a number may have been cut, and after '{' anything may follow */
             if (first || r->number) return false;
             r->faults |= PHI__REPAIR_OPEN;
             break;
@@ -319,7 +319,7 @@ static bool phi__repair_inside(phi__buf *out, phi_str text, uint32_t *faults, ui
     return read;
 }
 
-/* Without the fence around it. */
+/* The text without the fence around it. */
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
     *faults |= PHI__REPAIR_FENCE;
@@ -330,7 +330,7 @@ static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     return phi__str_trim(text);
 }
 
-/* A second object behind the first, which begins at `from` of `out`. */
+/* Reads a second object after the first, which begins at `from` in `out`. */
 static bool phi__repair_second(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
     const char *at = rest.at;
     size_t second = out->len, first = second - from;
@@ -348,7 +348,7 @@ static bool phi__repair_second(phi__buf *out, size_t from, phi_str rest, uint32_
     return true;
 }
 
-/* The text behind an object. */
+/* Reads the text after an object. */
 static bool phi__repair_rest(phi__buf *out, size_t from, phi_str rest, uint32_t *faults) {
     size_t i;
     rest = phi__str_trim(rest);
@@ -437,7 +437,7 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
     phi__buf_free(&out);
 }
 
-/* The list or object that a string stands for; NULL: none. */
+/* The list or object that a string holds as JSON; NULL: it holds none. */
 static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     const char *at, *end;
     uint32_t faults = 0;
@@ -456,8 +456,7 @@ static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     return node;
 }
 
-/* Members that the schema wants as lists or objects, and that came as strings. Whether there were
-   any. */
+/* Replaces strings by the lists or objects that the schema wants there. False: there were none. */
 static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_json *arguments) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     const phi_json *property;

@@ -60,7 +60,7 @@ PHI__FN bool phi__takes_deferred(const phi__request_spec *spec) {
     size_t i;
     for (i = 0; i < spec->tool_count; i++)
         if (spec->tools[i].deferred) return true;
-    return false;
+    return spec->searches;
 }
 
 PHI__FN bool phi__takes_reference(const phi_content *block, size_t *at, phi_str *name) {

@@ -24,10 +24,10 @@ PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
 /* Adds the scratch buffer as a piece, then the raw tool as it is. */
 PHI__FN void phi__takes_put_raw(phi__encoder *e, const phi__tool_view *tool);
-/* A tool of the request is deferred: the target's tool search has to be among them. */
+/* A tool of the request is deferred, or was: the target's tool search has to be among them. */
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
-/* The next tool that a block refers to, the result of a tool search of Claude; from *at on, which
-   moves behind it. False: there is none. */
+/* Finds the next tool that the result of Claude's tool search names, from *at on, and advances *at
+   past it. False: there is none. */
 PHI__FN bool phi__takes_reference(const phi_content *block, size_t *at, phi_str *name);
 /* The level of thinking that is sent for the wanted one. */
 PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__request_spec *spec);

@@ -552,20 +552,51 @@ TEST(an_agent_says_what_its_model_takes) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(thinking_tokens_and_temperature_are_in_the_next_request_and_its_loop_id),
-          TEST_ENTRY(cache_marks_and_the_choice_of_tools_are_in_the_next_request),
-          TEST_ENTRY(retries_are_those_that_were_set),
-          TEST_ENTRY(limits_and_budgets_are_those_that_were_set),
-          TEST_ENTRY(deadlines_are_those_that_were_set),
-          TEST_ENTRY(calls_run_in_the_order_that_was_set_with_the_deadline_that_was_set),
-          TEST_ENTRY(compaction_is_that_which_was_set),
-          TEST_ENTRY(hooks_and_filters_are_those_that_were_set),
-          TEST_ENTRY(the_rest_is_shown_by_the_desc_and_the_repeat_guard_counts_by_it),
-          TEST_ENTRY(the_records_of_the_next_run_show_the_new_values),
-          TEST_ENTRY(some_settings_count_during_a_run_and_the_others_wait_for_its_end),
-          TEST_ENTRY(a_run_that_was_saved_goes_on_with_the_settings_that_its_agent_had),
-          TEST_ENTRY(a_bad_value_changes_nothing_and_is_named),
-          TEST_ENTRY(want_of_memory_changes_nothing),
-          TEST_ENTRY(a_list_of_models_is_set_and_taken_away_and_settings_are_the_agents_own),
-          TEST_ENTRY(an_agent_of_one_run_keeps_its_settings),
-          TEST_ENTRY(an_agent_says_what_its_model_takes))
+/* ---- deferred tools ---- */
+
+TEST(the_part_of_the_window_above_which_tools_are_deferred_counts_from_the_next_run_on) {
+    static const uint32_t percent[] = {1, PHI_UNLIMITED, 0};
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), to;
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    size_t i;
+    tool.may_defer = true;
+    desc.model.context_window = 400;
+    agent = agent_with(r, &desc, &tool);
+    for (i = 0; i < 4; i++) rig_says(r, "Here.");
+    (void)run(r, agent);
+    CHECK(has(r, 0, "\"name\":\"echo\""));
+    memset(&to, 0, sizeof to);
+    for (i = 0; i < 3; i++) {
+        to.defer_percent = percent[i];
+        set(agent, &to, PHI_SET_DEFER_PERCENT);
+        CHECK_EQ_INT(now_of(agent).defer_percent, i == 2 ? 10 : percent[i]);
+        (void)run(r, agent);
+        CHECK_EQ_INT(has(r, i + 1, "\"name\":\"load_tools\""), i == 0);
+        CHECK_EQ_INT(has(r, i + 1, "\"name\":\"echo\""), i != 0);
+    }
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_DEFER_PERCENT), PHI_BUSY);
+    rig_free(r);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(thinking_tokens_and_temperature_are_in_the_next_request_and_its_loop_id),
+    TEST_ENTRY(cache_marks_and_the_choice_of_tools_are_in_the_next_request),
+    TEST_ENTRY(retries_are_those_that_were_set),
+    TEST_ENTRY(limits_and_budgets_are_those_that_were_set),
+    TEST_ENTRY(deadlines_are_those_that_were_set),
+    TEST_ENTRY(calls_run_in_the_order_that_was_set_with_the_deadline_that_was_set),
+    TEST_ENTRY(compaction_is_that_which_was_set),
+    TEST_ENTRY(hooks_and_filters_are_those_that_were_set),
+    TEST_ENTRY(the_rest_is_shown_by_the_desc_and_the_repeat_guard_counts_by_it),
+    TEST_ENTRY(the_records_of_the_next_run_show_the_new_values),
+    TEST_ENTRY(some_settings_count_during_a_run_and_the_others_wait_for_its_end),
+    TEST_ENTRY(a_run_that_was_saved_goes_on_with_the_settings_that_its_agent_had),
+    TEST_ENTRY(a_bad_value_changes_nothing_and_is_named),
+    TEST_ENTRY(want_of_memory_changes_nothing),
+    TEST_ENTRY(a_list_of_models_is_set_and_taken_away_and_settings_are_the_agents_own),
+    TEST_ENTRY(an_agent_of_one_run_keeps_its_settings),
+    TEST_ENTRY(an_agent_says_what_its_model_takes),
+    TEST_ENTRY(the_part_of_the_window_above_which_tools_are_deferred_counts_from_the_next_run_on))

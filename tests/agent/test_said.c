@@ -215,6 +215,53 @@ TEST(options_are_copied_sent_and_changed_in_the_next_request) {
     rig_free(r);
 }
 
+typedef struct resetting {
+    phi_agent agent;
+    int sets;
+} resetting;
+
+/* The request is made, and not sent yet. */
+static phi_verdict set_options_again(void *user_data, phi_hook *hook) {
+    resetting *s = (resetting *)user_data;
+    phi_agent_desc got;
+    (void)hook;
+    CHECK_EQ_INT(phi_agent_get_desc(s->agent, &got), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set(s->agent, &got, PHI_SET_OPTIONS | PHI_SET_EXTRA), PHI_OK);
+    s->sets++;
+    return PHI_ALLOW;
+}
+
+TEST(options_set_while_a_request_is_under_way_leave_it_as_it_is) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), got;
+    const char *stops[] = {"END"};
+    resetting s = PHI_ZERO;
+    phi_raw_tool raw;
+    int i;
+    raw.protocol = PHI_PROTOCOL_ANTHROPIC;
+    raw.json = "{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}";
+    desc.raw_tools = &raw;
+    desc.raw_tool_count = 1;
+    desc.options.stop = stops;
+    desc.options.stop_count = 1;
+    desc.hook_fn = set_options_again;
+    desc.user_data = &s;
+    desc.hook_points = PHI_HOOK_CREDENTIAL;
+    s.agent = rig_agent(r, &desc);
+    rig_says(r, "One.");
+    CHECK_EQ_INT(phi_prompt(s.agent, "Hi"), PHI_OK);
+    for (i = 0; i < 50; i++) {
+        CHECK_EQ_INT(phi_agent_get_desc(s.agent, &got), PHI_OK);
+        CHECK_EQ_INT(phi_agent_set(s.agent, &got, PHI_SET_OPTIONS), PHI_OK);
+        (void)phi_step(rig_runtime(r), 0);
+    }
+    CHECK_EQ_INT(rig_run_until(r, 6000000), 0);
+    CHECK(s.sets > 0);
+    CHECK(has(r, 0, "\"stop_sequences\":[\"END\"]"));
+    CHECK(has(r, 0, "\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}],"));
+    rig_free(r);
+}
+
 TEST(a_bad_option_makes_no_agent) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -588,6 +635,7 @@ TEST_MAIN(
     TEST_ENTRY(an_extra_of_what_this_request_has_fails_the_call_before_anything_is_sent),
     TEST_ENTRY(the_extra_of_a_request_goes_on_after_a_snapshot),
     TEST_ENTRY(options_are_copied_sent_and_changed_in_the_next_request),
+    TEST_ENTRY(options_set_while_a_request_is_under_way_leave_it_as_it_is),
     TEST_ENTRY(a_bad_option_makes_no_agent), TEST_ENTRY(raw_tools_are_sent_to_their_protocol_alone),
     TEST_ENTRY(a_request_that_names_its_tools_gets_no_raw_ones),
     TEST_ENTRY(a_hosted_tool_is_answered_by_a_function_of_the_host),

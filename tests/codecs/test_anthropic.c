@@ -385,6 +385,39 @@ TEST(a_missing_end_marker_is_fine_once_the_stop_reason_is_there_and_all_blocks_a
     stream_free(&s);
 }
 
+/* Details of the message for the host, when message_start's message has `members` as well. */
+static void check_diagnosed(const char *members, const char *want) {
+    char text[600];
+    stream s;
+    (void)snprintf(text, sizeof text,
+                   "data: {\"type\":\"message_start\",\"message\":{%s\"id\":\"msg_\\u00411\"}}\n\n",
+                   members);
+    stream_begin(&s, P);
+    stream_text(&s, text);
+    stream_text(&s, DONE("end_turn") END);
+    stream_end(&s);
+    CHECK_EQ_INT(s.message.stop_reason, PHI_STOP_REASON_STOP);
+    CHECK_STR(s.message.details, want);
+    stream_free(&s);
+}
+
+TEST(cache_diagnostics_are_details_of_the_answer_with_its_id) {
+    stream s;
+    check_diagnosed("\"diagnostics\":{\"cache_miss_reason\":{\"type\":\"system_changed\","
+                    "\"cache_missed_input_tokens\": 41}},",
+                    "{\"id\":\"msg_A1\",\"diagnostics\":{\"cache_miss_reason\":{\"type\":"
+                    "\"system_changed\",\"cache_missed_input_tokens\": 41}}}");
+    check_diagnosed("\"diagnostics\":null,", "{\"id\":\"msg_A1\",\"diagnostics\":null}");
+    check_diagnosed("\"diagnostics\":{\"of_later_years\":[1]},",
+                    "{\"id\":\"msg_A1\",\"diagnostics\":{\"of_later_years\":[1]}}");
+    check_diagnosed("", "");
+    stream_begin(&s, P);
+    stream_whole(&s, "{\"type\":\"message\",\"id\":\"m\",\"content\":[],\"stop_reason\":"
+                     "\"end_turn\",\"diagnostics\":{\"cache_miss_reason\":null}}");
+    CHECK_STR(s.message.details, "{\"id\":\"m\",\"diagnostics\":{\"cache_miss_reason\":null}}");
+    stream_free(&s);
+}
+
 TEST(null_counts_leave_what_was_said_before) {
     stream s;
     stream_of(&s, P,
@@ -595,6 +628,7 @@ TEST_MAIN(TEST_ENTRY(models_before_4_6_think_by_budget_and_keep_room_for_the_ans
           TEST_ENTRY(events_without_a_name_line_are_read),
           TEST_ENTRY(
               a_missing_end_marker_is_fine_once_the_stop_reason_is_there_and_all_blocks_are_closed),
+          TEST_ENTRY(cache_diagnostics_are_details_of_the_answer_with_its_id),
           TEST_ENTRY(null_counts_leave_what_was_said_before),
           TEST_ENTRY(arguments_that_come_whole_with_the_block_are_taken_unless_deltas_follow),
           TEST_ENTRY(blocks_of_unknown_types_are_kept_and_unknown_events_are_read_over),

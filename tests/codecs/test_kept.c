@@ -332,12 +332,12 @@ TEST(citations_are_one_array_whatever_comes) {
     size_t block;
     kept_begin(&s, PHI_PROTOCOL_OPENAI_CHAT);
     block = phi__assembly_open(&s.assembly, PHI_CONTENT_TEXT, -1);
-    phi__kept_cite(&s.assembly, SIZE_MAX, PHI__LIT("1"));
-    phi__kept_cite(&s.assembly, block, PHI__LIT(""));
-    phi__kept_cite(&s.assembly, block, PHI__LIT("{\"a\":1} x"));
+    phi__assembly_cite(&s.assembly, SIZE_MAX, PHI__LIT("1"));
+    phi__assembly_cite(&s.assembly, block, PHI__LIT(""));
+    phi__assembly_cite(&s.assembly, block, PHI__LIT("{\"a\":1} x"));
     CHECK_EQ_INT(s.assembly.drafts[block].citations.len, 0);
-    phi__kept_cite(&s.assembly, block, PHI__LIT("{\"a\":1}"));
-    phi__kept_cite(&s.assembly, block, PHI__LIT("\"\xff\""));
+    phi__assembly_cite(&s.assembly, block, PHI__LIT("{\"a\":1}"));
+    phi__assembly_cite(&s.assembly, block, PHI__LIT("\"\xff\""));
     CHECK_STR(phi__buf_str(&s.assembly.drafts[block].citations), "[{\"a\":1},\"\xef\xbf\xbd\"]");
     CHECK_EQ_INT(phi__kept_text(&s.assembly), block);
     stream_free(&s);

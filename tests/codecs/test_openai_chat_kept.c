@@ -268,6 +268,36 @@ TEST(broken_values_are_left_out) {
     stream_free(&s);
 }
 
+/* A list of lists of lists. */
+static void deep(stream *s, int depth) {
+    char text[2200];
+    int i;
+    for (i = 0; i < depth; i++) {
+        text[i] = '[';
+        text[depth + i] = ']';
+    }
+    text[2 * depth] = '\0';
+    stream_text(s, "data: {\"choices\":[{\"delta\":{\"x\":");
+    stream_text(s, text);
+    stream_text(s, "}}]}\n\n");
+}
+
+TEST(a_member_as_deep_as_json_may_be_is_no_lack_of_memory) {
+    int depth;
+    for (depth = 508; depth <= 512; depth++) {
+        stream s;
+        kept_begin(&s, P);
+        delta(&s, "{'content':'Hi'}");
+        deep(&s, depth);
+        deep(&s, depth);
+        end(&s, "stop");
+        CHECK_EQ_INT(s.assembly.failure.kind, PHI_FAILURE_NONE);
+        CHECK_EQ_INT(s.message.content_count, 2);
+        CHECK_EQ_INT(s.content[1].incomplete, depth >= 512);
+        stream_free(&s);
+    }
+}
+
 TEST(a_broken_block_of_a_file_breaks_no_request) {
     static const char *const blocks[] = {"{\"tool_calls\":[{\"id\":1}],\"x\":[1]}",
                                          "{\"tool_calls\":[{]}", "{\"tool_calls\":[]}",
@@ -396,6 +426,7 @@ TEST_MAIN(
     TEST_ENTRY(openrouter_gets_its_annotations_of_files_back_and_nobody_else),
     TEST_ENTRY(parts_of_mistrals_content_go_back_in_their_place),
     TEST_ENTRY(an_unknown_reason_to_stop_leaves_what_came), TEST_ENTRY(broken_values_are_left_out),
+    TEST_ENTRY(a_member_as_deep_as_json_may_be_is_no_lack_of_memory),
     TEST_ENTRY(a_broken_block_of_a_file_breaks_no_request),
     TEST_ENTRY(a_stream_of_kept_members_cut_at_every_byte_is_the_same_answer),
     TEST_ENTRY(two_hundred_thousand_pieces_are_read_in_a_moment),

@@ -2,6 +2,8 @@
    text, cut at every byte. */
 #include "wire/wire_support.h"
 
+#include <time.h>
+
 #define P PHI_PROTOCOL_OPENAI_CHAT
 #define THINK PHI_QUIRK_THINK_TAGS
 #define OPEN (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_THINK_OPEN)
@@ -524,6 +526,51 @@ TEST(text_held_back_for_a_call_is_bounded) {
     free(x);
 }
 
+/* A call with many parameters; its processor time in milliseconds. */
+static double parameters(const char *head, const char *one, size_t count, const char *tail) {
+    size_t each = strlen(one), n = strlen(head), i;
+    char *text = (char *)malloc(n + each * count + strlen(tail) + 1);
+    clock_t start = clock();
+    stream s;
+    memcpy(text, head, n);
+    for (i = 0; i < count; i++, n += each) memcpy(text + n, one, each);
+    memcpy(text + n, tail, strlen(tail) + 1);
+    begin(&s, ALL);
+    say(&s, text, strlen(text));
+    stop(&s, "stop");
+    CHECK_EQ_INT(s.assembly.count, 1);
+    CHECK_EQ_INT(s.assembly.drafts[0].kind, PHI_CONTENT_TOOL_CALL);
+    stream_free(&s);
+    free(text);
+    return (double)(clock() - start) * 1000 / CLOCKS_PER_SEC;
+}
+
+TEST(tens_of_thousands_of_parameters_are_read_once) {
+    CHECK(parameters("<function=read>", "<parameter=a>\n\n\n</parameter>", 32000, "</function>") <
+          8000);
+    CHECK(parameters("<function=read>", "\n<parameter=a>1", 64000, "</parameter></function>") <
+          8000);
+}
+
+TEST(a_thousand_calls_of_one_function_take_the_memory_of_one_schema) {
+    static char schema[40000];
+    phi__tool_view tool = tools[0];
+    size_t n = (size_t)sprintf(schema, "{\"type\":\"object\",\"properties\":{\"a\":{}"), i;
+    stream s;
+    for (i = 0; i < 1000; i++) n += (size_t)sprintf(schema + n, ",\"p%u\":{}", (unsigned)i);
+    n += (size_t)sprintf(schema + n, "}}");
+    tool.schema = phi__str(schema, n);
+    begin(&s, ALL);
+    s.assembly.tools = &tool;
+    s.assembly.tool_count = 1;
+    s.memory.limit_bytes = 4 << 20;
+    for (i = 0; i < 1000; i++) say(&s, "<function=read></function>", 26);
+    stop(&s, "stop");
+    CHECK(!s.assembly.no_memory);
+    CHECK_EQ_INT(s.assembly.count, 1000);
+    stream_free(&s);
+}
+
 TEST(the_text_of_small_models_survives_every_failed_allocation) {
     int n = 0;
     bool tripped;
@@ -568,4 +615,6 @@ TEST_MAIN(TEST_ENTRY(thinking_between_tags_is_thinking_wherever_it_is_cut),
           TEST_ENTRY(floods_of_tags_cost_no_more_than_their_bytes),
           TEST_ENTRY(any_text_is_the_same_however_it_is_cut),
           TEST_ENTRY(text_held_back_for_a_call_is_bounded),
+          TEST_ENTRY(tens_of_thousands_of_parameters_are_read_once),
+          TEST_ENTRY(a_thousand_calls_of_one_function_take_the_memory_of_one_schema),
           TEST_ENTRY(the_text_of_small_models_survives_every_failed_allocation))

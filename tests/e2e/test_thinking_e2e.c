@@ -2,6 +2,7 @@
    Bedrock, against the mock's check (tests/mock/binding.py): whatever is changed on the way, no
    request is refused, and none has thinking that would be dropped without a word. Each story says
    how many thinking blocks went, beside those of a client by hand that only ever appends. */
+#include "agent/dry_run.h"
 #include "agent/snapshot.h"
 #include "e2e/e2e.h"
 #include "evaluate/evaluate.h"
@@ -396,6 +397,45 @@ STORY(each_model_is_given_its_own_thinking, another_model_and_back, 0, 0)
 STORY(an_evaluation_costs_no_thinking, evaluation_of_two, 0, 0)
 STORY(a_model_that_always_thinks_needs_no_word_of_it, a_model_of_which_nothing_is_said, 84, 84)
 
+/* ---- what is foreseen ---- */
+
+/* What phi_preflight_thinking says, in a static buffer. */
+static const char *foreseen(life *l) {
+    static char words[400];
+    phi_memory memory;
+    phi_arena arena;
+    phi_status status;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    status = phi_preflight_thinking(l->s->agent, &arena, words, sizeof words);
+    CHECK_EQ_INT(status, words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
+    phi_arena_free(&arena);
+    return words;
+}
+
+/* The head is made anew at Bedrock, for other tools, and then with the system prompt of now. */
+TEST(a_changed_head_is_foreseen_where_it_costs_thinking) {
+    int wire;
+    for (wire = MESSAGES; wire < WIRES; wire++) {
+        bool costs = wire == BEDROCK;
+        life l;
+        if (!life_begin(&l, wire, "/s/lookup")) return;
+        asks(&l, 1);
+        CHECK_EQ_INT(phi_agent_set_system_prompt(l.s->agent, "You are a king."), PHI_OK);
+        CHECK_EQ_STR(foreseen(&l), ""); /* it is appended */
+        CHECK_EQ_INT(phi_agent_set_tools(l.s->agent, l.tools, 3), PHI_OK);
+        CHECK_EQ_STR(foreseen(&l), costs ? "the thinking of 2 answers, from entry 3 on, will be "
+                                           "left out: the system prompt has changed"
+                                         : "");
+        asks(&l, 1); /* from here on the cause is that of the first answer */
+        CHECK_EQ_INT(phi_agent_set_tools(l.s->agent, l.tools, 2), PHI_OK);
+        CHECK_EQ_STR(foreseen(&l), costs ? "the thinking of 4 answers, from entry 3 on, will be "
+                                           "left out: the system prompt has changed"
+                                         : "");
+        crowd_free(l.c);
+    }
+}
+
 TEST(one_life_has_it_all) { tell("everything_at_once", everything_at_once, NULL); }
 
 /* ---- random lives, with answers of every shape ---- */
@@ -538,6 +578,7 @@ MOCK_MAIN(e2e_options, TEST_ENTRY(all_thinking_goes_back_while_tools_are_called)
           TEST_ENTRY(each_model_is_given_its_own_thinking),
           TEST_ENTRY(an_evaluation_costs_no_thinking),
           TEST_ENTRY(a_model_that_always_thinks_needs_no_word_of_it),
+          TEST_ENTRY(a_changed_head_is_foreseen_where_it_costs_thinking),
           TEST_ENTRY(one_life_has_it_all),
           TEST_ENTRY(no_life_is_refused_and_none_is_dropped_without_a_word),
           TEST_ENTRY(a_history_that_was_edited_on_its_way_meets_the_check))

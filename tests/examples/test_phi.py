@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """phi, the command, against the mock server: one question, pipes, exit codes, tapes, sessions that are killed, and the
 chat, driven in tmux where it is installed, and on a pseudo terminal."""
+import base64
 import fcntl
 import json
 import os
@@ -241,6 +242,109 @@ class OneQuestion(Folder):
         self.assertRegex(out, r"(?m)^groq +openai/gpt-oss-20b +GROQ_API_KEY \(set\)$")
         self.assertRegex(out, r"(?m)^openai +gpt-5-mini +OPENAI_API_KEY$")
         self.assertNotIn("secret", out)
+
+
+PNG = (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\6\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0"
+       b"\5\0\1\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82")
+PDF = b"%PDF-1.4\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+WAV = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0data\0\0\0\0"
+
+
+class Attached(Folder):
+    def bytes(self, name, data):
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write(data)
+
+    def sent(self):
+        return [message["content"] for message in mock.asked()[-1]["messages"] if message["role"] == "user"]
+
+    def test_files_go_before_the_question_by_their_content(self):
+        self.bytes("paper", PDF)
+        self.bytes("a.txt", PNG)
+        self.bytes("talk.pdf", "Größe: 3\n".encode())
+        mock.asked()
+        self.assertEqual(self.phi("-a", "paper", "--attach", "a.txt", "--attach=talk.pdf", "What", "is", "it?")[2], 0)
+        paper, image, words, question = self.sent()[0]
+        self.assertEqual((paper["type"], paper["title"], paper["source"]["media_type"]),
+                         ("document", "paper", "application/pdf"))
+        self.assertEqual(base64.b64decode(paper["source"]["data"]), PDF)
+        self.assertEqual((image["type"], image["source"]["media_type"]), ("image", "image/png"))
+        self.assertEqual(base64.b64decode(image["source"]["data"]), PNG)
+        self.assertEqual((words["title"], words["source"]),
+                         ("talk.pdf", {"type": "text", "media_type": "text/plain", "data": "Größe: 3\n"}))
+        self.assertEqual((question["type"], question["text"]), ("text", "What is it?"))
+
+    def test_a_text_that_begins_as_another_type_is_a_text(self):
+        for words in (b"ID3 is a format", b"12345678WAVE", b"GIF8"):
+            with self.subTest(words=words):
+                self.bytes("a", words)
+                mock.asked()
+                self.assertEqual(self.phi("-a", "a", "go")[2], 0)
+                self.assertEqual(self.sent()[0][0]["source"]["data"], words.decode())
+
+    def test_a_pipe_is_the_question_and_a_session_keeps_the_file(self):
+        self.bytes("a.pdf", PDF)
+        self.assertEqual(self.phi("--session", "s", "-a", "a.pdf", text="from a pipe")[2], 0)
+        mock.asked()
+        self.assertEqual(self.phi("--session", "s", "and now?")[2], 0)
+        first, second = self.sent()
+        self.assertEqual([part["type"] for part in first], ["document", "text"])
+        self.assertEqual([part["type"] for part in second], ["text"])
+
+    def test_what_cannot_be_attached_is_named_and_nothing_is_sent(self):
+        self.bytes("talk.wav", WAV)
+        self.bytes("empty", b"")
+        self.bytes("odd", b"\0\1\2")
+        self.bytes("cut", b"caf\xc3")
+        self.bytes("zip", b"PK\3\4\0\0")
+        self.bytes("a.docx", b"PK\3\4\0\0")
+        self.bytes("large", b"x" * (20 << 20) + b"x")
+        self.bytes("half", b"x" * (11 << 20))
+        unknown = "neither text nor a document, image or sound of a known type"
+        mock.asked()
+        for args, said in [
+                (("-a", "talk.wav"), "talk.wav: claude-sonnet-4-5 takes no such sound (audio/wav)"),
+                (("-a", "a.docx"), "a.docx: claude-sonnet-4-5 takes no such document (application/vnd.openxmlformats-"
+                                   "officedocument.wordprocessingml.document)"),
+                (("-a", "not/there"), "not/there: No such file or directory"),
+                (("-a", "."), ".: Is a directory"),
+                (("-a", "empty"), "empty: the file is empty"), (("-a", "odd"), "odd: " + unknown),
+                (("-a", "cut"), "cut: " + unknown), (("-a", "zip"), "zip: " + unknown),
+                (("-a", "large"), "large: more than 20 MiB of files"),
+                (("-a", "half", "-a", "half"), "half: more than 20 MiB of files"),
+                (("-a", "empty") * 17, "at most 16 files: empty (phi --help)"),
+                (("-a", "empty", "models"), "--attach wants a question, or a chat (phi --help)")]:
+            with self.subTest(args=args[:4]):
+                out, err, code = self.phi(*args, *(["go"] if "models" not in args else []))
+                self.assertEqual((out, err, code), ("", "phi: %s\n" % said, 2))
+        self.assertEqual(mock.asked(), [])
+
+    def test_the_largest_and_the_most_files_are_sent(self):
+        self.bytes("large", b"x" * (20 << 20))
+        self.assertEqual(self.phi("-a", "large", "go")[2], 0)
+        mock.asked()
+        self.bytes("a", b"a")
+        self.assertEqual(self.phi(*("-a", "a") * 16, "go")[2], 0)
+        self.assertEqual(len(self.sent()[0]), 17)
+
+    def test_in_a_chat_they_go_with_the_first_prompt_alone(self):
+        self.bytes("a.pdf", PDF)
+        mock.asked()
+        terminal, slave = os.openpty()
+        child = subprocess.Popen([PHI, "-a", "a.pdf"], cwd=self.folder, stdin=slave, stdout=slave, stderr=slave,
+                                 env=environment(PHI_BASE_URL=self.url("hello"), TERM="dumb"))
+        os.close(slave)
+        said = b""
+        for words in (b"first\n", b"second\n"):
+            os.write(terminal, words)
+            while said.count(b"a stream.") < (1 if words == b"first\n" else 2):
+                said += os.read(terminal, 1000)
+        os.write(terminal, b"\4")
+        self.assertEqual(child.wait(timeout=LONGEST), 0)
+        os.close(terminal)
+        first, second = self.sent()
+        self.assertEqual([part["type"] for part in first], ["document", "text"])
+        self.assertEqual([part["type"] for part in second], ["text"])
 
 
 class Session(Folder):

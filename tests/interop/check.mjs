@@ -92,12 +92,16 @@ const gemini = {
     head: "import * as g from '@google/genai';\n" +
         'type T = { model: string; contents: g.Content[]; config: g.GenerateContentConfig };',
     special: geminiEnums, params: geminiParams };
+const interactions = {
+    head: "import type { Interactions } from '@google/genai';\n" +
+        'type T = Interactions.InteractionCreateParams.CreateModelInteractionParamsStreaming;' };
 const bedrock = {
     head: "import type { ConverseStreamCommandInput as T } from '@aws-sdk/client-bedrock-runtime';",
     special: bedrockBytes, params: (r) => ({ modelId: r.model, ...r.json }) };
 const types = {
     anthropic_messages: anthropic, openai_completions: chat, openai_responses: responses,
     azure_openai_responses: responses, google_generative_ai: gemini, google_vertex: gemini,
+    google_interactions: interactions,
     bedrock_converse_stream: bedrock };
 
 function typeFile(name, { head, special = plain }, value) {
@@ -170,7 +174,8 @@ async function fetched(call) {
     let sent;
     const fetchWas = globalThis.fetch;
     globalThis.fetch = async (url, init) => {
-        sent = { path: new URL(url).pathname, json: JSON.parse(init.body) };
+        const asked = url instanceof Request ? url : { url, text: () => init.body };
+        sent = { path: new URL(asked.url).pathname, json: JSON.parse(await asked.text()) };
         return new Response('', { headers: { 'content-type': 'text/event-stream' } });
     };
     try {
@@ -186,6 +191,7 @@ async function fetched(call) {
 const geminiSent = (r) => fetched(() =>
     new GoogleGenAI({ apiKey: 'K', vertexai: r.protocol === 'google_vertex' })
         .models.generateContentStream(geminiParams(r)));
+const interactionsSent = (r) => fetched(() => new GoogleGenAI({ apiKey: 'K' }).interactions.create(r.json));
 const anthropicSent = (r) => fetched(() => new Anthropic({ apiKey: 'K', maxRetries: 0 })
     .messages.create(r.json));
 const openai = (r) => new OpenAI({ apiKey: 'K', maxRetries: 0,
@@ -193,8 +199,8 @@ const openai = (r) => new OpenAI({ apiKey: 'K', maxRetries: 0,
 const chatSent = (r) => fetched(() => openai(r).chat.completions.create(r.json));
 const responsesSent = (r) => fetched(() => openai(r).responses.create(r.json));
 
-// From "/models/" or "/model/" on: what is before belongs to the base, not to the protocol.
-const pathEnd = (path) => path.replace(/^.*?(\/models?\/)/, '$1');
+// From "/models/", "/model/" or "/interactions" on: what is before belongs to the base, not to the protocol.
+const pathEnd = (path) => path.replace(/^.*?(\/(?:models?\/|interactions$))/, '$1');
 
 async function checkSerializer(r, send, what) {
     try {
@@ -327,6 +333,8 @@ for (const r of of('bedrock_converse_stream')) {
 }
 for (const r of of('google_generative_ai', 'google_vertex'))
     await checkSerializer(r, geminiSent, '@google/genai');
+for (const r of of('google_interactions'))
+    await checkSerializer(r, interactionsSent, '@google/genai, Interactions,');
 for (const r of of('anthropic_messages')) await checkSerializer(r, anthropicSent, '@anthropic-ai/sdk');
 for (const r of of('openai_completions')) await checkSerializer(r, chatSent, 'openai');
 for (const r of of('openai_responses', 'azure_openai_responses'))

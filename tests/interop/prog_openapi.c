@@ -3,7 +3,7 @@
        prog_openapi [-q] FILE...         -q: of each document one line, and its skips
        prog_openapi [-q] -l LIST         the files that LIST names, a line each
 
-   Each tool must be accepted by phi_preflight for each of the seven providers, and its schema by
+   Each tool must be accepted by phi_preflight for each of the eight protocols, and its schema by
    the check that phi_agent_new makes. Exit code 1 where a document cannot be read, where less than
    99 of 100 operations become tools, or where a tool is refused. */
 #include "agent/dry_run.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SEVEN = 7 };
+enum { EIGHT = 8 };
 
 typedef struct tally {
     size_t refused, operations, schema_bytes, largest;
@@ -47,7 +47,7 @@ static phi_runtime *new_runtime(void) {
     return phi_runtime_new(&desc);
 }
 
-static void models(phi_model out[SEVEN]) {
+static void models(phi_model out[EIGHT]) {
     out[0] = phi_model_anthropic("claude-sonnet-4-5", "k");
     out[1] = phi_model_openai("gpt-5", "k");
     out[2] = phi_model_openai_responses("gpt-5", "k");
@@ -55,6 +55,7 @@ static void models(phi_model out[SEVEN]) {
     out[4] = phi_model_google("gemini-3-pro", "k");
     out[5] = phi_model_vertex("https://v.example", "gemini-3-pro", "t");
     out[6] = phi_model_bedrock("https://b.example", "claude", "k");
+    out[7] = phi_model_interactions("gemini-3-pro", "k");
 }
 
 /* Whether phi_agent_new would take the schema. */
@@ -77,7 +78,7 @@ static bool sound(phi_arena *arena, const phi_tool *tool, char *words, size_t si
     return fine;
 }
 
-static void check_tool(const phi_model seven[SEVEN], const phi_tool *tool, phi_arena *arena,
+static void check_tool(const phi_model eight[EIGHT], const phi_tool *tool, phi_arena *arena,
                        tally *sum) {
     static const char hello[] = "Hello";
     phi_message message;
@@ -98,11 +99,11 @@ static void check_tool(const phi_model seven[SEVEN], const phi_tool *tool, phi_a
         printf("  refused %s: %s\n", tool->name, words);
         return;
     }
-    for (i = 0; i < SEVEN; i++) {
-        if (phi_preflight(&seven[i], &message, 1, tool, 1, arena, words, sizeof words) == PHI_OK)
+    for (i = 0; i < EIGHT; i++) {
+        if (phi_preflight(&eight[i], &message, 1, tool, 1, arena, words, sizeof words) == PHI_OK)
             continue;
         sum->refused++;
-        printf("  refused %s: %s: %s\n", tool->name, seven[i].protocol, words);
+        printf("  refused %s: %s: %s\n", tool->name, eight[i].protocol, words);
         return;
     }
 }
@@ -132,7 +133,7 @@ static int one(const char *path, bool quiet) {
     phi_runtime *rt = new_runtime();
     phi_openapi *api = phi_openapi_from_file(rt, NULL, path);
     double start = seconds(), step = work(), read, made;
-    phi_model seven[SEVEN];
+    phi_model eight[EIGHT];
     phi_openapi_tools tools;
     phi_memory memory;
     phi_arena arena;
@@ -162,8 +163,8 @@ static int one(const char *path, bool quiet) {
     show_skips(api, &tools);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 65536);
-    models(seven);
-    for (i = 0; i < tools.count; i++) check_tool(seven, &tools.tools[i], &arena, &sum);
+    models(eight);
+    for (i = 0; i < tools.count; i++) check_tool(eight, &tools.tools[i], &arena, &sum);
     phi_arena_free(&arena);
     sum.operations = phi_openapi_count(api);
     printf("%s: %zu operations, %zu tools, %zu skipped, %zu refused; read in %.0f ms, tools in "

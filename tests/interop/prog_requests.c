@@ -27,7 +27,8 @@ typedef enum dialect {
     DIALECT_PLAIN,     /* no signatures */
     DIALECT_SIGNED,    /* thinking with its signature, and hidden thinking */
     DIALECT_RESPONSES, /* reasoning items, ids and phases of items */
-    DIALECT_GEMINI     /* signatures on every kind of part */
+    DIALECT_GEMINI,    /* signatures on every kind of part */
+    DIALECT_THOUGHTS   /* thinking with its signature */
 } dialect;
 
 typedef struct target {
@@ -52,6 +53,9 @@ static const target targets[] = {
     {"google-25", PHI_PROTOCOL_GOOGLE, NULL, "gemini-2.5-flash", "K", DIALECT_GEMINI},
     {"vertex-3", PHI_PROTOCOL_VERTEX, VERTEX, "gemini-3-pro-preview", "K", DIALECT_GEMINI},
     {"vertex-25", PHI_PROTOCOL_VERTEX, VERTEX, "gemini-2.5-flash", "K", DIALECT_GEMINI},
+    {"interactions-3", PHI_PROTOCOL_INTERACTIONS, NULL, "gemini-3-pro-preview", "K",
+     DIALECT_THOUGHTS},
+    {"interactions-25", PHI_PROTOCOL_INTERACTIONS, NULL, "gemini-2.5-flash", "K", DIALECT_THOUGHTS},
     {"bedrock-id", PHI_PROTOCOL_BEDROCK, BEDROCK_US, CLAUDE_ID, PAIR, DIALECT_SIGNED},
     {"bedrock-id-token", PHI_PROTOCOL_BEDROCK, BEDROCK_US, CLAUDE_ID,
      PAIR ":IQoJb3JpZ2luX2VjEXAMPLE//token+with/marks==", DIALECT_SIGNED},
@@ -126,6 +130,8 @@ static phi_model model_of(const target *t) {
     if (strcmp(t->protocol, PHI_PROTOCOL_GOOGLE) == 0) return phi_model_google(t->id, t->key);
     if (strcmp(t->protocol, PHI_PROTOCOL_VERTEX) == 0)
         return phi_model_vertex(t->base_url, t->id, t->key);
+    if (strcmp(t->protocol, PHI_PROTOCOL_INTERACTIONS) == 0)
+        return phi_model_interactions(t->id, t->key);
     return phi_model_bedrock(t->base_url, t->id, t->key);
 }
 

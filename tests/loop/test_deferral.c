@@ -407,6 +407,97 @@ TEST(deferred_tools_survive_every_failed_allocation) {
     CHECK(n > 50);
 }
 
+/* ---- attacks ---- */
+
+TEST(names_that_are_loaded_twice_or_are_none_do_no_harm) {
+    static char many[400], huge[800];
+    size_t i, n = 0;
+    answers("c1 load_tools {\"names\":[\"echo\",\"echo\"]}", "echo, echo: loaded.", false);
+    answers("c1 load_tools {\"names\":[\"\",null,{},[],\"Echo\",\"echo \"]}",
+            "Not found: Echo, echo . Find names with search_tools.", true);
+    answers("c1 load_tools {\"names\":[\"load_tools\",\"echo\"]}",
+            "echo: loaded. Not found: load_tools. Find names with search_tools.", false);
+    answers("c1 load_tools {}", "Invalid arguments: names: expected 1 to 32 names", true);
+    n = (size_t)snprintf(many, sizeof many, "c1 load_tools {\"names\":[");
+    for (i = 0; i < 33; i++)
+        n += (size_t)snprintf(many + n, sizeof many - n, "%s\"echo\"", i > 0 ? "," : "");
+    (void)snprintf(many + n, sizeof many - n, "]}");
+    answers(many, "Invalid arguments: names: expected 1 to 32 names", true);
+    n = (size_t)snprintf(huge, sizeof huge, "c1 load_tools {\"names\":[\"");
+    memset(huge + n, 'x', 600);
+    (void)snprintf(huge + n + 600, sizeof huge - n - 600, "\"]}");
+    answers(
+        huge,
+        "Not found: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx. Find names with search_tools.",
+        true);
+}
+
+TEST(a_snapshot_that_names_tools_twice_or_not_at_all_defines_each_once) {
+    set s;
+    phi_arena arena;
+    phi_memory memory;
+    phi_allocator allocator = test_allocator();
+    phi_str text;
+    phi__buf changed;
+    size_t at;
+    set_begin(&s);
+    rig_call(s.r, "c1", "load_tools", "{\"names\":[\"sum\"]}");
+    rig_says(s.r, "one");
+    ask(s.r, s.agent, "go");
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    phi__buf_init(&changed, &memory);
+    REQUIRE(phi_agent_snapshot(s.agent, &arena, &text) == PHI_OK);
+    at = phi__str_find(text, 0, "\"loaded_tools\":[");
+    REQUIRE(at != SIZE_MAX);
+    at += strlen("\"loaded_tools\":[");
+    phi__buf_add(&changed, text.at, at);
+    phi__buf_text(&changed, "\"sum\",7,\"gone\",\"\",\"sum\",\"look\",");
+    phi__buf_add(&changed, text.at + at, text.len - at);
+    CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+    s.agent =
+        phi_agent_restore(rig_runtime(s.r), &s.desc, phi__buf_str(&changed), PHI_RESTORE_RESUME);
+    phi__buf_free(&changed);
+    phi_arena_free(&arena);
+    rig_says(s.r, "two");
+    ask(s.r, s.agent, "go on");
+    CHECK(sent(&s, 2,
+               "}}," DEFINED("sum") "\"Adds numbers to an invoice\",\"input_schema\":" ECHO_SCHEMA
+                                    "}],\"messages\":["));
+    CHECK(sent(&s, 2, "\"tools\":[" DEFINED("look")));
+    rig_free(s.r);
+}
+
+TEST(thousands_of_deferred_tools_are_searched_in_steps_and_loaded) {
+    enum { TOOLS = 4000 };
+    static phi_tool tools[TOOLS];
+    static char names[TOOLS][24];
+    set s;
+    size_t i;
+    set_fill(&s);
+    for (i = 0; i < TOOLS; i++) {
+        (void)snprintf(names[i], sizeof names[i], "thing_%04u", (unsigned)i);
+        tools[i] = tool_of(names[i], i == TOOLS - 1 ? "Cancels an order" : "Does a thing");
+        tools[i].deferred = true;
+    }
+    s.desc.tools = tools;
+    s.desc.tool_count = TOOLS;
+    s.r = rig_new();
+    s.agent = rig_agent(s.r, &s.desc);
+    rig_call(s.r, "c1", "search_tools", "{\"query\":\"order nowhere\"}");
+    rig_call(s.r, "c2", "load_tools", "{\"names\":[\"thing_3999\"]}");
+    rig_call(s.r, "c3", "thing_3999", "{\"n\":1}");
+    rig_says(s.r, "done");
+    CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 2000), 0);
+    CHECK_STR(result_at(&s, 2), "thing_3999: Cancels an order");
+    CHECK_STR(result_at(&s, 6), "{\"n\":1}");
+    CHECK(sent(&s, 3, DEFINED("thing_3999")));
+    CHECK(strlen(rig_request(s.r, 3)) < 12000);
+    rig_free(s.r);
+}
+
 /* ---- by the provider ---- */
 
 #define SEARCHED                                                                                   \
@@ -478,6 +569,54 @@ TEST(a_tool_that_claude_found_stays_when_it_is_gone) {
     rig_free(s.r);
 }
 
+TEST(a_tool_that_claude_found_stays_deferred_whatever_the_host_says_later) {
+    set s;
+    claude_begin(&s);
+    rig_replies(s.r, 200, SSE, SEARCHED);
+    rig_says(s.r, "done");
+    ask(s.r, s.agent, "go");
+    s.tools[1].deferred = s.tools[2].deferred = false;
+    CHECK_EQ_INT(phi_agent_set_tools(s.agent, s.tools, 3), PHI_OK);
+    rig_says(s.r, "done");
+    ask(s.r, s.agent, "go on");
+    CHECK(sent(&s, 2, "\"tools\":[" FINDER ","));
+    CHECK(sent(&s, 2, DEFINED("echo") "\"Says it again\",\"input_schema\":" ECHO_SCHEMA "}"));
+    CHECK(sent(&s, 2, LATE("sum", "Adds numbers to an invoice")));
+    CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_OK);
+    rig_says(s.r, "done");
+    ask(s.r, s.agent, "begin anew");
+    CHECK(!sent(&s, 3, "defer_loading"));
+    CHECK(!sent(&s, 3, FINDER));
+    rig_free(s.r);
+}
+
+TEST(a_provider_that_searches_survives_every_failed_allocation) {
+    int n = 0;
+    do {
+        set s;
+        set_fill(&s);
+        s.desc.model = phi_model_anthropic("claude-opus-4-5", "k");
+        test_alloc_fail_at(n);
+        s.r = rig_new_with(NULL);
+        if (s.r != NULL) {
+            s.agent = rig_agent(s.r, &s.desc);
+            rig_replies(s.r, 200, SSE, SEARCHED);
+            rig_says(s.r, "done");
+            if (s.agent.rt != NULL) (void)phi_prompt(s.agent, "go");
+            CHECK_EQ_INT(rig_run(s.r, 80), 0);
+            s.tools[1].deferred = s.tools[2].deferred = false;
+            if (s.agent.rt != NULL) (void)phi_agent_set_tools(s.agent, s.tools, 3);
+            rig_says(s.r, "done");
+            if (s.agent.rt != NULL) (void)phi_prompt(s.agent, "go on");
+            CHECK_EQ_INT(rig_run(s.r, 80), 0);
+            rig_free(s.r);
+        }
+        CHECK_EQ_INT((int)test_alloc_live_bytes(), 0);
+    } while (test_alloc_tripped() && n++ < 5000);
+    test_alloc_fail_at(-1);
+    CHECK(n > 50);
+}
+
 TEST(a_deferred_tool_takes_no_cache_mark) {
     set s;
     set_fill(&s);
@@ -525,5 +664,10 @@ TEST_MAIN(TEST_ENTRY(a_model_searches_loads_and_calls_a_deferred_tool),
           TEST_ENTRY(deferred_tools_survive_every_failed_allocation),
           TEST_ENTRY(claude_finds_deferred_tools_by_itself),
           TEST_ENTRY(a_tool_that_claude_found_stays_when_it_is_gone),
+          TEST_ENTRY(names_that_are_loaded_twice_or_are_none_do_no_harm),
+          TEST_ENTRY(a_snapshot_that_names_tools_twice_or_not_at_all_defines_each_once),
+          TEST_ENTRY(thousands_of_deferred_tools_are_searched_in_steps_and_loaded),
+          TEST_ENTRY(a_tool_that_claude_found_stays_deferred_whatever_the_host_says_later),
+          TEST_ENTRY(a_provider_that_searches_survives_every_failed_allocation),
           TEST_ENTRY(a_deferred_tool_takes_no_cache_mark),
           TEST_ENTRY(what_phi_loaded_before_is_defined_for_claude_too))

@@ -2,6 +2,7 @@
    know, in a run. */
 #include "agent/agent.h"
 #include "agent/snapshot.h"
+#include "base/utf8_in.h"
 #include "features/facts.h"
 #include "support/rig.h"
 
@@ -197,6 +198,36 @@ TEST(blocks_of_another_protocol_are_named_by_explain) {
     rig_free(r);
 }
 
+TEST(explain_cuts_no_character_of_a_long_type_in_two) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of("claude-opus-5-5");
+    phi_agent agent = rig_agent(r, &desc);
+    phi_allocator allocator = test_allocator();
+    phi_message message = PHI_ZERO;
+    phi_content block = PHI_ZERO;
+    char type[90];
+    phi_memory memory;
+    phi_arena arena;
+    phi_str words;
+    memset(type, 'a', 79);
+    memcpy(type + 79, "\xc3\xa9", 3);
+    block.kind = PHI_CONTENT_OPAQUE;
+    block.name = phi_str_of(type);
+    block.protocol = phi_str_of("elsewhere");
+    block.replay = phi_str_of("{}");
+    message.role = PHI_ROLE_ASSISTANT;
+    message.content = &block;
+    message.content_count = 1;
+    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
+    CHECK(strstr(words.at, "a of elsewhere") != NULL);
+    CHECK_EQ_INT(phi__utf8_valid(words), words.len);
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST(blocks_live_through_a_snapshot_and_through_json) {
     rig *r = rig_new();
     phi_agent_desc desc = desc_of("claude-opus-5-5");
@@ -258,5 +289,6 @@ TEST_MAIN(TEST_ENTRY(a_pause_goes_on_with_its_blocks_as_the_last_message),
           TEST_ENTRY(words_that_come_in_a_pause_let_go_of_the_call_that_waits),
           TEST_ENTRY(an_unknown_stop_word_ends_the_turn_with_a_warning),
           TEST_ENTRY(blocks_of_another_protocol_are_named_by_explain),
+          TEST_ENTRY(explain_cuts_no_character_of_a_long_type_in_two),
           TEST_ENTRY(blocks_live_through_a_snapshot_and_through_json),
           TEST_ENTRY(a_run_with_blocks_survives_every_failed_allocation))

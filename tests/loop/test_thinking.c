@@ -1,10 +1,12 @@
 /* test_thinking.c - which thinking goes back, against a stand-in for a server that makes the check of
    the documents (support/binding.h): stories, and random lives of an agent. */
+#include "agent/dry_run.h"
 #include "agent/snapshot.h"
 #include "features/facts.h"
 #include "features/failover.h"
 #include "support/binding.h"
 #include "support/heard.h"
+#include "wire/hash_in.h"
 
 /* ---- answers that think ---- */
 
@@ -20,6 +22,8 @@ typedef struct thinker {
     size_t warnings;
     char warning[240];
     const char *words; /* of the prompts */
+    bool asks;         /* phi_preflight_thinking before each prompt */
+    char foreseen[600];
 } thinker;
 
 static void watch(void *user_data, const phi_event *e) {
@@ -108,11 +112,48 @@ static void look(thinker *t) {
     }
 }
 
+/* Asks what the next request leaves out, twice: the same is said, and nothing changes. */
+static void foresee(thinker *t) {
+    phi_memory memory;
+    phi_arena arena;
+    char again[sizeof t->foreseen];
+    size_t sent = rig_requests(t->r), entries = phi_thread_count(phi_agent_thread(t->agent));
+    phi_status status;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    status = phi_preflight_thinking(t->agent, &arena, t->foreseen, sizeof t->foreseen);
+    CHECK_EQ_INT(status, t->foreseen[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
+    CHECK_EQ_INT(phi_preflight_thinking(t->agent, &arena, again, sizeof again), status);
+    CHECK_EQ_STR(again, t->foreseen);
+    CHECK_EQ_INT(rig_requests(t->r), sent);
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(t->agent)), entries);
+    phi_arena_free(&arena);
+}
+
+static size_t times(const char *text, const char *part) {
+    size_t n = 0;
+    while ((text = strstr(text, part)) != NULL) n++, text += strlen(part);
+    return n;
+}
+
+/* The answers that words name are those whose thinking is not in a request. */
+static void compare(thinker *t, size_t request) {
+    const char *body = rig_request(t->r, request), *at = t->foreseen;
+    size_t named = 0, answers = times(body, "\"text\":\"text of sig");
+    for (; (at = strstr(at, "the thinking of ")) != NULL; at++)
+        named += (size_t)atoi(at + strlen("the thinking of "));
+    if (!CHECK_EQ_INT(named, answers - times(body, "\"signature\":\"sig")))
+        printf("%s\n%s\n", t->foreseen, rig_story(t->r));
+}
+
 static void talk(thinker *t, size_t rounds) {
+    size_t first = rig_requests(t->r);
     for (; rounds > 0; rounds--) thinks(t, 1);
     thinks(t, 0);
+    if (t->asks) foresee(t);
     CHECK_EQ_INT(phi_prompt(t->agent, t->words), PHI_OK);
     CHECK_EQ_INT(rig_run(t->r, 200), 0);
+    if (t->asks) compare(t, first);
     look(t);
 }
 
@@ -667,11 +708,14 @@ static void changed(thinker *t, uint32_t what) {
 }
 
 /* A life: talks, and between them anything that changes what was said. */
-static void life(uint32_t seed) {
+static uint64_t life(uint32_t seed, bool asks) {
     thinker t;
     int i, before = test_failures();
+    uint64_t bodies = 1;
+    size_t at;
     chance_state = seed * 2654435761u + 1;
     thinker_begin(&t, "claude-opus-5-5");
+    t.asks = asks;
     memset(longer, 'x', sizeof longer - 1);
     t.words = longer;
     for (i = 0; i < 14 && test_failures() == before; i++) {
@@ -679,7 +723,10 @@ static void life(uint32_t seed) {
         talk(&t, chance(3));
     }
     if (test_failures() != before) printf("seed %u\n", (unsigned)seed);
+    for (at = 0; at < rig_requests(t.r); at++)
+        bodies = phi__hash(phi_str_of(rig_request(t.r, at)), bodies);
     thinker_end(&t);
+    return bodies;
 }
 
 TEST(no_life_meets_the_check_and_none_loses_thinking_that_is_valid) {
@@ -687,7 +734,184 @@ TEST(no_life_meets_the_check_and_none_loses_thinking_that_is_valid) {
     uint32_t most = lives != NULL ? (uint32_t)atoi(lives) : 150, i;
     const char *from = getenv("PHI_LIVES_FROM");
     uint32_t first = from != NULL ? (uint32_t)atoi(from) : 1;
-    for (i = first; i < first + most && test_failures() < 3; i++) life(i);
+    for (i = first; i < first + most && test_failures() < 3; i++) (void)life(i, i % 2 == 0);
+}
+
+/* ---- before the request ---- */
+
+TEST(nothing_is_foreseen_while_all_thinking_is_valid) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.asks = true;
+    talk(&t, 0); /* there is nothing yet */
+    CHECK_EQ_STR(t.foreseen, "");
+    talk(&t, 2);
+    CHECK_EQ_STR(t.foreseen, "");
+    CHECK_EQ_INT(phi_fact_set(phi_fact_all(t.agent.rt), "time", phi_str_of("noon"), NULL), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(t.agent, "You are a king."), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    talk(&t, 1); /* all that is appended */
+    CHECK_EQ_STR(t.foreseen, "");
+    CHECK_EQ_INT(t.warnings, 0);
+    thinker_end(&t);
+}
+
+TEST(thinking_that_a_compaction_takes_along_is_foreseen) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
+    memset(longer, 'x', sizeof longer - 1);
+    t.words = longer;
+    t.desc.compaction.keep_first_turns = 1;
+    t.desc.compaction.keep_recent_turns = 1;
+    t.agent = rig_agent(t.r, &t.desc);
+    t.asks = true;
+    talk(&t, 0);
+    talk(&t, 0);
+    talk(&t, 0);
+    talk(&t, 0);
+    CHECK_EQ_STR(t.foreseen, "");
+    CHECK_EQ_INT(phi_compact(t.agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 40), 0);
+    talk(&t, 0);
+    CHECK_EQ_STR(t.foreseen, "the thinking of 1 answer, from entry 21 on, will be left out: the "
+                             "messages before it have changed (a compaction)");
+    CHECK_EQ_STR(t.warning, "The thinking of 1 answer is not sent any more: the messages before it "
+                            "have changed (a compaction)");
+    thinker_end(&t);
+}
+
+TEST(thinking_that_a_policy_cuts_off_is_foreseen_with_the_turn_to_come) {
+    thinker t;
+    phi_policy policy = PHI_ZERO;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.asks = true;
+    talk(&t, 0);
+    talk(&t, 1);
+    policy.max_turns = 2;
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    talk(&t, 0); /* the first turn leaves with it */
+    CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 9 on, will be left out: the "
+                             "messages before it have changed (the policy)");
+    CHECK_EQ_STR(t.warning, "The thinking of 2 answers is not sent any more: the messages before "
+                            "it have changed (the policy)");
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, NULL), PHI_OK);
+    foresee(&t); /* the answer made without the first turn */
+    CHECK_EQ_STR(t.foreseen, "the thinking of 1 answer, from entry 19 on, will be left out: the "
+                             "messages before it have changed");
+    thinker_end(&t);
+}
+
+TEST(thinking_made_under_other_tools_is_foreseen_where_no_tools_are_appended) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.desc.model.provider = "a_reseller";
+    CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
+    t.agent = rig_agent(t.r, &t.desc);
+    t.asks = true;
+    talk(&t, 1);
+    CHECK_EQ_INT(phi_agent_set_tools(t.agent, t.tools, 3), PHI_OK);
+    talk(&t, 0);
+    CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 3 on, will be left out: the "
+                             "tools have changed");
+    talk(&t, 0); /* they stay out, and the newest goes back */
+    CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 3 on, will be left out: the "
+                             "tools have changed");
+    CHECK_EQ_INT(t.last.sent, 1);
+    thinker_end(&t);
+}
+
+TEST(thinking_made_by_another_model_is_foreseen) {
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    t.asks = true;
+    talk(&t, 1);
+    t.desc.model.id = "claude-sonnet-5-5";
+    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    talk(&t, 0);
+    CHECK_EQ_STR(t.foreseen, "the thinking of 2 answers, from entry 3 on, will be left out: "
+                             "another model has made it");
+    thinker_end(&t);
+}
+
+TEST(thinking_that_was_refused_is_foreseen_with_that_cause) {
+    static const char bound[] =
+        "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":"
+        "\"The block is bound to a different conversation. Remove the block.\"}}";
+    thinker t;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 0);
+    rig_replies(t.r, 400, HEARD_JSON, bound);
+    thinks(&t, 0);
+    CHECK_EQ_INT(phi_prompt(t.agent, "Well?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 100), 0);
+    foresee(&t);
+    CHECK_EQ_STR(t.foreseen, "the thinking of 1 answer, from entry 3 on, will be left out: the "
+                             "server has refused it");
+    thinker_end(&t);
+}
+
+TEST(asking_before_each_prompt_changes_no_request) {
+    uint32_t i;
+    for (i = 1; i <= 12 && test_failures() < 3; i++) CHECK(life(i, true) == life(i, false));
+}
+
+TEST(what_is_foreseen_is_whole_or_says_that_memory_ended) {
+    thinker t;
+    phi_policy policy = PHI_ZERO;
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    char words[200];
+    bool tripped = true;
+    int n = 0;
+    thinker_begin(&t, "claude-opus-5-5");
+    talk(&t, 1);
+    talk(&t, 1);
+    policy.max_turns = 2;
+    CHECK_EQ_INT(phi_agent_set_policy(t.agent, &policy), PHI_OK);
+    for (; tripped; n++) {
+        phi_status status;
+        phi_memory_init(&memory, &allocator, 0);
+        phi_arena_init(&arena, &memory, 0);
+        test_alloc_fail_at(n);
+        status = phi_preflight_thinking(t.agent, &arena, words, sizeof words);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_UNSUPPORTED);
+        phi_arena_free(&arena);
+        CHECK_EQ_INT(memory.used_bytes, 0);
+    }
+    CHECK(n > 1);
+    talk(&t, 0);
+    thinker_end(&t);
+}
+
+TEST(arguments_that_are_wrong_are_refused_and_words_are_cut) {
+    thinker t;
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent none = PHI_ZERO;
+    char words[9] = "before";
+    thinker_begin(&t, "claude-opus-5-5");
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_preflight_thinking(none, &arena, words, sizeof words), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_preflight_thinking(t.agent, NULL, words, sizeof words), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, NULL, 9), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, 0), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "before");
+    talk(&t, 0);
+    t.desc.model.id = "claude-sonnet-5-5";
+    CHECK_EQ_INT(phi_agent_set_model(t.agent, &t.desc.model), PHI_OK);
+    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, sizeof words), PHI_UNSUPPORTED);
+    CHECK_EQ_STR(words, "the thin");
+    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, 1), PHI_UNSUPPORTED);
+    CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
+    CHECK_EQ_INT(phi_preflight_thinking(t.agent, &arena, words, sizeof words), PHI_STALE);
+    CHECK_EQ_STR(words, "");
+    phi_arena_free(&arena);
+    thinker_end(&t);
 }
 
 TEST_MAIN(TEST_ENTRY(thinking_of_every_answer_goes_back_while_nothing_changes),
@@ -710,4 +934,13 @@ TEST_MAIN(TEST_ENTRY(thinking_of_every_answer_goes_back_while_nothing_changes),
           TEST_ENTRY(a_lane_that_was_forked_keeps_the_thinking_up_to_the_fork),
           TEST_ENTRY(a_model_that_checks_nothing_gets_all_its_thinking),
           TEST_ENTRY(thinking_that_a_server_refuses_all_the_same_is_left_out_at_once_and_for_ever),
-          TEST_ENTRY(no_life_meets_the_check_and_none_loses_thinking_that_is_valid))
+          TEST_ENTRY(no_life_meets_the_check_and_none_loses_thinking_that_is_valid),
+          TEST_ENTRY(nothing_is_foreseen_while_all_thinking_is_valid),
+          TEST_ENTRY(thinking_that_a_compaction_takes_along_is_foreseen),
+          TEST_ENTRY(thinking_that_a_policy_cuts_off_is_foreseen_with_the_turn_to_come),
+          TEST_ENTRY(thinking_made_under_other_tools_is_foreseen_where_no_tools_are_appended),
+          TEST_ENTRY(thinking_made_by_another_model_is_foreseen),
+          TEST_ENTRY(thinking_that_was_refused_is_foreseen_with_that_cause),
+          TEST_ENTRY(asking_before_each_prompt_changes_no_request),
+          TEST_ENTRY(what_is_foreseen_is_whole_or_says_that_memory_ended),
+          TEST_ENTRY(arguments_that_are_wrong_are_refused_and_words_are_cut))

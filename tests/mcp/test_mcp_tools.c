@@ -401,6 +401,102 @@ TEST(hosts_may_free_a_connection_inside_its_events) {
     tools_end(&t);
 }
 
+/* ---- deferred ---- */
+
+#define LOADS "\"name\":\"load_tools\""
+#define ECHO_IS "\"name\":\"echo\",\"description\":\"Says it again\""
+
+static bool asked_for(tools_kit *t, size_t request, const char *text) {
+    const char *body = rig_request(t->k.rig, request);
+    return CHECK(body != NULL) && strstr(body, text) != NULL;
+}
+
+/* Whether the model has to load the server's tool, in a window of which it is one part in ten. */
+static bool is_deferred(const phi_mcp_desc *desc, uint32_t percent) {
+    tools_kit t;
+    phi_agent_desc agent;
+    bool deferred = false;
+    tools_begin(&t, "2025-06-18", NULL);
+    if (CHECK(tools_ready(&t, desc))) {
+        agent = tools_desc(&t);
+        agent.model.context_window = 300;
+        agent.defer_percent = percent;
+        t.agent = rig_agent(t.k.rig, &agent);
+        rig_says(t.k.rig, "done");
+        CHECK_EQ_INT(phi_prompt(t.agent, "go"), PHI_OK);
+        (void)rig_run(t.k.rig, 40);
+        deferred = asked_for(&t, 0, LOADS);
+        CHECK_EQ_INT(asked_for(&t, 0, ECHO_IS), !deferred);
+    }
+    tools_end(&t);
+    return deferred;
+}
+
+TEST(a_server_is_deferred_as_a_whole_or_where_it_has_much_to_say_or_never) {
+    phi_mcp_desc desc;
+    memset(&desc, 0, sizeof desc);
+    CHECK(is_deferred(&desc, 1));
+    CHECK(!is_deferred(&desc, 90));
+    CHECK(!is_deferred(&desc, PHI_UNLIMITED));
+    desc.never_deferred = true;
+    CHECK(!is_deferred(&desc, 1));
+    desc.deferred = true; /* wins */
+    CHECK(is_deferred(&desc, 90));
+    desc.never_deferred = false;
+    CHECK(is_deferred(&desc, PHI_UNLIMITED));
+}
+
+TEST(a_model_loads_a_servers_tool_and_calls_it) {
+    phi_mcp_desc desc;
+    tools_kit t;
+    memset(&desc, 0, sizeof desc);
+    desc.deferred = true;
+    desc.name_prefix = "w";
+    tools_begin(&t, "2025-06-18", NULL);
+    if (CHECK(tools_ready(&t, &desc))) {
+        tools_agent(&t);
+        rig_call(t.k.rig, "c1", "search_tools", "{\"query\":\"again\"}");
+        rig_call(t.k.rig, "c2", "load_tools", "{\"names\":[\"w__echo\"]}");
+        rig_call(t.k.rig, "c3", "w__echo", "{\"text\":\"hello\"}");
+        rig_says(t.k.rig, "done");
+        CHECK_EQ_INT(phi_prompt(t.agent, "go"), PHI_OK);
+        (void)rig_run(t.k.rig, 80);
+        CHECK(asked_for(&t, 0, "Their names: w__echo\""));
+        CHECK(!asked_for(&t, 1, "\"name\":\"w__echo\",\"description\""));
+        CHECK(asked_for(&t, 2, "\"name\":\"w__echo\",\"description\":\"Says it again\""));
+        CHECK_EQ_INT(t.calls, 1);
+        CHECK(strstr(rig_story(t.k.rig), "ToolExecutionEnd toolResult c3 \"again\"") != NULL);
+    }
+    tools_end(&t);
+}
+
+TEST(a_loaded_tool_that_its_server_takes_back_is_gone_and_loaded_when_it_returns) {
+    phi_mcp_desc desc;
+    tools_kit t;
+    const char *with;
+    memset(&desc, 0, sizeof desc);
+    desc.deferred = true;
+    tools_begin(&t, "2025-06-18", NULL);
+    with = t.list;
+    if (CHECK(tools_ready(&t, &desc))) {
+        tools_agent(&t);
+        tools_call(&t, "load_tools", "{\"names\":[\"echo\"]}");
+        CHECK(asked_for(&t, 1, ECHO_IS));
+        t.list = "{\"tools\":[{\"name\":\"other\",\"description\":\"Is new\"}]}";
+        changed(&t);
+        tools_call(&t, "echo", "{\"text\":\"x\"}");
+        CHECK(strstr(rig_story(t.k.rig), "Tool echo not found") != NULL);
+        CHECK(!asked_for(&t, 2, ECHO_IS));
+        CHECK(asked_for(&t, 2, "Their names: other\""));
+        t.list = with;
+        changed(&t);
+        tools_call(&t, "echo", "{\"text\":\"x\"}");
+        CHECK(asked_for(&t, 4, ECHO_IS));
+        CHECK_EQ_INT(t.calls, 1);
+    }
+    tools_end(&t);
+}
+
 TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(names_keep_every_providers_rule_and_calls_use_the_servers_own),
           TEST_ENTRY(a_tool_without_description_and_schema_gets_both),
@@ -413,4 +509,7 @@ TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(a_list_with_a_lifetime_is_asked_for_again_when_an_agent_looks),
           TEST_ENTRY(tools_stay_while_a_connection_is_made_again),
           TEST_ENTRY(an_answer_without_a_list_keeps_the_one_before),
-          TEST_ENTRY(hosts_may_free_a_connection_inside_its_events))
+          TEST_ENTRY(hosts_may_free_a_connection_inside_its_events),
+          TEST_ENTRY(a_server_is_deferred_as_a_whole_or_where_it_has_much_to_say_or_never),
+          TEST_ENTRY(a_model_loads_a_servers_tool_and_calls_it),
+          TEST_ENTRY(a_loaded_tool_that_its_server_takes_back_is_gone_and_loaded_when_it_returns))

@@ -273,6 +273,38 @@ refused(R, "must contain the word 'json'", put("text", {"format": {"type": "json
 refused(R, "'additionalProperties' is required", put("text", {"format": {
     "type": "json_schema", "name": "a", "strict": True, "schema": {
         "type": "object", "properties": {}}}}))
+SEARCH = {"type": "web_search_call", "id": "ws_1", "status": "completed",
+          "action": {"type": "search", "query": "q"}}
+CITATION = {"type": "url_citation", "url": "u", "title": "t", "start_index": 0, "end_index": 4}
+
+
+def cited(**more):
+    return put("input", 0, {"role": "assistant", "content": [{
+        "type": "output_text", "text": "Sun.", "annotations": [dict(CITATION, **more)]}]})
+
+
+refused(R, "Missing required parameter: 'input[0].id'",
+        put("input", 0, {k: v for k, v in SEARCH.items() if k != "id"}))
+refused(R, "begins with 'ws'", put("input", 0, dict(SEARCH, id="fc_1")))
+refused(R, "Invalid value: 'done'", put("input", 0, dict(SEARCH, status="done")))
+refused(R, "Invalid value: 'look'", put("input", 0, dict(SEARCH, action={"type": "look"})))
+refused(R, "Unknown parameter: 'input[0].action.pattern'",
+        put("input", 0, dict(SEARCH, action={"type": "search", "pattern": "p"})))
+refused(R, "Unknown parameter: 'input[0].result'", put("input", 0, dict(SEARCH, result=[])))
+refused(R, "Invalid value: 'note'", cited(type="note"))
+refused(R, "Unknown parameter: 'input[0].content[0].annotations[0].text'", cited(text="t"))
+refused(R, "the range is not in the text", cited(end_index=5))
+refused(R, "'defer_loading' needs the tool 'tool_search'", put("tools", 0, "defer_loading", True))
+refused(R, "expected a boolean", put("tools", 0, "defer_loading", "yes"))
+LOOKS = {"type": "tool_search_call", "id": "tsc_1", "call_id": None, "execution": "server",
+         "status": "completed", "arguments": {"paths": ["a"]}}
+SEES = {"type": "tool_search_output", "id": "tso_1", "call_id": None, "execution": "server",
+        "status": "completed", "tools": []}
+refused(R, "No tool search output found for tool search call tsc_1", add("input", LOOKS))
+refused(R, "No tool search call found for tool search output tso_1", add("input", SEES))
+refused(R, "The tools of tool search output tso_mock1 were changed",
+        both(add("input", LOOKS), add("input", dict(SEES, id="tso_mock1"))))
+refused(R, "but got a string", both(add("input", dict(LOOKS, arguments="{}")), add("input", SEES)))
 refused("azure-responses", "invalid subscription key", header("api-key"), 401)
 refused("azure-responses", "invalid subscription key", header("api-key", "bad-key"), 401)
 refused("azure-responses", "No tool output found", drop("input", 5))

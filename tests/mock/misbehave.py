@@ -79,6 +79,7 @@ KNOWN = {
     "times": [1, ""],
     "no-key": [],
     "bind-silent": [],
+    "cache": [],
 }
 
 
@@ -116,7 +117,7 @@ class Behaviour:
 
     def clear(self):
         """Behave: what is said about strictness stays."""
-        self.args = {k: v for k, v in self.args.items() if k in ("no-key", "bind-silent")}
+        self.args = {k: v for k, v in self.args.items() if k in ("no-key", "bind-silent", "cache")}
 
 
 def split_path(raw_path):

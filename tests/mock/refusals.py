@@ -302,6 +302,11 @@ claude("hosted result without its call", "unexpected `tool_use_id` found in `web
        lambda b, h: b[M][1]["content"].insert(0, dict(FOUND, content=[])))
 claude("hosted result that was changed", "Invalid `encrypted_content`",
        lambda b, h: b[M][1]["content"].__setitem__(slice(0, 0), [SEARCHED, FOUND]))
+claude("a search that found no tool of the request", "Tool reference 'nothing' not found",
+       lambda b, h: b[M][1]["content"].__setitem__(slice(0, 0), [SEARCHED, {
+           "type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1", "content": {
+               "type": "tool_search_tool_search_result", "tool_references": [
+                   {"type": "tool_reference", "tool_name": "nothing"}]}}]))
 claude("hosted input that is none", "server_tool_use.input: Input should be a valid dictionary",
        add(M, 1, "content", dict(SEARCHED, input=None)))
 

@@ -53,6 +53,24 @@ def answer(block, conversation):
             else "No JSON was asked for."}
 
 
+def answers(blocks, conversation):
+    """The blocks of an answer. `finds` is a search of the provider for deferred tools by these names;
+    a call of a tool that no search has found is none."""
+    out, known = [], set(conversation.tools)
+    for block in blocks:
+        if block["type"] == "finds" and conversation.finds and conversation.deferred:
+            known.update(block["names"])
+            out += conversation.finds(block["names"])
+        elif block["type"] == "finds":
+            out.append({"type": "text", "text": "There is no tool search."})
+        elif block["type"] == "tool_use" and block["name"] in conversation.deferred and (
+                block["name"] not in known):
+            out.append({"type": "text", "text": "%s is deferred." % block["name"]})
+        else:
+            out.append(answer(block, conversation))
+    return out
+
+
 # ---- placeholders ----
 
 PLACEHOLDER = re.compile(r"\$\{([a-z_]+)(?:\.(\d+))?(?:/((?:[^/\\]|\\.)*)/)?(?::(\d+))?\}")
@@ -255,4 +273,4 @@ class Scenarios:
             spec = spec(n)
             return Turn(spec["blocks"], spec, index)
         blocks = fill(spec["blocks"], conversation, n)
-        return Turn([answer(b, conversation) for b in blocks], spec, index)
+        return Turn(answers(blocks, conversation), spec, index)

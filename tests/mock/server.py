@@ -28,6 +28,7 @@ except ImportError:
 
 import delivery
 import misbehave
+import prefix_cache
 import queries
 import scenario
 import wires
@@ -61,6 +62,7 @@ class Server:
         self.total = self.connections = self.gone = self.active = self.peak = 0
         self.thinking_sent = self.thinking_dropped = self.refused = 0
         self.uses = collections.Counter()  # of `times`
+        self.cache = prefix_cache.PrefixCache()  # of requests with `cache`
 
     # ---- one request ----
 
@@ -182,6 +184,10 @@ class Server:
         if refusal is not None:
             return await self.refuse(raw, wire, refusal, entry)
         turn = self.scenarios.turn(found, conversation)
+        if behaviour.has("cache"):
+            turn.usage = dict(turn.usage, **self.cache.ask(wire.name, conversation.model, asked.body))
+            conversation.diagnosis = self.cache.diagnose(
+                conversation.new_id("msg_", "m"), conversation.diagnostics, conversation.model)
         return await self.deliver(raw, wire, behaviour, turn, conversation, entry)
 
     def count_thinking(self, bound, entry):
@@ -327,6 +333,8 @@ class Server:
                 "refused": self.refused, "thinking_sent": self.thinking_sent,
                 "thinking_dropped": self.thinking_dropped
             })
+        if path == "/_cache":
+            return web.json_response(self.cache.figures)
         if path == "/_body":
             return web.Response(body=self.last_body, content_type="application/json")
         if path == "/_reset":

@@ -13,6 +13,7 @@ import tempfile
 import binding_tests
 import refusals
 import dialect_tests
+import prefix_cache_tests
 from client import PATIENCE, Client, Server, chat_text, claude_text, sse_events
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -392,6 +393,7 @@ def main():
             part(client)
         dialect_tests.all_of_it(check, client, FIXTURES)
         binding_tests.all_of_it(check, client)
+        prefix_cache_tests.all_of_it(check, client)
     tls_and_process()
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0

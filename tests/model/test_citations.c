@@ -2,6 +2,8 @@
 #include "model/citations.h"
 #include "support/test.h"
 
+#include <time.h>
+
 /* The citations of a JSON text, a line each: url|title|text|start-end, with " in source". */
 static const char *read(const char *json, phi_status want) {
     static char out[4000];
@@ -118,6 +120,33 @@ TEST(what_is_no_citation_is_left_out_and_what_is_no_array_is_refused) {
     CHECK_EQ_INT(phi_citations(NULL, NULL, &list, &count), PHI_BAD_ARG);
 }
 
+TEST(many_supports_of_many_sources_are_found_at_once) {
+    enum { SOURCES = 30000 };
+    char *text = (char *)malloc(SOURCES * 60 + 200);
+    phi_allocator allocator = test_allocator();
+    phi_content content = PHI_ZERO;
+    const phi_citation *list;
+    phi_memory memory;
+    phi_arena arena;
+    clock_t start;
+    size_t n, count, i;
+    n = (size_t)sprintf(text, "[{\"groundingChunks\":[{}");
+    for (i = 1; i < SOURCES; i++) n += (size_t)sprintf(text + n, ",{\"web\":{\"uri\":\"u\"}}");
+    n += (size_t)sprintf(text + n, "],\"groundingSupports\":[{\"groundingChunkIndices\":[0");
+    for (i = 1; i < SOURCES; i++) n += (size_t)sprintf(text + n, ",%u", (unsigned)i);
+    n += (size_t)sprintf(text + n, "]}]}]");
+    content.citations = phi__str(text, n);
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    start = clock();
+    CHECK_EQ_INT(phi_citations(&content, &arena, &list, &count), PHI_OK);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1);
+    CHECK_EQ_INT(count, SOURCES - 1);
+    CHECK_STR(list[SOURCES - 2].url, "u");
+    phi_arena_free(&arena);
+    free(text);
+}
+
 TEST(reading_citations_survives_every_failed_allocation) {
     phi_allocator allocator = test_allocator();
     bool tripped;
@@ -131,7 +160,8 @@ TEST(reading_citations_survives_every_failed_allocation) {
         phi_status status;
         phi_memory_init(&memory, &allocator, 0);
         phi_arena_init(&arena, &memory, 0);
-        content.citations = phi_str_of("[{\"url\":\"https://e.x\",\"title\":\"T\"}]");
+        content.citations = phi_str_of("[{\"url\":\"https://e.x\",\"title\":\"T\"},"
+                                       "{\"groundingChunks\":[{}],\"groundingSupports\":[{}]}]");
         test_alloc_fail_at(n++);
         status = phi_citations(&content, &arena, &list, &count);
         tripped = test_alloc_tripped();
@@ -148,4 +178,5 @@ TEST_MAIN(TEST_ENTRY(citations_of_anthropic_are_read), TEST_ENTRY(citations_of_b
           TEST_ENTRY(annotations_of_openai_and_interactions_are_read),
           TEST_ENTRY(groundings_and_citations_of_gemini_are_read),
           TEST_ENTRY(what_is_no_citation_is_left_out_and_what_is_no_array_is_refused),
+          TEST_ENTRY(many_supports_of_many_sources_are_found_at_once),
           TEST_ENTRY(reading_citations_survives_every_failed_allocation))

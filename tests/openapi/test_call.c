@@ -1048,6 +1048,73 @@ static void survives(bool with_token) {
 TEST(a_call_with_a_token_survives_every_failed_allocation) { survives(true); }
 TEST(a_call_with_a_file_survives_every_failed_allocation) { survives(false); }
 
+/* ---- deferred ---- */
+
+/* A request to the model with this text; the first one is number 0. */
+static bool model_heard(const asked *a, size_t request, const char *text) {
+    size_t i, n = 0;
+    for (i = 0; i < a->w.count; i++)
+        if (strstr(a->w.sent[i].text, "https://api.anthropic.com/") != NULL && n++ == request)
+            return strstr(a->w.sent[i].text, text) != NULL;
+    return CHECK(n > request);
+}
+
+static bool deferred_open(asked *a, const phi_openapi_desc *desc, uint32_t percent) {
+    phi_agent_desc agent = rig_desc();
+    if (!asked_open(a, desc, plain)) return false;
+    agent.tools = a->tools.tools;
+    agent.tool_count = a->tools.count;
+    agent.model.context_window = 2000;
+    agent.defer_percent = percent;
+    CHECK_EQ_INT(phi_agent_free(a->agent), PHI_OK);
+    a->agent = phi_agent_new(a->rt, &agent);
+    return CHECK(phi_agent_alive(a->agent));
+}
+
+/* The model has to load the operations, which are between a hundredth and nine tenths of its
+   window. */
+static bool is_deferred(const phi_openapi_desc *desc, uint32_t percent) {
+    asked a;
+    bool deferred;
+    if (!deferred_open(&a, desc, percent)) return false;
+    CHECK(ask(&a, "nothing", "{}"));
+    deferred = model_heard(&a, 0, "\"name\":\"load_tools\"");
+    CHECK_EQ_INT(model_heard(&a, 0, "\"name\":\"by_id\""), !deferred);
+    CHECK_EQ_INT(model_heard(&a, 0, "Their names: op, put_op, by_id\""), deferred);
+    asked_close(&a);
+    return deferred;
+}
+
+TEST(a_document_is_deferred_as_a_whole_or_where_it_has_much_to_say_or_never) {
+    phi_openapi_desc desc = PHI_ZERO;
+    CHECK(is_deferred(&desc, 1));
+    CHECK(!is_deferred(&desc, 90));
+    CHECK(!is_deferred(&desc, PHI_UNLIMITED));
+    desc.never_deferred = true;
+    CHECK(!is_deferred(&desc, 1));
+    desc.deferred = true; /* wins */
+    CHECK(is_deferred(&desc, 90));
+    desc.never_deferred = false;
+    CHECK(is_deferred(&desc, PHI_UNLIMITED));
+}
+
+TEST(a_model_loads_an_operation_and_calls_it) {
+    phi_openapi_desc desc = PHI_ZERO;
+    asked a;
+    desc.deferred = true;
+    if (!deferred_open(&a, &desc, 0)) return;
+    CHECK(ask(&a, "load_tools", "{\"names\":[\"by_id\"]}"));
+    CHECK_EQ_STR(a.text[0], "by_id: loaded.");
+    CHECK_EQ_INT(a.sent_count, 0);
+    CHECK(ask(&a, "by_id", "{\"id\":\"7\"}"));
+    CHECK(!model_heard(&a, 0, "\"name\":\"by_id\",\"description\""));
+    CHECK(model_heard(&a, 2, "\"name\":\"by_id\",\"description\""));
+    CHECK(!model_heard(&a, 2, "\"name\":\"put_op\",\"description\""));
+    CHECK_EQ_INT(a.sent_count, 1);
+    CHECK(strstr(asked_sent(&a, 0), "GET https://h.example/v1/p/7") != NULL);
+    asked_close(&a);
+}
+
 TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(the_details_have_status_method_and_url_without_the_query),
           TEST_ENTRY(an_image_is_shown_as_one), TEST_ENTRY(a_long_text_is_cut_on_a_character),
@@ -1084,4 +1151,6 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(out_of_a_snapshot_reading_requests_are_made_again_and_others_are_not),
           TEST_ENTRY(a_call_with_a_token_survives_every_failed_allocation),
           TEST_ENTRY(a_call_with_a_file_survives_every_failed_allocation),
-          TEST_ENTRY(a_pdf_is_a_document_for_a_model_that_takes_it))
+          TEST_ENTRY(a_pdf_is_a_document_for_a_model_that_takes_it),
+          TEST_ENTRY(a_document_is_deferred_as_a_whole_or_where_it_has_much_to_say_or_never),
+          TEST_ENTRY(a_model_loads_an_operation_and_calls_it))

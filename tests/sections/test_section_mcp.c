@@ -227,34 +227,46 @@ TEST(a_command_is_a_program_and_an_address_is_one) {
     check_refused("", "has neither command nor url");
 }
 
-TEST(roots_that_are_paths_reach_the_server_as_uris) {
+/* The text of a file with the mock as a server; in a static buffer. */
+static const char *with_mock(const char *more) {
+    static char text[4096];
     const char *const *argv = mcp_mock_argv(NULL, NULL, NULL);
-    char dir[512], text[4096], path[600], want[600];
     size_t n = 0, i;
+    n += (size_t)snprintf(text, sizeof text,
+                          "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
+                          "context_window = 40000\n"
+                          "[[mcp.instances]]\nname = \"mock\"\nrequired = true\ncommand = [");
+    for (i = 0; argv[i] != NULL; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s'", i > 0 ? ", " : "", argv[i]);
+    (void)snprintf(text + n, sizeof text - n, "]\n%s", more);
+    return text;
+}
+
+/* Prompts the agent of a file, whose answers are scripted. */
+static bool go(made *m, rig *r, const char *text, const char *path) {
     int left = 3000;
+    if (!CHECK(made_load(m, r, text, path, phi_config_sections(), NULL))) return false;
+    while ((m->status = phi_agents_step(m->agents)) == PHI_BUSY && left-- > 0)
+        (void)phi_step(rig_runtime(r), 10);
+    CHECK_EQ_STR(made_problems(m), "");
+    if (!CHECK_EQ_INT(m->status, PHI_OK)) return false;
+    CHECK_EQ_INT(phi_prompt(phi_agents_get(m->agents, NULL), "go"), PHI_OK);
+    for (left = 3000; phi_agent_running(phi_agents_get(m->agents, NULL)) && left > 0; left--) {
+        (void)phi_step(rig_runtime(r), 10);
+        (void)rig_step(r);
+    }
+    return true;
+}
+
+TEST(roots_that_are_paths_reach_the_server_as_uris) {
+    char dir[512], path[600], want[600];
     rig *r = rig_new();
     made m;
     REQUIRE(test_temp_dir(dir, sizeof dir));
     (void)snprintf(path, sizeof path, "%s/agent.toml", dir);
-    n += (size_t)snprintf(text, sizeof text,
-                          "[provider]\nmodel = \"claude-sonnet-4\"\napi_key = \"k\"\n"
-                          "[[mcp.instances]]\nname = \"mock\"\nrequired = true\n"
-                          "roots = [\"a b#c%%?\", \"file:///x%%20y\"]\ncommand = [");
-    for (i = 0; argv[i] != NULL; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s'", i > 0 ? ", " : "", argv[i]);
-    (void)snprintf(text + n, sizeof text - n, "]\n");
-    REQUIRE(made_load(&m, r, text, path, phi_config_sections(), NULL));
-    while ((m.status = phi_agents_step(m.agents)) == PHI_BUSY && left-- > 0)
-        (void)phi_step(rig_runtime(r), 10);
-    CHECK_EQ_STR(made_problems(&m), "");
-    REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     rig_call(r, "c1", "roots", "{}");
     rig_says(r, "Done.");
-    CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
-    for (left = 3000; phi_agent_running(phi_agents_get(m.agents, NULL)) && left > 0; left--) {
-        (void)phi_step(rig_runtime(r), 10);
-        (void)rig_step(r);
-    }
+    REQUIRE(go(&m, r, with_mock("roots = [\"a b#c%?\", \"file:///x%20y\"]\n"), path));
     REQUIRE(CHECK_EQ_INT(rig_requests(r), 2));
     (void)snprintf(want, sizeof want, "file://%s/a%%20b%%23c%%25%%3F", dir);
     CHECK(strstr(rig_request(r, 1), want) != NULL);
@@ -263,10 +275,34 @@ TEST(roots_that_are_paths_reach_the_server_as_uris) {
     rig_free(r);
 }
 
+/* The model has to load the tools of the server. */
+static bool is_deferred(const char *more) {
+    rig *r = rig_new();
+    bool deferred = false;
+    made m;
+    rig_says(r, "Done.");
+    if (go(&m, r, with_mock(more), NULL) && CHECK_EQ_INT(rig_requests(r), 1)) {
+        deferred = strstr(rig_request(r, 0), "\"name\":\"load_tools\"") != NULL;
+        CHECK_EQ_INT(strstr(rig_request(r, 0), "\"name\":\"echo\",\"desc") != NULL, !deferred);
+    }
+    made_free(&m);
+    rig_free(r);
+    return deferred;
+}
+
+TEST(a_file_says_which_servers_are_deferred_and_above_which_part_of_the_window) {
+    CHECK(!is_deferred(""));
+    CHECK(is_deferred("deferred = true\n"));
+    CHECK(is_deferred("[tools]\ndefer_percent = 1\n"));
+    CHECK(!is_deferred("never_deferred = true\n[tools]\ndefer_percent = 1\n"));
+    CHECK(!is_deferred("[tools]\ndefer_percent = \"unlimited\"\n"));
+}
+
 TEST_MAIN(TEST_ENTRY(agents_share_a_server_by_percent_and_have_their_own_without),
           TEST_ENTRY(agents_wait_for_a_server_that_is_required_and_no_other),
           TEST_ENTRY(agents_wait_for_all_servers_if_the_host_wishes),
           TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required),
           TEST_ENTRY(a_server_is_reached_by_its_address_with_its_headers),
           TEST_ENTRY(a_command_is_a_program_and_an_address_is_one),
-          TEST_ENTRY(roots_that_are_paths_reach_the_server_as_uris))
+          TEST_ENTRY(roots_that_are_paths_reach_the_server_as_uris),
+          TEST_ENTRY(a_file_says_which_servers_are_deferred_and_above_which_part_of_the_window))

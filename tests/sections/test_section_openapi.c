@@ -192,9 +192,44 @@ TEST(each_condition_of_a_rule_counts) {
                false);
 }
 
+/* The request of an agent that has the document. */
+static bool request_has(const char *instance, const char *tools, const char *text) {
+    char words[1024];
+    rig *r = rig_new();
+    bool has = false;
+    made m;
+    (void)snprintf(words, sizeof words, "%s%s%s%s", PROVIDER "context_window = 20000\n", PETS,
+                   instance, tools);
+    if (CHECK(made_load(&m, r, words, PLACE, phi_config_sections(), NULL)) &&
+        CHECK_EQ_STR(made_problems(&m), "") && CHECK_EQ_INT(m.status, PHI_OK)) {
+        rig_says(r, "done");
+        CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 300), 0);
+        has = CHECK_EQ_INT(rig_requests(r), 1) && strstr(rig_request(r, 0), text) != NULL;
+    }
+    made_free(&m);
+    rig_free(r);
+    return has;
+}
+
+#define DEFINED "\"name\":\"pets__listPets\",\"description\""
+#define NAMED "Their names: pets__"
+
+TEST(a_file_says_which_documents_are_deferred_and_above_which_part_of_the_window) {
+    CHECK(request_has("", "", DEFINED));
+    CHECK(!request_has("", "", NAMED));
+    CHECK(request_has("deferred = true\n", "", NAMED));
+    CHECK(!request_has("deferred = true\n", "", DEFINED));
+    CHECK(request_has("", "[tools]\ndefer_percent = 1\n", NAMED));
+    CHECK(!request_has("", "[tools]\ndefer_percent = 1\n", DEFINED));
+    CHECK(request_has("never_deferred = true\n", "[tools]\ndefer_percent = 1\n", DEFINED));
+    CHECK(request_has("", "[tools]\ndefer_percent = \"unlimited\"\n", DEFINED));
+}
+
 TEST_MAIN(TEST_ENTRY(documents_are_shared_by_percent_and_selected_by_lists),
           TEST_ENTRY(a_document_that_cannot_be_read_is_an_error_with_its_name),
           TEST_ENTRY(each_section_without_memory_leaves_no_agent),
           TEST_ENTRY(sections_may_be_freed_in_the_midst),
           TEST_ENTRY(each_condition_of_a_rule_counts),
-          TEST_ENTRY(calls_to_ask_about_go_to_the_hosts_function))
+          TEST_ENTRY(calls_to_ask_about_go_to_the_hosts_function),
+          TEST_ENTRY(a_file_says_which_documents_are_deferred_and_above_which_part_of_the_window))

@@ -607,6 +607,52 @@ TEST(a_host_may_give_blocks_in_messages_and_results_and_they_take_no_cache_mark)
     talk_free(&t);
 }
 
+/* The answer of a file, which nobody has checked. */
+static void broken_is_left_out(const char *protocol, const char *block, const char *citations,
+                               const char *rest, const char *want) {
+    phi_model model = model_of(protocol);
+    phi_content content[3];
+    phi_message answer = PHI_ZERO;
+    conversation t;
+    memset(content, 0, sizeof content);
+    answer.role = PHI_ROLE_ASSISTANT;
+    answer.protocol = phi_str_of(protocol);
+    answer.model = phi_str_of(model.id);
+    answer.provider = phi_str_of(model.provider);
+    answer.content = content;
+    answer.content_count = 3;
+    content[0].kind = PHI_CONTENT_TEXT;
+    content[0].text = phi_str_of("Hi");
+    content[0].citations = phi_str_of(citations);
+    content[1].kind = PHI_CONTENT_OPAQUE;
+    content[1].protocol = phi_str_of(protocol);
+    content[1].replay = phi_str_of(block);
+    content[2].kind = PHI_CONTENT_TOOL_CALL;
+    content[2].id = phi_str_of("c1");
+    content[2].name = phi_str_of("n");
+    content[2].arguments = phi_str_of("{}");
+    content[2].replay = phi_str_of(rest);
+    CHECK_EQ_STR(sent(&t, &model, &answer, "Thanks"), want);
+    talk_free(&t);
+}
+
+TEST(broken_json_of_a_file_breaks_no_request) {
+    static const char *const blocks[] = {"{\"type\":\"x\",\"a\":tru}", "{\"type\":01}", "{", "[1]",
+                                         "{\"a\":[1,]}"};
+    static const char *const citations[] = {"[{", "[{}", "[{\"a\":01}]", "[1,]", "[]]"};
+    static const char *const rests[] = {"{\"caller\":}", "{\"a\":1", "{ }", "{\"a\" 1}", "{}}"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(blocks); i++) {
+        broken_is_left_out(
+            MESSAGES, blocks[i], citations[i], rests[i],
+            "{\"type\":\"text\",\"text\":\"Hi\"},{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":"
+            "\"n\",\"input\":{}}");
+        broken_is_left_out(CONVERSE, blocks[i], citations[i], rests[i],
+                           "{\"text\":\"Hi\"},{\"toolUse\":{\"toolUseId\":\"c1\",\"name\":\"n\","
+                           "\"input\":{}}}");
+    }
+}
+
 /* ---- by chance ---- */
 
 typedef struct made {
@@ -808,6 +854,7 @@ TEST_MAIN(
         hosted_calls_of_converse_count_as_calls_and_are_left_out_when_nothing_can_answer_them),
     TEST_ENTRY(another_model_of_the_protocol_gets_the_blocks_and_another_protocol_does_not),
     TEST_ENTRY(a_host_may_give_blocks_in_messages_and_results_and_they_take_no_cache_mark),
+    TEST_ENTRY(broken_json_of_a_file_breaks_no_request),
     TEST_ENTRY(random_unknown_blocks_of_messages_come_back_equal),
     TEST_ENTRY(random_unknown_blocks_of_converse_come_back_equal),
     TEST_ENTRY(keeping_blocks_survives_every_failed_allocation))

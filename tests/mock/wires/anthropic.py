@@ -79,6 +79,9 @@ class Anthropic(Wire):
         out = Conversation(body["model"], body.get("stream", False))
         out.system = texts(body.get("system", ""))
         out.tools = anthropic_system.available(body.get("tools") or [], body["messages"])
+        out.deferred = [t["name"] for t in body.get("tools") or [] if t.get("defer_loading")]
+        if any(t.get("type", "").startswith("tool_search_tool_") for t in body.get("tools") or []):
+            out.finds = lambda names: self.finds(out, names)
         out.wants_json = "format" in body.get("output_config", {})
         thinking = body.get("thinking") or {}
         out.wants_thinking = thinking.get("type") == "enabled" or (
@@ -86,6 +89,7 @@ class Anthropic(Wire):
             and (body.get("tool_choice") or {}).get("type") not in ("any", "tool"))
         out.binding = anthropic_system.bound(body, betas, behaviour)
         out.tells_drops = binding.BETA in betas
+        out.diagnostics = body.get("diagnostics")
         for role, blocks, _ in merge(body["messages"]):
             message = Message(role)
             message.text = texts(blocks)
@@ -117,6 +121,18 @@ class Anthropic(Wire):
         }
 
     # ---- the answer ----
+
+    def finds(self, conversation, names):
+        name = conversation.new_id("srvtoolu_", "s")
+        references = [{"type": "tool_reference", "tool_name": n} for n in names]
+        return [{
+            "type": "server_tool_use", "id": name, "name": "tool_search_tool_bm25",
+            "input": {"query": " ".join(names)}
+        }, {
+            "type": "tool_search_tool_result", "tool_use_id": name, "content": {
+                "type": "tool_search_tool_search_result", "tool_references": references
+            }
+        }]
 
     def blocks(self, turn, conversation):
         blocks = turn.blocks
@@ -156,6 +172,8 @@ class Anthropic(Wire):
             "model": conversation.model, "content": [], "stop_reason": None, "stop_sequence": None,
             "usage": self.usage(turn, conversation)
         }
+        if conversation.diagnostics is not None:
+            out["diagnostics"] = conversation.diagnosis
         if conversation.tells_drops:
             out["input_transformations"] = conversation.binding.transformations()
         return out

@@ -10,7 +10,8 @@ from .base import Refusal, image_fault, is_int, is_number, media_fault
 TOP_FIELDS = {
     "model", "max_tokens", "messages", "stream", "system", "tools", "tool_choice", "thinking",
     "output_config", "stop_sequences", "metadata", "temperature", "top_p", "top_k", "service_tier",
-    "cache_control", "container", "context_management", "mcp_servers", "inference_geo", "speed"
+    "cache_control", "container", "context_management", "mcp_servers", "inference_geo", "speed",
+    "diagnostics"
 }
 BLOCK_FIELDS = {
     "text": {"type", "text", "cache_control", "citations"},
@@ -120,6 +121,16 @@ class Checker:
             refuse("%s.text: cache_control cannot be set for empty text blocks", where)
         self.marks.append((where, control.get("ttl", "5m")))
 
+    def diagnostics(self, given):
+        if given is None:
+            return
+        if not isinstance(given, dict):
+            refuse("diagnostics: Input should be an object")
+        self.extra(given, {"previous_message_id"}, "diagnostics")
+        name = given.get("previous_message_id")
+        if name is not None and not isinstance(name, str):
+            refuse("diagnostics.previous_message_id: Input should be a valid string")
+
     def top(self):
         body = self.body
         if not isinstance(body, dict):
@@ -141,6 +152,7 @@ class Checker:
                                               for s in stops):
             refuse("stop_sequences: each stop sequence must contain non-whitespace")
         self.extra(body.get("metadata", {}), {"user_id"}, "metadata")
+        self.diagnostics(body.get("diagnostics"))
         self.tools()
         self.system()
         self.thinking()
@@ -519,6 +531,9 @@ class Checker:
         """What the server's own tools said comes back as it was."""
         if block["type"] == "server_tool_use" and not isinstance(block.get("input"), dict):
             refuse("%s.server_tool_use.input: Input should be a valid dictionary", where)
+        for name in binding.references(block):
+            if name not in self.known_tools:
+                refuse("Tool reference '%s' not found in available tools", name)
         content = block.get("content")
         for item in content if isinstance(content, list) else []:
             if "url" in item and item.get("encrypted_content") != seal_of(item["url"]):

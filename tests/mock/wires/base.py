@@ -36,6 +36,8 @@ class Conversation:
         self.system = ""
         self.messages = []
         self.tools = []  # names
+        self.deferred = []  # names of those that the model does not see before a search finds them
+        self.finds = None  # of a wire with a tool search: the blocks of one that finds these names
         self.wants_thinking = False
         self.wants_json = False  # by a field of its own
         self.wants_usage = True
@@ -43,6 +45,8 @@ class Conversation:
         self.body_bytes = 0
         self.binding = None  # of a wire whose thinking is bound to what was before it
         self.tells_drops = False
+        self.diagnostics = None  # what the request says of the cache's diagnostics
+        self.diagnosis = {"cache_miss_reason": {"type": "unavailable"}}  # what the answer says
 
     def assistant_count(self):
         return sum(1 for m in self.messages if m.role == "assistant")

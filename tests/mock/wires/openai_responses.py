@@ -5,7 +5,7 @@ from .anthropic_rules import sign
 from .base import Conversation, Message, Refusal, deltas, parse_json, slices
 from .openai_chat import CREATED, MOST_BYTES, OpenAIChat
 from .openai_chat_rules import refuse
-from .openai_responses_rules import Checker
+from .openai_responses_rules import Checker, found_id
 
 REASONS = {"length": "max_output_tokens", "refusal": "content_filter"}
 
@@ -33,7 +33,11 @@ class OpenAIResponses(OpenAIChat):
         Checker(body).top()
         out = Conversation(body["model"], body.get("stream", False))
         out.system = body.get("instructions") or ""
-        out.tools = [t["name"] for t in body.get("tools") or [] if "name" in t]
+        late = {t["name"]: t for t in body.get("tools") or [] if t.get("defer_loading")}
+        out.deferred = list(late)
+        if any(t["type"] == "tool_search" for t in body.get("tools") or []):
+            out.finds = lambda names: self.finds(out, [late[n] for n in names if n in late])
+        out.tools = [t["name"] for t in body.get("tools") or [] if "name" in t and t["name"] not in late]
         wanted = (body.get("text") or {}).get("format") or {}
         out.wants_json = "json" in wanted.get("type", "text")
         items = body["input"]
@@ -45,6 +49,9 @@ class OpenAIResponses(OpenAIChat):
 
     def add(self, out, item):
         kind = item.get("type", "message")
+        if kind == "tool_search_output":  # what was found stays there
+            out.tools += [t["name"] for t in item["tools"] if t["name"] in out.deferred
+                          and t["name"] not in out.tools]
         if item.get("role") in ("system", "developer"):
             out.system += texts(item["content"])
             return
@@ -75,6 +82,17 @@ class OpenAIResponses(OpenAIChat):
 
     # ---- the answer ----
 
+    def finds(self, conversation, tools):
+        state = {"call_id": None, "execution": "server", "status": "completed"}
+        return [{
+            "type": "item", "item": dict(state, type="tool_search_call",
+                                         id=conversation.new_id("tsc_", "s"),
+                                         arguments={"paths": [t["name"] for t in tools]})
+        }, {
+            "type": "item",
+            "item": dict(state, type="tool_search_output", id=found_id(tools), tools=tools)
+        }]
+
     def items(self, turn, conversation):
         """The output items, as they are when they are done."""
         mark = conversation.new_id("mock", "m")[:20]
@@ -94,14 +112,21 @@ class OpenAIResponses(OpenAIChat):
                     "id": "msg_" + tail, "type": "message", "status": "completed",
                     "role": "assistant", "content": [{
                         "type": "output_text", "text": block["text"] * block.get("times", 1),
-                        "annotations": [], "logprobs": []
+                        "annotations": block.get("annotations", []), "logprobs": []
                     }]
                 })
+            elif block["type"] == "item":
+                out.append(block["item"])
             elif block["type"] == "tool_use":
                 out.append({
                     "id": "fc_" + tail, "type": "function_call", "status": "completed",
                     "arguments": arguments(block), "name": block["name"],
                     "call_id": block.get("id") or conversation.new_id("call_", i)
+                })
+            elif block["type"] == "web_search_call":
+                out.append({
+                    "id": block.get("id") or "ws_" + tail, "type": "web_search_call",
+                    "status": "completed", "action": block["action"]
                 })
         return out
 
@@ -148,6 +173,11 @@ class OpenAIResponses(OpenAIChat):
             elif item["type"] == "reasoning":
                 empty, parts = dict(item, summary=[]), self.thinking_parts
                 empty["encrypted_content"] = ""
+            elif item["type"] == "web_search_call":
+                empty, parts = {k: item[k] for k in ("id", "type")}, self.search_parts
+                empty["status"] = "in_progress"
+            elif block["type"] == "item":
+                empty, parts = dict(item, status="in_progress"), self.no_parts
             else:
                 empty, parts = dict(item, status="in_progress", arguments=""), self.call_parts
             yield "response.output_item.added", {"output_index": index, "item": empty}
@@ -163,13 +193,18 @@ class OpenAIResponses(OpenAIChat):
 
     def text_parts(self, block, item, chunk):
         part, at = item["content"][0], {"content_index": 0}
-        yield "response.content_part.added", dict(at, part=dict(part, text=""))
+        yield "response.content_part.added", dict(at, part=dict(part, text="", annotations=[]))
         pieces = (block["text"] for _ in range(block["times"])) if "times" in block else deltas(
             block["text"], chunk)
         for piece in pieces:
             yield "response.output_text.delta", dict(at, delta=piece, logprobs=[])
+        for k, note in enumerate(part["annotations"]):
+            yield "response.output_text.annotation.added", dict(at, annotation_index=k, annotation=note)
         yield "response.output_text.done", dict(at, text=part["text"], logprobs=[])
         yield "response.content_part.done", dict(at, part=part)
+
+    def no_parts(self, block, item, chunk):
+        return ()
 
     def thinking_parts(self, block, item, chunk):
         part, at = item["summary"][0], {"summary_index": 0}
@@ -178,6 +213,10 @@ class OpenAIResponses(OpenAIChat):
             yield "response.reasoning_summary_text.delta", dict(at, delta=piece)
         yield "response.reasoning_summary_text.done", dict(at, text=part["text"])
         yield "response.reasoning_summary_part.done", dict(at, part=part)
+
+    def search_parts(self, block, item, chunk):
+        for word in ("in_progress", "searching", "completed"):
+            yield "response.web_search_call." + word, {}
 
     def call_parts(self, block, item, chunk):
         for piece in slices(item["arguments"], max(chunk, 1)):

@@ -31,12 +31,23 @@ ITEM_FIELDS = {
     "message": {"type", "id", "role", "status", "content", "phase"},
     "reasoning": {"type", "id", "summary", "encrypted_content", "content", "status"},
     "function_call": {"type", "id", "call_id", "name", "arguments", "status"},
-    "function_call_output": {"type", "id", "call_id", "output", "status"}
+    "function_call_output": {"type", "id", "call_id", "output", "status"},
+    "web_search_call": {"type", "id", "status", "action", "results"},
+    "tool_search_call": {"type", "id", "call_id", "execution", "arguments", "status"},
+    "tool_search_output": {"type", "id", "call_id", "execution", "tools", "status"}
 }
-PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc"}
+PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "web_search_call": "ws"}
+ACTIONS = {"search": {"type", "query", "queries", "sources"}, "open_page": {"type", "url"},
+           "find_in_page": {"type", "pattern", "url"}}
+STATUSES = ("in_progress", "searching", "completed", "failed", "incomplete")
 PART_TYPES = "'input_text', 'input_image', 'output_text', 'refusal', 'input_file', " \
     "'computer_screenshot', and 'summary_text'"
-OURS = re.compile(r"^(?:fc|msg)_mock([0-9a-f]{16})r\d+$")
+OURS = re.compile(r"^(?:fc|msg|ws)_mock([0-9a-f]{16})r\d+$")
+
+
+def found_id(tools):
+    """The mock's id of a tool_search_output: it knows its own again and sees changed tools."""
+    return "tso_mock" + sign(json.dumps(tools, sort_keys=True))[6:30]
 
 
 def missing(where):
@@ -131,7 +142,12 @@ class Checker:
                 continue
             if tool["type"] != "function":
                 not_one_of(tool["type"], "'function', 'custom', and others", where + ".type")
-            flat = {k: v for k, v in tool.items() if k != "type"}
+            flat = {k: v for k, v in tool.items() if k not in ("type", "defer_loading")}
+            expect(isinstance(tool.get("defer_loading", False), bool), tool.get("defer_loading"),
+                   "a boolean", where + ".defer_loading")
+            if tool.get("defer_loading") and not any(
+                    isinstance(t, dict) and t.get("type") == "tool_search" for t in tools):
+                refuse("%s: 'defer_loading' needs the tool 'tool_search'." % where, where)
             if tool.get("parameters") and tool.get("strict") is None:
                 flat["strict"] = True  # what is not said here is strict
             ChatChecker(body).function(flat, where)
@@ -184,7 +200,7 @@ class Checker:
                            "'function_call_output', and others", where + ".type")
             extra(item, ITEM_FIELDS[kind], where)
             self.item_id(item, kind, where, ids)
-            if before and kind not in ("message", "function_call", "reasoning"):
+            if before and kind in ("function_call_output", "tool_search_output"):
                 self.alone(before)
             if kind == "message":
                 self.message(item, where)
@@ -194,6 +210,12 @@ class Checker:
                 self.thought(item, where)
             elif kind == "function_call":
                 self.call(item, where, calls)
+            elif kind == "web_search_call":
+                self.web_search(item, where)
+            elif kind == "tool_search_call":
+                self.search(item, where, items[i + 1:i + 2])
+            elif kind == "tool_search_output":
+                self.found(item, where, items[max(i - 1, 0):i])
             else:
                 self.output(item, where, calls, answered)
             before = item.get("id") if kind == "reasoning" else None
@@ -258,6 +280,8 @@ class Checker:
                                                 if kind == "output_text" else set()), inner)
                 expect(isinstance(part.get("text"), str), part.get("text"), "a string",
                        inner + ".text")
+                for k, note in enumerate(part.get("annotations") or []):
+                    self.annotation(note, part["text"], "%s.annotations[%d]" % (inner, k))
             elif kind == "refusal":
                 extra(part, {"type", "refusal"}, inner)
             elif kind == "input_image":
@@ -265,6 +289,30 @@ class Checker:
                 self.image(part.get("image_url"), inner + ".image_url")
             elif kind == "input_file":
                 self.file(part, inner)
+
+    def annotation(self, note, text, where):
+        if note.get("type") != "url_citation":
+            not_one_of(note.get("type"), "'url_citation' and others", where + ".type")
+        fields = ("type", "url", "title", "start_index", "end_index")
+        extra(note, set(fields), where)
+        for field in fields:
+            if field not in note:
+                missing("%s.%s" % (where, field))
+        if not 0 <= note["start_index"] <= note["end_index"] <= len(text):
+            refuse("Invalid '%s': the range is not in the text." % where, where, "invalid_value")
+
+    def web_search(self, item, where):
+        for field in ("id", "status", "action"):
+            if field not in item:
+                missing("%s.%s" % (where, field))
+        if item["status"] not in STATUSES:
+            not_one_of(item["status"], ", ".join("'%s'" % s for s in STATUSES), where + ".status")
+        action = item["action"]
+        expect(isinstance(action, dict), action, "an object", where + ".action")
+        if action.get("type") not in ACTIONS:
+            not_one_of(action.get("type"), ", ".join("'%s'" % a for a in ACTIONS),
+                       where + ".action.type")
+        extra(action, ACTIONS[action["type"]], where + ".action")
 
     def file(self, part, where):
         extra(part, {"type", "file_data", "file_url", "file_id", "filename", "detail"}, where)
@@ -347,6 +395,21 @@ class Checker:
         if name in calls:
             refuse("Duplicate function call with call_id %s." % name, "input")
         calls.append(name)
+
+    def search(self, item, where, after):
+        """One that the server has made: its output follows."""
+        expect(isinstance(item.get("arguments"), dict), item.get("arguments"), "an object",
+               where + ".arguments")
+        if not after or after[0].get("type") != "tool_search_output":
+            refuse("No tool search output found for tool search call %s." % item.get("id"), "input")
+
+    def found(self, item, where, before):
+        tools = item.get("tools")
+        expect(isinstance(tools, list), tools, "an array of objects", where + ".tools")
+        if not before or before[0].get("type") != "tool_search_call":
+            refuse("No tool search call found for tool search output %s." % item.get("id"), "input")
+        if str(item.get("id")).startswith("tso_mock") and item["id"] != found_id(tools):
+            refuse("The tools of tool search output %s were changed." % item["id"], "input")
 
     def output(self, item, where, calls, answered):
         name = self.call_id(item, where)
