@@ -437,11 +437,12 @@ static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
         phi__shell_word_stop(p, "a pattern with parentheses");
         return true;
     }
-    if (!p->arrays) return false;
+    if (!p->arrays || memchr(r->from, '=', (size_t)(p->at - r->from)) != p->at - 1) return false;
     p->at++;
     p->arrays = false;
     phi__shell_word_parens(p);
     p->arrays = true;
+    if (p->at < p->end && strchr(" \t\n;&|<>)", *p->at) == NULL) phi__shell_word_invalid(p);
     phi__shell_word_keep(p, r, from, len);
     return true;
 }
