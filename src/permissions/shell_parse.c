@@ -337,7 +337,8 @@ static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word
 
 static bool phi__shell_parse_unary(const phi__shell_word *word) {
     return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
-           word->text.at[1] != '\0' && strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
+           word->text.at[1] != '\0' &&
+           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
 }
 
 static bool phi__shell_parse_binary(const phi__shell_word *word) {
@@ -387,7 +388,8 @@ static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_wor
         (void)phi__shell_parse_test_word(p, &right);
         return;
     }
-    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]")) return;
+    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
+        return;
     if (!phi__shell_word_read(p, &operator) || !phi__shell_parse_binary(&operator)) {
         phi__shell_word_invalid(p);
         return;
@@ -396,7 +398,7 @@ static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_wor
     if (phi__str_is(operator.text, "=~"))
         phi__shell_parse_regex(p);
     else if (phi__shell_parse_test_word(p, &right))
-        phi__shell_parse_operand(p, &operator, &right);
+        phi__shell_parse_operand(p, &operator, & right);
 }
 
 static void phi__shell_parse_tests(phi__shell_parser *p);
