@@ -34,3 +34,4 @@ if ! cmp -s tests/interop/shell/main.go "$work/main.go" || [ ! -x "$work/oracle"
 fi
 "$work/oracle" "$program" tests/permissions/commands.txt "${MUTATIONS:-10000}" "${SEED:-1}"
 python3 tests/interop/verdicts.py "$verdicts" tests/permissions/commands.txt "$work/bash" "${MUTATIONS:-10000}" "${SEED:-1}"
+python3 tests/interop/bash_grammar.py "$program" tests/permissions/commands.txt "${MUTATIONS:-20000}" "${SEED:-1}"

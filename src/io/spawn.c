@@ -22,6 +22,13 @@
 #define PHI__SPAWN_CHDIR
 #endif
 
+/* A session has a group of its own, too, and no terminal: a child cannot draw on the host's. */
+#if defined(POSIX_SPAWN_SETSID) && !defined(PHI__SPAWN_PLAIN)
+#define PHI__SPAWN_APART POSIX_SPAWN_SETSID
+#else
+#define PHI__SPAWN_APART POSIX_SPAWN_SETPGROUP
+#endif
+
 #if defined(__APPLE__)
 #include <crt_externs.h>
 static char **phi__spawn_host_environment(void) { return *_NSGetEnviron(); }
@@ -85,10 +92,10 @@ static int phi__spawn_actions(posix_spawn_file_actions_t *actions, const phi__sp
     return error;
 }
 
-/* A group of its own, no blocked signal, every disposition the default. */
+/* A session or a group of its own, no blocked signal, every disposition the default. */
 static int phi__spawn_attributes(posix_spawnattr_t *attributes) {
     sigset_t all, none;
-    int flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;
+    int flags = PHI__SPAWN_APART | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;
 #if defined(__APPLE__)
     flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
 #endif

@@ -7,10 +7,10 @@
 
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
-/* Where nothing is kept, or it is no file of its own. */
+/* Files that keep nothing, and the streams that a command has anyway. */
 static bool phi__check_harmless(const phi__shell_redirect *redirect) {
-    static const char *const files[] = {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty",
-                                        "/dev/stdin"};
+    static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
+                                        "/dev/stdout", "/dev/stderr", "/dev/stdin"};
     size_t i;
     for (i = 0; redirect->target.known && i < PHI__COUNT(files); i++)
         if (phi__str_is(redirect->target.text, files[i])) return true;

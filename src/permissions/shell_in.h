@@ -87,6 +87,7 @@ struct phi__shell_parser {
     unsigned depth, level;
     bool lost; /* no memory */
     bool reads, posix;
+    bool arrays; /* the word that is read may assign an array */
     size_t pipe_from;
     phi_str function; /* that is being defined; empty: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];

@@ -93,14 +93,14 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
     return false;
 }
 
-static void phi__shell_parse_command(phi__shell_parser *p);
+static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 
-/* NAME () body. */
+/* NAME () body. Other shells take a simple command for a body as well. */
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
     phi__shell_redirect_lines(p);
-    phi__shell_parse_command(p);
+    phi__shell_parse_command(p, true);
     p->function = outer;
 }
 
@@ -122,7 +122,7 @@ static bool phi__shell_parse_reserved(const phi__shell_word *word) {
     static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
                                         "else",   "elif",     "fi",   "do",   "done",   "for",
                                         "while",  "until",    "case", "esac", "select", "time",
-                                        "coproc", "function", NULL};
+                                        "coproc", "function", "in",   "]]",   NULL};
     size_t i;
     for (i = 0; !word->quoted && words[i] != NULL; i++)
         if (phi__str_is(word->text, words[i])) return true;
@@ -132,14 +132,18 @@ static bool phi__shell_parse_reserved(const phi__shell_word *word) {
 static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
     const char *from = p->at;
     phi__shell_word word;
-    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from);
+    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from), outer = p->arrays;
     if (p->out->unknown != NULL) return;
+    p->arrays = assigns;
     if (!phi__shell_word_read(p, &word)) {
         phi__shell_word_invalid(p);
         return;
     }
+    p->arrays = outer;
     if (!assigns && command->count == 0 &&
-        (memchr(from, '=', (size_t)(p->at - from)) != NULL || phi__shell_parse_reserved(&word))) {
+        (memchr(from, '=', (size_t)(p->at - from)) != NULL ||
+         memchr(from + 1, '[', (size_t)(p->at - from) - 1) != NULL ||
+         phi__shell_parse_reserved(&word))) {
         phi__shell_word_stop(p, "a word in parts that may be more than a command's name");
         return;
     }
@@ -182,19 +186,21 @@ static bool phi__shell_parse_closes(const phi__shell_parser *p) {
 
 static void phi__shell_parse_and_or(phi__shell_parser *p);
 
-/* Up to a word or sign that closes it, which is not taken. */
-static void phi__shell_parse_body(phi__shell_parser *p) {
-    for (;;) {
+/* Up to a word or sign that closes it, which is not taken. False: there is no command. */
+static bool phi__shell_parse_body(phi__shell_parser *p) {
+    bool any = false;
+    for (;; any = true) {
         phi__shell_redirect_lines(p);
-        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p)) return;
+        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p))
+            return any;
         phi__shell_parse_and_or(p);
         phi__shell_word_blanks(p);
         if (p->at == p->end || phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
-            return;
+            return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
         else if (*p->at != '\n')
-            return;
+            return true;
     }
 }
 
@@ -202,16 +208,20 @@ static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
     if (!phi__shell_parse_take(p, word)) phi__shell_word_invalid(p);
 }
 
-/* A list that must end with `word`. */
+/* A list that must end with `word`, and may not be empty. */
 static void phi__shell_parse_until(phi__shell_parser *p, const char *word) {
-    phi__shell_parse_body(p);
+    if (!phi__shell_parse_body(p)) phi__shell_word_invalid(p);
     phi__shell_parse_expect(p, word);
 }
 
 static void phi__shell_parse_if(phi__shell_parser *p) {
-    do phi__shell_parse_until(p, "then"), phi__shell_parse_body(p);
-    while (phi__shell_parse_take(p, "elif"));
-    if (phi__shell_parse_take(p, "else")) phi__shell_parse_body(p);
+    bool any;
+    do {
+        phi__shell_parse_until(p, "then");
+        any = phi__shell_parse_body(p);
+    } while (any && phi__shell_parse_take(p, "elif"));
+    if (any && phi__shell_parse_take(p, "else")) any = phi__shell_parse_body(p);
+    if (!any) phi__shell_word_invalid(p);
     phi__shell_parse_expect(p, "fi");
 }
 
@@ -292,7 +302,7 @@ static void phi__shell_parse_case(phi__shell_parser *p) {
         phi__shell_redirect_lines(p);
         if (p->out->unknown != NULL || phi__shell_parse_take(p, "esac")) return;
         phi__shell_parse_pattern(p);
-        phi__shell_parse_body(p);
+        (void)phi__shell_parse_body(p);
         if (phi__shell_parse_sees(p, ";;&"))
             p->at += 3;
         else if (phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
@@ -325,26 +335,108 @@ static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word
     if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
 }
 
-/* Behind "[[". */
-static void phi__shell_parse_test(phi__shell_parser *p) {
-    phi__shell_word word, left;
-    memset(&left, 0, sizeof left);
-    phi__shell_word_dialect(p);
-    for (;;) {
-        phi__shell_redirect_lines(p);
-        if (p->at == p->end) phi__shell_word_invalid(p);
-        if (p->out->unknown != NULL || phi__shell_parse_take(p, "]]")) return;
+static bool phi__shell_parse_unary(const phi__shell_word *word) {
+    return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
+           word->text.at[1] != '\0' &&
+           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
+}
+
+static bool phi__shell_parse_binary(const phi__shell_word *word) {
+    static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
+                                        "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
+    size_t i;
+    for (i = 0; !word->quoted && words[i] != NULL; i++)
+        if (phi__str_is(word->text, words[i])) return true;
+    return false;
+}
+
+/* A word of a test, which is no "]]". */
+static bool phi__shell_parse_test_word(phi__shell_parser *p, phi__shell_word *out) {
+    phi__shell_word_blanks(p);
+    if (!phi__shell_parse_word(p, "]]") && p->at < p->end && phi__shell_word_read(p, out))
+        return true;
+    phi__shell_word_invalid(p);
+    return false;
+}
+
+/* A regular expression: parentheses and bars are part of it. */
+static void phi__shell_parse_regex(phi__shell_parser *p) {
+    phi__shell_word word;
+    const char *from;
+    size_t open = 0;
+    phi__shell_word_blanks(p);
+    for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
+        if (*p->at == ')' && open == 0) break;
+        if (strchr("()|", *p->at) == NULL) {
+            if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
+            continue;
+        }
+        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
+        p->at++;
+    }
+    if (p->at == from || open > 0) phi__shell_word_invalid(p);
+}
+
+/* Behind the left side: an operator and its right side, or nothing. */
+static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_word *left) {
+    phi__shell_word operator, right;
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
         if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
             phi__shell_word_stop(p, "a process substitution in a test");
-        else if (strchr("()<>&|", *p->at) != NULL)
-            p->at++;
-        else if (!phi__shell_word_read(p, &word))
-            phi__shell_word_invalid(p);
-        else {
-            phi__shell_parse_operand(p, &left, &word);
-            left = word;
-        }
+        p->at += p->at < p->end;
+        (void)phi__shell_parse_test_word(p, &right);
+        return;
     }
+    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
+        return;
+    if (!phi__shell_word_read(p, &operator) || !phi__shell_parse_binary(&operator)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_parse_operand(p, left, &operator);
+    if (phi__str_is(operator.text, "=~"))
+        phi__shell_parse_regex(p);
+    else if (phi__shell_parse_test_word(p, &right))
+        phi__shell_parse_operand(p, &operator, & right);
+}
+
+static void phi__shell_parse_tests(phi__shell_parser *p);
+
+/* One test, which may be negated, or more of them in parentheses. */
+static void phi__shell_parse_one_test(phi__shell_parser *p) {
+    phi__shell_word word, right;
+    do phi__shell_redirect_lines(p);
+    while (phi__shell_parse_take(p, "!"));
+    if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_parse_tests(p);
+        if (p->at == p->end || *p->at++ != ')') phi__shell_word_invalid(p);
+    } else if (phi__shell_parse_test_word(p, &word)) {
+        if (!phi__shell_parse_unary(&word))
+            phi__shell_parse_compared(p, &word);
+        else if (phi__shell_parse_test_word(p, &right))
+            phi__shell_parse_operand(p, &word, &right);
+    }
+}
+
+static void phi__shell_parse_tests(phi__shell_parser *p) {
+    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
+    phi__shell_parse_one_test(p);
+    for (phi__shell_redirect_lines(p);
+         phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||");
+         phi__shell_redirect_lines(p)) {
+        p->at += 2;
+        phi__shell_parse_one_test(p);
+    }
+    p->depth--;
+}
+
+/* Behind "[[". */
+static void phi__shell_parse_test(phi__shell_parser *p) {
+    phi__shell_word_dialect(p);
+    phi__shell_parse_tests(p);
+    if (!phi__shell_parse_take(p, "]]")) phi__shell_word_invalid(p);
 }
 
 static void phi__shell_parse_named_function(phi__shell_parser *p) {
@@ -390,10 +482,12 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
     return true;
 }
 
-static void phi__shell_parse_command(phi__shell_parser *p) {
+static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
     if (phi__shell_parse_compound(p))
         phi__shell_parse_redirects(p);
+    else if (compound)
+        phi__shell_word_invalid(p);
     else
         phi__shell_parse_simple(p);
     p->depth--;
@@ -428,13 +522,13 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
         phi__shell_word_blanks(p);
         if (phi__shell_parse_take(p, "-p")) phi__shell_word_blanks(p);
     }
-    phi__shell_parse_command(p);
+    phi__shell_parse_command(p, false);
     phi__shell_word_blanks(p);
     while (phi__shell_parse_sees(p, "|") && !phi__shell_parse_sees(p, "||")) {
         p->at += phi__shell_parse_sees(p, "|&") ? 2 : 1;
         p->reads = true;
         phi__shell_redirect_lines(p);
-        phi__shell_parse_command(p);
+        phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
     if (p->reads != reads) phi__shell_parse_bomb(p, from);
@@ -452,7 +546,7 @@ static void phi__shell_parse_and_or(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_list(phi__shell_parser *p, char close) {
-    phi__shell_parse_body(p);
+    (void)phi__shell_parse_body(p);
     if (p->out->unknown != NULL) return;
     if (close == '\0' ? p->at != p->end : p->at == p->end || *p->at != close)
         phi__shell_word_invalid(p);

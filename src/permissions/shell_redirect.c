@@ -99,12 +99,34 @@ PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
 
 /* ---- redirections ---- */
 
+/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
+static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
+    const char *at = p->at;
+    bool brace = *at == '{';
+    if (brace) at++;
+    while (at < p->end &&
+           ((*at >= '0' && *at <= '9') ||
+            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
+        at++;
+    if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
+    if (at == p->end || (*at != '<' && *at != '>')) return NULL;
+    if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
+    return at;
+}
+
+/* The word behind an operator. False: there is none, or it belongs to the next redirection. */
+static bool phi__shell_redirect_word(phi__shell_parser *p, phi__shell_word *out) {
+    phi__shell_word_blanks(p);
+    return p->at < p->end && phi__shell_redirect_descriptor(p) == NULL &&
+           phi__shell_word_read(p, out);
+}
+
 static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs,
                                      bool standard) {
     phi__shell_here *here;
     phi__shell_word word;
-    phi__shell_word_blanks(p);
-    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_word_read(p, &word) || !word.known) {
+    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
+        !word.known) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
@@ -126,8 +148,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
 static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command,
                                      bool standard) {
     phi__shell_word word;
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_read(p, &word)) {
+    if (!phi__shell_redirect_word(p, &word)) {
         phi__shell_word_invalid(p);
         return;
     }
@@ -151,8 +172,7 @@ static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
 static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
                                      bool duplicates) {
     phi__shell_redirect redirect, *all;
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_read(p, &redirect.target)) {
+    if (!phi__shell_redirect_word(p, &redirect.target)) {
         phi__shell_word_invalid(p);
         return;
     }
@@ -194,21 +214,6 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
         phi__shell_redirect_here(p, command, i == 1, standard);
     else
         phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
-}
-
-/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
-static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
-    const char *at = p->at;
-    bool brace = *at == '{';
-    if (brace) at++;
-    while (at < p->end &&
-           ((*at >= '0' && *at <= '9') ||
-            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
-        at++;
-    if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
-    if (at == p->end || (*at != '<' && *at != '>')) return NULL;
-    if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
-    return at;
 }
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {

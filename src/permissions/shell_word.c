@@ -181,9 +181,12 @@ PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
    theirs. */
 static void phi__shell_word_list(phi__shell_parser *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
+    bool arrays = p->arrays;
     if (!phi__shell_word_down(p)) return;
     p->here_outer = p->here_count;
+    p->arrays = false;
     p->list(p, close);
+    p->arrays = arrays;
     if (p->here_count != p->here_outer)
         phi__shell_word_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
@@ -198,6 +201,10 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
+            if (p->at[1] == '\n') { /* joined before a comment is seen */
+                phi__shell_word_stop(p, "a continued line in a backquote");
+                return;
+            }
             if (in_quotes && p->at[1] == '"') /* it stays one in a here-document */
                 phi__shell_word_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
@@ -358,10 +365,10 @@ PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
             phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
             break;
         }
-        if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
+        if (*p->at == '\n')
             p->at++;
-        else if (!phi__shell_word_read(p, &word))
-            phi__shell_word_stop(p, "parentheses in a word");
+        else if (!phi__shell_word_read(p, &word)) /* bash ends it here, and runs the next lines */
+            phi__shell_word_invalid(p);
     }
     if (p->at == p->end)
         phi__shell_word_stop(p, "a parenthesis is not closed");
@@ -392,7 +399,7 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
     const char *from = p->at;
     size_t len = p->buf.len;
     char next = phi__shell_word_next(p, 1);
-    if (next == '\'' || next == '"') {
+    if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
         if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
@@ -430,8 +437,12 @@ static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
         phi__shell_word_stop(p, "a pattern with parentheses");
         return true;
     }
+    if (!p->arrays || memchr(r->from, '=', (size_t)(p->at - r->from)) != p->at - 1) return false;
     p->at++;
+    p->arrays = false;
     phi__shell_word_parens(p);
+    p->arrays = true;
+    if (p->at < p->end && strchr(" \t\n;&|<>)", *p->at) == NULL) phi__shell_word_invalid(p);
     phi__shell_word_keep(p, r, from, len);
     return true;
 }

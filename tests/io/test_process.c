@@ -289,6 +289,26 @@ TEST(the_directory_and_the_environment_are_the_ones_given) {
     rig_close(&r);
 }
 
+#if defined(__linux__) && !defined(PHI__SPAWN_PLAIN)
+#define SESSION_ENTRY TEST_ENTRY(a_child_has_a_session_of_its_own_and_no_terminal),
+/* The sixth field of its stat is its session. */
+TEST(a_child_has_a_session_of_its_own_and_no_terminal) {
+    const char *argv[] = {"sh", "-c",
+                          "read -r a b c d e session rest < /proc/self/stat\n"
+                          "test $$ = $session && echo its own\n"
+                          "(: > /dev/tty) 2> /dev/null || echo none",
+                          NULL};
+    phi__process_desc desc;
+    rig r;
+    rig_open(&r);
+    desc_init(&r, &desc, argv);
+    if (begin(&r, &desc) && finish(&r)) CHECK_EQ_STR(r.text[1], "its own\nnone\n");
+    rig_close(&r);
+}
+#else
+#define SESSION_ENTRY
+#endif
+
 TEST(a_child_has_default_signals_and_none_blocked) {
     struct sigaction ignore, before;
     unsigned long long blocked = 1, ignored = 1;
@@ -850,7 +870,7 @@ TEST(every_failed_allocation_leaves_no_child_and_no_descriptor) {
     CHECK_EQ_INT(n, -1);
 }
 
-TEST_MAIN(TEST_ENTRY(output_of_both_streams_arrives_apart_and_in_order),
+TEST_MAIN(SESSION_ENTRY TEST_ENTRY(output_of_both_streams_arrives_apart_and_in_order),
           TEST_ENTRY(output_arrives_while_the_child_runs), TEST_ENTRY(exit_codes_are_told),
           TEST_ENTRY(a_signal_is_told_and_the_code_is_then_minus_one),
           TEST_ENTRY(ten_megabytes_arrive_whole_though_the_reader_keeps_saying_no),
