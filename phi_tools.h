@@ -4656,11 +4656,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x02a4adc4
+#if PHI__IMP_PERMISSIONS != 0x49bc9bd8
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x02a4adc4
+#define PHI__IMP_PERMISSIONS 0x49bc9bd8
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4751,6 +4751,7 @@ struct phi__shell_parser {
     unsigned depth, level;
     bool lost; /* no memory */
     bool reads, posix;
+    bool arrays; /* the word that is read may assign an array */
     size_t pipe_from;
     phi_str function; /* that is being defined; empty: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
@@ -5189,10 +5190,10 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
 
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
-/* Where nothing is kept, or it is no file of its own. */
+/* Files that keep nothing, and the streams that a command has anyway. */
 static bool phi__check_harmless(const phi__shell_redirect *redirect) {
-    static const char *const files[] = {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty",
-                                        "/dev/stdin"};
+    static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
+                                        "/dev/stdout", "/dev/stderr", "/dev/stdin"};
     size_t i;
     for (i = 0; redirect->target.known && i < PHI__COUNT(files); i++)
         if (phi__str_is(redirect->target.text, files[i])) return true;
@@ -6490,14 +6491,14 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
     return false;
 }
 
-static void phi__shell_parse_command(phi__shell_parser *p);
+static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 
-/* NAME () body. */
+/* NAME () body. Other shells take a simple command for a body as well. */
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
     phi__shell_redirect_lines(p);
-    phi__shell_parse_command(p);
+    phi__shell_parse_command(p, true);
     p->function = outer;
 }
 
@@ -6519,7 +6520,7 @@ static bool phi__shell_parse_reserved(const phi__shell_word *word) {
     static const char *const words[] = {"!",      "{",        "}",    "[[",   "if",     "then",
                                         "else",   "elif",     "fi",   "do",   "done",   "for",
                                         "while",  "until",    "case", "esac", "select", "time",
-                                        "coproc", "function", NULL};
+                                        "coproc", "function", "in",   "]]",   NULL};
     size_t i;
     for (i = 0; !word->quoted && words[i] != NULL; i++)
         if (phi__str_is(word->text, words[i])) return true;
@@ -6529,14 +6530,18 @@ static bool phi__shell_parse_reserved(const phi__shell_word *word) {
 static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *command) {
     const char *from = p->at;
     phi__shell_word word;
-    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from);
+    bool assigns = command->count == 0 && phi__shell_parse_assigns(p, from), outer = p->arrays;
     if (p->out->unknown != NULL) return;
+    p->arrays = assigns;
     if (!phi__shell_word_read(p, &word)) {
         phi__shell_word_invalid(p);
         return;
     }
+    p->arrays = outer;
     if (!assigns && command->count == 0 &&
-        (memchr(from, '=', (size_t)(p->at - from)) != NULL || phi__shell_parse_reserved(&word))) {
+        (memchr(from, '=', (size_t)(p->at - from)) != NULL ||
+         memchr(from + 1, '[', (size_t)(p->at - from) - 1) != NULL ||
+         phi__shell_parse_reserved(&word))) {
         phi__shell_word_stop(p, "a word in parts that may be more than a command's name");
         return;
     }
@@ -6579,19 +6584,21 @@ static bool phi__shell_parse_closes(const phi__shell_parser *p) {
 
 static void phi__shell_parse_and_or(phi__shell_parser *p);
 
-/* Up to a word or sign that closes it, which is not taken. */
-static void phi__shell_parse_body(phi__shell_parser *p) {
-    for (;;) {
+/* Up to a word or sign that closes it, which is not taken. False: there is no command. */
+static bool phi__shell_parse_body(phi__shell_parser *p) {
+    bool any = false;
+    for (;; any = true) {
         phi__shell_redirect_lines(p);
-        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p)) return;
+        if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p))
+            return any;
         phi__shell_parse_and_or(p);
         phi__shell_word_blanks(p);
         if (p->at == p->end || phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
-            return;
+            return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
         else if (*p->at != '\n')
-            return;
+            return true;
     }
 }
 
@@ -6599,16 +6606,20 @@ static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
     if (!phi__shell_parse_take(p, word)) phi__shell_word_invalid(p);
 }
 
-/* A list that must end with `word`. */
+/* A list that must end with `word`, and may not be empty. */
 static void phi__shell_parse_until(phi__shell_parser *p, const char *word) {
-    phi__shell_parse_body(p);
+    if (!phi__shell_parse_body(p)) phi__shell_word_invalid(p);
     phi__shell_parse_expect(p, word);
 }
 
 static void phi__shell_parse_if(phi__shell_parser *p) {
-    do phi__shell_parse_until(p, "then"), phi__shell_parse_body(p);
-    while (phi__shell_parse_take(p, "elif"));
-    if (phi__shell_parse_take(p, "else")) phi__shell_parse_body(p);
+    bool any;
+    do {
+        phi__shell_parse_until(p, "then");
+        any = phi__shell_parse_body(p);
+    } while (any && phi__shell_parse_take(p, "elif"));
+    if (any && phi__shell_parse_take(p, "else")) any = phi__shell_parse_body(p);
+    if (!any) phi__shell_word_invalid(p);
     phi__shell_parse_expect(p, "fi");
 }
 
@@ -6689,7 +6700,7 @@ static void phi__shell_parse_case(phi__shell_parser *p) {
         phi__shell_redirect_lines(p);
         if (p->out->unknown != NULL || phi__shell_parse_take(p, "esac")) return;
         phi__shell_parse_pattern(p);
-        phi__shell_parse_body(p);
+        (void)phi__shell_parse_body(p);
         if (phi__shell_parse_sees(p, ";;&"))
             p->at += 3;
         else if (phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
@@ -6722,26 +6733,108 @@ static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word
     if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
 }
 
-/* Behind "[[". */
-static void phi__shell_parse_test(phi__shell_parser *p) {
-    phi__shell_word word, left;
-    memset(&left, 0, sizeof left);
-    phi__shell_word_dialect(p);
-    for (;;) {
-        phi__shell_redirect_lines(p);
-        if (p->at == p->end) phi__shell_word_invalid(p);
-        if (p->out->unknown != NULL || phi__shell_parse_take(p, "]]")) return;
+static bool phi__shell_parse_unary(const phi__shell_word *word) {
+    return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
+           word->text.at[1] != '\0' &&
+           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
+}
+
+static bool phi__shell_parse_binary(const phi__shell_word *word) {
+    static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
+                                        "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
+    size_t i;
+    for (i = 0; !word->quoted && words[i] != NULL; i++)
+        if (phi__str_is(word->text, words[i])) return true;
+    return false;
+}
+
+/* A word of a test, which is no "]]". */
+static bool phi__shell_parse_test_word(phi__shell_parser *p, phi__shell_word *out) {
+    phi__shell_word_blanks(p);
+    if (!phi__shell_parse_word(p, "]]") && p->at < p->end && phi__shell_word_read(p, out))
+        return true;
+    phi__shell_word_invalid(p);
+    return false;
+}
+
+/* A regular expression: parentheses and bars are part of it. */
+static void phi__shell_parse_regex(phi__shell_parser *p) {
+    phi__shell_word word;
+    const char *from;
+    size_t open = 0;
+    phi__shell_word_blanks(p);
+    for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
+        if (*p->at == ')' && open == 0) break;
+        if (strchr("()|", *p->at) == NULL) {
+            if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
+            continue;
+        }
+        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
+        p->at++;
+    }
+    if (p->at == from || open > 0) phi__shell_word_invalid(p);
+}
+
+/* Behind the left side: an operator and its right side, or nothing. */
+static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_word *left) {
+    phi__shell_word operator, right;
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
         if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
             phi__shell_word_stop(p, "a process substitution in a test");
-        else if (strchr("()<>&|", *p->at) != NULL)
-            p->at++;
-        else if (!phi__shell_word_read(p, &word))
-            phi__shell_word_invalid(p);
-        else {
-            phi__shell_parse_operand(p, &left, &word);
-            left = word;
-        }
+        p->at += p->at < p->end;
+        (void)phi__shell_parse_test_word(p, &right);
+        return;
     }
+    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
+        return;
+    if (!phi__shell_word_read(p, &operator) || !phi__shell_parse_binary(&operator)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_parse_operand(p, left, &operator);
+    if (phi__str_is(operator.text, "=~"))
+        phi__shell_parse_regex(p);
+    else if (phi__shell_parse_test_word(p, &right))
+        phi__shell_parse_operand(p, &operator, & right);
+}
+
+static void phi__shell_parse_tests(phi__shell_parser *p);
+
+/* One test, which may be negated, or more of them in parentheses. */
+static void phi__shell_parse_one_test(phi__shell_parser *p) {
+    phi__shell_word word, right;
+    do phi__shell_redirect_lines(p);
+    while (phi__shell_parse_take(p, "!"));
+    if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_parse_tests(p);
+        if (p->at == p->end || *p->at++ != ')') phi__shell_word_invalid(p);
+    } else if (phi__shell_parse_test_word(p, &word)) {
+        if (!phi__shell_parse_unary(&word))
+            phi__shell_parse_compared(p, &word);
+        else if (phi__shell_parse_test_word(p, &right))
+            phi__shell_parse_operand(p, &word, &right);
+    }
+}
+
+static void phi__shell_parse_tests(phi__shell_parser *p) {
+    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
+    phi__shell_parse_one_test(p);
+    for (phi__shell_redirect_lines(p);
+         phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||");
+         phi__shell_redirect_lines(p)) {
+        p->at += 2;
+        phi__shell_parse_one_test(p);
+    }
+    p->depth--;
+}
+
+/* Behind "[[". */
+static void phi__shell_parse_test(phi__shell_parser *p) {
+    phi__shell_word_dialect(p);
+    phi__shell_parse_tests(p);
+    if (!phi__shell_parse_take(p, "]]")) phi__shell_word_invalid(p);
 }
 
 static void phi__shell_parse_named_function(phi__shell_parser *p) {
@@ -6787,10 +6880,12 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
     return true;
 }
 
-static void phi__shell_parse_command(phi__shell_parser *p) {
+static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
     if (phi__shell_parse_compound(p))
         phi__shell_parse_redirects(p);
+    else if (compound)
+        phi__shell_word_invalid(p);
     else
         phi__shell_parse_simple(p);
     p->depth--;
@@ -6825,13 +6920,13 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
         phi__shell_word_blanks(p);
         if (phi__shell_parse_take(p, "-p")) phi__shell_word_blanks(p);
     }
-    phi__shell_parse_command(p);
+    phi__shell_parse_command(p, false);
     phi__shell_word_blanks(p);
     while (phi__shell_parse_sees(p, "|") && !phi__shell_parse_sees(p, "||")) {
         p->at += phi__shell_parse_sees(p, "|&") ? 2 : 1;
         p->reads = true;
         phi__shell_redirect_lines(p);
-        phi__shell_parse_command(p);
+        phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
     if (p->reads != reads) phi__shell_parse_bomb(p, from);
@@ -6849,7 +6944,7 @@ static void phi__shell_parse_and_or(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_list(phi__shell_parser *p, char close) {
-    phi__shell_parse_body(p);
+    (void)phi__shell_parse_body(p);
     if (p->out->unknown != NULL) return;
     if (close == '\0' ? p->at != p->end : p->at == p->end || *p->at != close)
         phi__shell_word_invalid(p);
@@ -6990,12 +7085,34 @@ PHI__FN void phi__shell_redirect_lines(phi__shell_parser *p) {
 
 /* ---- redirections ---- */
 
+/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
+static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
+    const char *at = p->at;
+    bool brace = *at == '{';
+    if (brace) at++;
+    while (at < p->end &&
+           ((*at >= '0' && *at <= '9') ||
+            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
+        at++;
+    if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
+    if (at == p->end || (*at != '<' && *at != '>')) return NULL;
+    if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
+    return at;
+}
+
+/* The word behind an operator. False: there is none, or it belongs to the next redirection. */
+static bool phi__shell_redirect_word(phi__shell_parser *p, phi__shell_word *out) {
+    phi__shell_word_blanks(p);
+    return p->at < p->end && phi__shell_redirect_descriptor(p) == NULL &&
+           phi__shell_word_read(p, out);
+}
+
 static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *command, bool tabs,
                                      bool standard) {
     phi__shell_here *here;
     phi__shell_word word;
-    phi__shell_word_blanks(p);
-    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_word_read(p, &word) || !word.known) {
+    if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
+        !word.known) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
@@ -7017,8 +7134,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
 static void phi__shell_redirect_text(phi__shell_parser *p, phi__shell_command *command,
                                      bool standard) {
     phi__shell_word word;
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_read(p, &word)) {
+    if (!phi__shell_redirect_word(p, &word)) {
         phi__shell_word_invalid(p);
         return;
     }
@@ -7042,8 +7158,7 @@ static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
 static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
                                      bool duplicates) {
     phi__shell_redirect redirect, *all;
-    phi__shell_word_blanks(p);
-    if (!phi__shell_word_read(p, &redirect.target)) {
+    if (!phi__shell_redirect_word(p, &redirect.target)) {
         phi__shell_word_invalid(p);
         return;
     }
@@ -7085,21 +7200,6 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
         phi__shell_redirect_here(p, command, i == 1, standard);
     else
         phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
-}
-
-/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
-static const char *phi__shell_redirect_descriptor(const phi__shell_parser *p) {
-    const char *at = p->at;
-    bool brace = *at == '{';
-    if (brace) at++;
-    while (at < p->end &&
-           ((*at >= '0' && *at <= '9') ||
-            (brace && (*at == '_' || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')))))
-        at++;
-    if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
-    if (at == p->end || (*at != '<' && *at != '>')) return NULL;
-    if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
-    return at;
 }
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
@@ -7301,9 +7401,12 @@ PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
    theirs. */
 static void phi__shell_word_list(phi__shell_parser *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
+    bool arrays = p->arrays;
     if (!phi__shell_word_down(p)) return;
     p->here_outer = p->here_count;
+    p->arrays = false;
     p->list(p, close);
+    p->arrays = arrays;
     if (p->here_count != p->here_outer)
         phi__shell_word_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
@@ -7318,6 +7421,10 @@ static void phi__shell_word_backquote(phi__shell_parser *p, bool in_quotes) {
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
+            if (p->at[1] == '\n') { /* joined before a comment is seen */
+                phi__shell_word_stop(p, "a continued line in a backquote");
+                return;
+            }
             if (in_quotes && p->at[1] == '"') /* it stays one in a here-document */
                 phi__shell_word_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
@@ -7478,10 +7585,10 @@ PHI__FN void phi__shell_word_parens(phi__shell_parser *p) {
             phi__shell_word_stop(p, "a here-document that begins before an array of many lines");
             break;
         }
-        if (*p->at == '\n' || *p->at == '|' || *p->at == '&' || *p->at == ';')
+        if (*p->at == '\n')
             p->at++;
-        else if (!phi__shell_word_read(p, &word))
-            phi__shell_word_stop(p, "parentheses in a word");
+        else if (!phi__shell_word_read(p, &word)) /* bash ends it here, and runs the next lines */
+            phi__shell_word_invalid(p);
     }
     if (p->at == p->end)
         phi__shell_word_stop(p, "a parenthesis is not closed");
@@ -7512,7 +7619,7 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
     const char *from = p->at;
     size_t len = p->buf.len;
     char next = phi__shell_word_next(p, 1);
-    if (next == '\'' || next == '"') {
+    if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
         if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
@@ -7550,8 +7657,12 @@ static bool phi__shell_word_paren(phi__shell_parser *p, phi__shell_reading *r) {
         phi__shell_word_stop(p, "a pattern with parentheses");
         return true;
     }
+    if (!p->arrays || memchr(r->from, '=', (size_t)(p->at - r->from)) != p->at - 1) return false;
     p->at++;
+    p->arrays = false;
     phi__shell_word_parens(p);
+    p->arrays = true;
+    if (p->at < p->end && strchr(" \t\n;&|<>)", *p->at) == NULL) phi__shell_word_invalid(p);
     phi__shell_word_keep(p, r, from, len);
     return true;
 }
