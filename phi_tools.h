@@ -4656,11 +4656,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x49bc9bd8
+#if PHI__IMP_PERMISSIONS != 0x82ecdae9
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x49bc9bd8
+#define PHI__IMP_PERMISSIONS 0x82ecdae9
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -6777,7 +6777,7 @@ static void phi__shell_parse_regex(phi__shell_parser *p) {
 
 /* Behind the left side: an operator and its right side, or nothing. */
 static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_word *left) {
-    phi__shell_word operator, right;
+    phi__shell_word sign, right;
     phi__shell_word_blanks(p);
     if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
         if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
@@ -6788,15 +6788,15 @@ static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_wor
     }
     if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
         return;
-    if (!phi__shell_word_read(p, &operator) || !phi__shell_parse_binary(&operator)) {
+    if (!phi__shell_word_read(p, &sign) || !phi__shell_parse_binary(&sign)) {
         phi__shell_word_invalid(p);
         return;
     }
-    phi__shell_parse_operand(p, left, &operator);
-    if (phi__str_is(operator.text, "=~"))
+    phi__shell_parse_operand(p, left, &sign);
+    if (phi__str_is(sign.text, "=~"))
         phi__shell_parse_regex(p);
     else if (phi__shell_parse_test_word(p, &right))
-        phi__shell_parse_operand(p, &operator, & right);
+        phi__shell_parse_operand(p, &sign, &right);
 }
 
 static void phi__shell_parse_tests(phi__shell_parser *p);
@@ -12596,11 +12596,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xf1271a7f
+#if PHI__IMP_MCP != 0x1a934626
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xf1271a7f
+#define PHI__IMP_MCP 0x1a934626
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -21877,6 +21877,7 @@ static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
 /* The next one behind *at; empty: the end. */
 static phi_str phi__mcp_oauth_words_next(phi_str set, size_t *at) {
     size_t from;
+    if (set.len == 0) return set;
     while (*at < set.len && set.at[*at] == ' ') ++*at;
     from = *at;
     while (*at < set.len && set.at[*at] != ' ') ++*at;

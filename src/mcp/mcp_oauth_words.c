@@ -125,6 +125,7 @@ static bool phi__mcp_oauth_words_scope_fits(phi_str scope) {
 /* The next one behind *at; empty: the end. */
 static phi_str phi__mcp_oauth_words_next(phi_str set, size_t *at) {
     size_t from;
+    if (set.len == 0) return set;
     while (*at < set.len && set.at[*at] == ' ') ++*at;
     from = *at;
     while (*at < set.len && set.at[*at] != ' ') ++*at;

@@ -379,7 +379,7 @@ static void phi__shell_parse_regex(phi__shell_parser *p) {
 
 /* Behind the left side: an operator and its right side, or nothing. */
 static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_word *left) {
-    phi__shell_word operator, right;
+    phi__shell_word sign, right;
     phi__shell_word_blanks(p);
     if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
         if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
@@ -390,15 +390,15 @@ static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_wor
     }
     if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
         return;
-    if (!phi__shell_word_read(p, &operator) || !phi__shell_parse_binary(&operator)) {
+    if (!phi__shell_word_read(p, &sign) || !phi__shell_parse_binary(&sign)) {
         phi__shell_word_invalid(p);
         return;
     }
-    phi__shell_parse_operand(p, left, &operator);
-    if (phi__str_is(operator.text, "=~"))
+    phi__shell_parse_operand(p, left, &sign);
+    if (phi__str_is(sign.text, "=~"))
         phi__shell_parse_regex(p);
     else if (phi__shell_parse_test_word(p, &right))
-        phi__shell_parse_operand(p, &operator, & right);
+        phi__shell_parse_operand(p, &sign, &right);
 }
 
 static void phi__shell_parse_tests(phi__shell_parser *p);
