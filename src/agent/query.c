@@ -330,10 +330,11 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
                             agent->provider == NULL ? agent->codec->names : own, &q->work,
                             &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;
-    /* the provider checks thinking here as well: the head is the one of model calls */
-    if (!phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__query_items(q, agent, spec);
     if (status != PHI_OK) return status;
+    /* The provider checks thinking here as well, so the head is the one of model calls. Its updates
+       are among the items. */
+    if (!phi__head_keep(agent, spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__format_apply(agent->codec, spec, &q->work, words, sizeof words);
     if (status == PHI_OK)
         status = phi__strict_tools_refused(agent->codec, spec, &q->rt->memory, words, sizeof words);

@@ -22,7 +22,7 @@
 #define PHI__SPAWN_CHDIR
 #endif
 
-/* A session has a group of its own, too, and no terminal: a child cannot draw on the host's. */
+/* A session is a group too, and has no terminal: a child cannot draw on the host's. */
 #if defined(POSIX_SPAWN_SETSID) && !defined(PHI__SPAWN_PLAIN)
 #define PHI__SPAWN_APART POSIX_SPAWN_SETSID
 #else

@@ -4,7 +4,7 @@
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
 
-/* The text has the name as a string of its own. */
+/* True if a JSON string of the text is the name. */
 static bool phi__head_aside_names(phi_str text, phi_str name) {
     size_t at;
     for (at = 0; at + name.len + 1 < text.len; at++)
