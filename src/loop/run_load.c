@@ -5,6 +5,7 @@
    host's is called in here. */
 #include "loop/run_save_in.h"
 
+#include "base/base64_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
@@ -199,6 +200,27 @@ static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
 
 /* ---- tool calls ---- */
 
+/* The block of its tool, where that keeps it. */
+static phi_status phi__run_load_call_state(phi__toolcall *call, phi_str text) {
+    phi_memory *memory = &call->run->agent->memory;
+    phi_status status = PHI_PARSE;
+    phi__buf bytes;
+    if (text.len == 0 || call->tool == NULL || !call->tool->keeps_state) return PHI_OK;
+    phi__buf_init(&bytes, memory);
+    if (phi__base64_decode(&bytes, text)) {
+        status = PHI_NO_MEMORY;
+        call->state = phi__alloc(memory, bytes.len);
+        if (call->state != NULL) {
+            memcpy(call->state, bytes.at, bytes.len);
+            call->state_bytes = bytes.len;
+            status = PHI_OK;
+        }
+    }
+    if (bytes.failed) status = PHI_NO_MEMORY;
+    phi__buf_free(&bytes);
+    return status;
+}
+
 static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
@@ -208,6 +230,8 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
         status = phi__run_load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
                                     &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
+    status = phi__run_load_call_state(call, phi__records_get_str(node, "state"));
+    if (status != PHI_OK) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
     call->run->tools.running++;
     call->resumes = call->started;

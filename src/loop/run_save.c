@@ -4,6 +4,7 @@
    states between a turn's beginning and its answer are all written as the first of them. */
 #include "loop/run_save_in.h"
 
+#include "base/base64_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
@@ -99,6 +100,10 @@ static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool lo
     if (call->result != NULL) {
         phi__json_write_key(out, PHI__LIT("result"));
         phi__run_save_message(out, call->result, scratch);
+    } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
+        phi__records_raw(out, "state", "\"");
+        phi__base64_encode(out, (const char *)call->state, call->state_bytes);
+        phi__buf_char(out, '"');
     }
     phi__buf_char(out, '}');
 }

@@ -54,7 +54,8 @@ typedef struct phi_tool {
        call out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
-       the same arguments, which are checked once more; its phi_call_state is empty. (default: a
+       the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
+       that keeps_state, as it was. (default: a
        call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
@@ -106,6 +107,9 @@ typedef struct phi_tool {
     /* ... where the definitions of all such tools exceed phi_agent_desc.defer_percent. Tools of MCP
        servers and of OpenAPI documents have it. */
     bool may_defer;
+    /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them as they
+       were: numbers and texts, no pointers. They come out of a text: check them. */
+    bool keeps_state;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

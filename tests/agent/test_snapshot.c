@@ -506,6 +506,93 @@ TEST(arguments_that_were_tampered_with_are_not_taken_up) {
     CHECK_STR(result->error_message, "Invalid arguments: expected object, got array");
 }
 
+/* ---- tools whose calls keep their state ---- */
+
+typedef struct kiln {
+    char seen[40]; /* what resume found */
+} kiln;
+
+static phi_flow kiln_start(void *user_data, phi_call call, phi_str arguments) {
+    char *state = (char *)phi_call_state(call, 16);
+    (void)user_data;
+    (void)arguments;
+    if (state != NULL) memcpy(state, "hot\0\xff 1,200 C", sizeof "hot\0\xff 1,200 C");
+    return PHI_PENDING;
+}
+
+static phi_flow kiln_resume(void *user_data, phi_call call, phi_str arguments) {
+    kiln *k = (kiln *)user_data;
+    const char *state = (const char *)phi_call_state(call, 16);
+    (void)arguments;
+    (void)snprintf(k->seen, sizeof k->seen, "%s|%s", state != NULL ? state : "none",
+                   state != NULL && state[3] == '\0' && state[4] == '\xff' ? state + 5 : "");
+    CHECK(phi_call_state(call, 17) == NULL);
+    (void)phi_call_finish(call, "fired", 5, false);
+    return PHI_DONE;
+}
+
+/* Saves in the midst of the call, and loads with `from` made `to`. PHI_OK: resume has run. */
+static phi_status kiln_restored(bool saves, bool loads, const char *from, const char *to, kiln *k) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = PHI_ZERO;
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    phi_status status = PHI_OK;
+    char *now;
+    tool.name = "kiln";
+    tool.start = kiln_start;
+    tool.resume = kiln_resume;
+    tool.keeps_state = saves;
+    tool.user_data = k;
+    memset(k, 0, sizeof *k);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "kiln", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    tool.keeps_state = loads;
+    now = changed(text, from, to);
+    agent = phi_agent_restore(rig_runtime(other), &desc, phi_str_of(now), PHI_RESTORE_RESUME);
+    free(now);
+    if (agent.rt == NULL)
+        status = phi_last_error(rig_runtime(other), NULL, NULL);
+    else {
+        rig_says(other, "Well.");
+        CHECK_EQ_INT(rig_run(other, 20), 0);
+    }
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+    return status;
+}
+
+TEST(a_call_has_the_bytes_that_its_tool_kept_also_after_a_restore) {
+    kiln k;
+    CHECK_EQ_INT(kiln_restored(true, true, "kiln", "kiln", &k), PHI_OK);
+    CHECK_EQ_STR(k.seen, "hot| 1,200 C");
+}
+
+TEST(a_call_whose_tool_keeps_nothing_begins_with_zeros) {
+    kiln k;
+    CHECK_EQ_INT(kiln_restored(false, true, "kiln", "kiln", &k), PHI_OK);
+    CHECK_EQ_STR(k.seen, "|");
+    CHECK_EQ_INT(kiln_restored(true, false, "kiln", "kiln", &k), PHI_OK);
+    CHECK_EQ_STR(k.seen, "|");
+}
+
+TEST(kept_bytes_that_were_tampered_with_make_no_agent) {
+    kiln k;
+    CHECK_EQ_INT(kiln_restored(true, true, "\"state\":\"aG90", "\"state\":\"aG9!", &k), PHI_PARSE);
+    CHECK_EQ_STR(k.seen, "");
+}
+
 /* Its answer stands beside calls that were not run, and a hook is asked for steering when it is saved. */
 TEST(an_answer_that_was_given_is_still_given_after_a_restore) {
     static const char *const calls[] = {"c1 echo {}", "c2 respond_json {}"};
@@ -1076,6 +1163,9 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
           TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),
+          TEST_ENTRY(a_call_has_the_bytes_that_its_tool_kept_also_after_a_restore),
+          TEST_ENTRY(a_call_whose_tool_keeps_nothing_begins_with_zeros),
+          TEST_ENTRY(kept_bytes_that_were_tampered_with_make_no_agent),
           TEST_ENTRY(arguments_that_were_tampered_with_are_not_taken_up),
           TEST_ENTRY(an_answer_that_was_given_is_still_given_after_a_restore),
           TEST_ENTRY(a_restore_that_fails_cancels_no_call),
