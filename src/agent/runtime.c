@@ -332,6 +332,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     if (rt == NULL || !phi__runtime_may_free(rt)) return;
     /* the tools' cancel functions must not step, nor make agents */
     rt->in_step = rt->closing = true;
+    phi__snapshot_all_drop(rt);
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
@@ -343,9 +344,14 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     phi__runtime_unmake(rt);
 }
 
+static int phi__runtime_active(const phi_runtime *rt) {
+    return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
+}
+
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
+    if (phi__snapshot_all_under_way(rt)) return phi__runtime_active(rt);
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
     if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
@@ -359,7 +365,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->one_shot_over.first != NULL) phi__one_shot_run_retire(rt);
     if (rt->retired != NULL) phi__agent_end_destroy_retired(rt);
     rt->in_step = false;
-    return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
+    return phi__runtime_active(rt);
 }
 
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
@@ -370,10 +376,10 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
-        rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__events_due(rt) ||
-        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
-        phi__slots_any_marked(&rt->tickets))
+    if (phi__snapshot_all_under_way(rt) || rt->ready.first != NULL ||
+        rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
+        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
+        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

@@ -6,8 +6,8 @@
 #ifndef PHI_NO_CONFIG
 
 enum {
-    PHI__CONFIG_PLACES = 3,  /* that are named */
-    PHI__CONFIG_LISTED = 16, /* names of a table, at most */
+    PHI__CONFIG_PLACES = 3,          /* that are named */
+    PHI__CONFIG_UNKNOWN_LISTED = 16, /* names of a table, at most */
     PHI__CONFIG_UNKNOWN_DEPTH = 5
 };
 
@@ -151,7 +151,7 @@ static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_t
 static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_table *table) {
     const phi__config_field *field;
     size_t i;
-    if (phi__config_fields_at(table, PHI__CONFIG_LISTED) != NULL) return;
+    if (phi__config_fields_at(table, PHI__CONFIG_UNKNOWN_LISTED) != NULL) return;
     for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         bool is_list = field->kind == PHI__CONFIG_TABLES && walk->config->format == PHI_CONFIG_TOML;
         phi__buf_printf(&walk->words, "%s%s%s%s", i == 0 ? "; known are " : ", ",

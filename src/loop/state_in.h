@@ -442,6 +442,8 @@ struct phi_runtime {
     uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     bool in_step, closing;
+    struct phi__snapshot_saving *saving;   /* phi_runtime_snapshot has begun; NULL: it has not */
+    struct phi__snapshot_loading *loading; /* the same of phi_runtime_restore */
     bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
     phi__last_error last_error;
 };

@@ -107,8 +107,8 @@ typedef struct phi_tool {
     /* ... where the definitions of all such tools exceed phi_agent_desc.defer_percent. Tools of MCP
        servers and of OpenAPI documents have it. */
     bool may_defer;
-    /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them as they
-       were: numbers and texts, no pointers. They come out of a text: check them. */
+    /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
+       pointers. They come out of a text: check them. */
     bool keeps_state;
 } phi_tool;
 
