@@ -12,11 +12,14 @@ enum { G24_LISTED = 40, G24_TRIES = 4 };
 
 typedef struct g24_model {
     uint64_t seed, calls, tokens;
+    bool sure;                                            /* it never errs */
     char said[16000], answer[8000], expression[G24_TEXT]; /* expression: for the tool; or empty */
     size_t len;
     g24_state listed[G24_LISTED]; /* thoughts of the prompt */
     int ids[G24_LISTED], count;
 } g24_model;
+
+static g24_care g24_as(const g24_model *m, g24_care care) { return m->sure ? G24_SURE : care; }
 
 /* Appends to the answer. */
 static void g24_say(g24_model *m, const char *format, ...) {
@@ -73,8 +76,8 @@ static bool g24_is_24(g24_model *m, const g24_state *s, g24_care care) {
 /* Tries to come to 24 until it seems to be so. False: the last try is `end`. */
 static bool g24_search(g24_model *m, const g24_state *from, int tries, g24_state *end) {
     while (tries-- > 0) {
-        *end = g24_finish(from, G24_WRITTEN, &m->seed);
-        if (g24_is_24(m, end, G24_WRITTEN)) return true;
+        *end = g24_finish(from, g24_as(m, G24_WRITTEN), &m->seed);
+        if (g24_is_24(m, end, g24_as(m, G24_WRITTEN))) return true;
     }
     return false;
 }
@@ -95,7 +98,7 @@ static void g24_propose(g24_model *m, const g24_state *begin, bool json) {
         if (m->ids[i] == atoi(from + 16)) at = m->listed[i];
     if (json) g24_say(m, "{\"thoughts\":[");
     for (i = 0; i < n && at.n > 1; i++) {
-        next = g24_step(&at, G24_GLANCE, &m->seed);
+        next = g24_step(&at, g24_as(m, G24_GLANCE), &m->seed);
         if (json)
             g24_say(m, i > 0 ? ",\"" : "\"");
         else
@@ -107,7 +110,7 @@ static void g24_propose(g24_model *m, const g24_state *begin, bool json) {
 }
 
 static double g24_mark(g24_model *m, const g24_state *s) {
-    if (!g24_seems(s, G24_REVIEW, &m->seed)) return 0.1 + 0.2 * g24_chance(&m->seed);
+    if (!g24_seems(s, g24_as(m, G24_REVIEW), &m->seed)) return 0.1 + 0.2 * g24_chance(&m->seed);
     return s->n == 1 ? 1.0 : 0.6 + 0.3 * g24_chance(&m->seed);
 }
 
@@ -138,17 +141,17 @@ static void g24_compose(g24_model *m, const g24_state *begin) {
     g24_state end = *begin;
     int i;
     for (i = 0; i < m->count; i++)
-        if (g24_seems(&m->listed[i], G24_WRITTEN, &m->seed) &&
+        if (g24_seems(&m->listed[i], g24_as(m, G24_WRITTEN), &m->seed) &&
             g24_search(m, &m->listed[i], 1, &end))
             break;
-    if (end.n > 1) end = g24_finish(begin, G24_WRITTEN, &m->seed);
+    if (end.n > 1) end = g24_finish(begin, g24_as(m, G24_WRITTEN), &m->seed);
     g24_say(m, "Answer: %s", end.at[0].text);
 }
 
 static void g24_review(g24_model *m, const int numbers[4]) {
     g24_state end;
     end.n = 1;
-    if (g24_answer(m->said, numbers, &end.at[0].value) && g24_is_24(m, &end, G24_REVIEW))
+    if (g24_answer(m->said, numbers, &end.at[0].value) && g24_is_24(m, &end, g24_as(m, G24_REVIEW)))
         g24_say(m, "STRENGTH: it makes 24\nSCORE: 1.0");
     else
         g24_say(m, "ISSUE: it does not make 24\nSUGGESTION: begin with another step\nSCORE: %.2f",
@@ -176,14 +179,14 @@ static void g24_think(g24_model *m, const char *system, const int numbers[4], bo
     else if (strstr(m->said, "answer: <") != NULL) { /* a search in one answer */
         if (g24_search(m, &begin, G24_TRIES, &end)) g24_say(m, "answer: %s", end.at[0].text);
     } else if (tools) {
-        end = g24_finish(&begin, G24_WRITTEN, &m->seed);
+        end = g24_finish(&begin, g24_as(m, G24_WRITTEN), &m->seed);
         memcpy(m->expression, end.at[0].text, G24_TEXT);
     } else if (strstr(system, "Conclusion:") != NULL) { /* it checks once */
         (void)g24_search(m, &begin, 2, &end);
         g24_say(m, "Conclusion: %s", end.at[0].text);
     } else {
         bool written = strstr(system, "####") != NULL || strstr(system, "Answer:") != NULL;
-        end = g24_finish(&begin, written ? G24_WRITTEN : G24_GLANCE, &m->seed);
+        end = g24_finish(&begin, g24_as(m, written ? G24_WRITTEN : G24_GLANCE), &m->seed);
         g24_say(m, strstr(system, "####") != NULL ? "#### %s" : "Answer: %s", end.at[0].text);
     }
 }

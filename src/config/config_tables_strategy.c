@@ -123,17 +123,21 @@ static const phi__config_table phi__config_tables_aot_table = {
 const phi__config_table *phi__config_tables_aot(void) { return &phi__config_tables_aot_table; }
 
 static const phi__config_choice phi__config_tables_traversal_choices[] = {
-    {"best_first", PHI_TOT_BEST_FIRST, false},
-    {"bfs", PHI_TOT_BFS, false},
-    {"dfs", PHI_TOT_DFS, false},
-    {"", 0, false}};
+    {"bfs", PHI_TOT_BFS, false}, {"dfs", PHI_TOT_DFS, false}, {"", 0, false}};
 
 static const phi__config_field phi__config_tables_tot_fields[] = {
     PHI__CONFIG_CHOOSE(phi__config_tot, options.traversal, "traversal",
-                       phi__config_tables_traversal_choices, "\"best_first\"",
-                       "Which thought is expanded next."),
+                       phi__config_tables_traversal_choices, "\"bfs\"",
+                       "Level by level, or the best thought first and back."),
     PHI__CONFIG_RANGE(phi__config_tot, options.branching_factor, "branching_factor",
-                      PHI__CONFIG_INTEGER, 0, 1, 1000, "3", "New thoughts a step at most."),
+                      PHI__CONFIG_INTEGER, 0, 1, 1000, "8", "New thoughts a step at most."),
+    PHI__CONFIG_RANGE(phi__config_tot, options.evaluations, "evaluations", PHI__CONFIG_INTEGER, 0,
+                      1, 1000, "3", "Calls that score the new thoughts of a step."),
+    PHI__CONFIG_RANGE(phi__config_tot, options.beam_width, "beam_width", PHI__CONFIG_INTEGER, 0, 1,
+                      100000, "5", "Thoughts of a level that bfs expands."),
+    PHI__CONFIG_RANGE(phi__config_tot, options.value_threshold, "value_threshold",
+                      PHI__CONFIG_NUMBER, 0, 1e-06, 1, "0.4",
+                      "Thoughts with a lower score are not expanded by dfs."),
     PHI__CONFIG_RANGE(phi__config_tot, options.max_depth, "max_depth", PHI__CONFIG_INTEGER, 0, 1,
                       1000, "3", "Depth of a thought at most."),
     PHI__CONFIG_RANGE(phi__config_tot, options.min_depth, "min_depth", PHI__CONFIG_INTEGER, 0, 1,
@@ -144,15 +148,13 @@ static const phi__config_field phi__config_tables_tot_fields[] = {
     PHI__CONFIG_RANGE(phi__config_tot, options.max_duration_ms, "max_duration_secs",
                       PHI__CONFIG_SECONDS, PHI__CONFIG_NO_LIMIT, 0.001, 0, "null",
                       "Seconds, then the best so far is the answer (default: no limit)."),
-    PHI__CONFIG_RANGE(phi__config_tot, options.beam_width, "beam_width", PHI__CONFIG_INTEGER, 0, 1,
-                      100000, "null", "Thoughts that wait, with best_first (default: no limit)."),
     PHI__CONFIG_RANGE(phi__config_tot, options.top_k, "top_k", PHI__CONFIG_INTEGER, 0, 1, 1000, "3",
                       "Candidates in the result."),
     PHI__CONFIG_RANGE(phi__config_tot, options.early_success_threshold, "early_success_threshold",
                       PHI__CONFIG_NUMBER, 0, 1e-06, 1, "1.0", "A score that ends the search."),
     PHI__CONFIG_RANGE(phi__config_tot, options.convergence_window, "convergence_window",
-                      PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 1, 4294967295, "2",
-                      "Expansions without an improvement that end the search."),
+                      PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 1, 4294967295, "null",
+                      "Expansions without an improvement at max_depth that end the search."),
     PHI__CONFIG_RANGE(phi__config_tot, options.min_score_improvement, "min_score_improvement",
                       PHI__CONFIG_NUMBER, 0, 1e-06, 1, "0.02",
                       "The least gain that is an improvement."),

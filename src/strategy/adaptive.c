@@ -51,7 +51,7 @@ static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_st
                                  good   ? "final_answer"
                                  : stop ? "stopped"
                                         : "error",
-                                 good, env->elapsed_ms, false);
+                                 good ? "completed" : "error", env->elapsed_ms, false);
     if (good) return phi__machine_done(env, out, text, &result);
     phi__records_str(&result, "error", error);
     if (event->kind == PHI_STRATEGY_FAILED)

@@ -221,7 +221,8 @@ static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event
     a->phase = PHI__AOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__aot_put_result(&result, event, &parsed);
-    phi__machine_put_termination(&result, reason, good, env->elapsed_ms, false);
+    phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
+                                 false);
     phi__aot_put_diagnostics(&result, &parsed, required);
     if (good) return phi__machine_done(env, out, answer, &result);
     return phi__machine_fail(env, out, PHI_REFUSED,
@@ -241,7 +242,7 @@ static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
     a->phase = PHI__AOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__aot_put_result(&result, event, &none);
-    phi__machine_put_termination(&result, "error", false, env->elapsed_ms, false);
+    phi__machine_put_termination(&result, "error", "error", env->elapsed_ms, false);
     phi__records_raw(&result, "diagnostics", "{");
     phi__records_str(&result, "error", message);
     phi__buf_char(&result, '}');

@@ -176,8 +176,8 @@ static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
     c->phase = PHI__COT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__cot_result(&result, event, answer, &parsed);
-    phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer", answer.len > 0,
-                                 env->elapsed_ms, false);
+    phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer",
+                                 answer.len > 0 ? "completed" : "error", env->elapsed_ms, false);
     if (answer.len > 0) return phi__machine_done(env, out, answer, &result);
     return phi__machine_fail(env, out, PHI_REFUSED, PHI__LIT("the model wrote no answer"), &result);
 }
@@ -193,7 +193,7 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
     c->phase = PHI__COT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__cot_result(&result, event, parsed.conclusion, &parsed);
-    phi__machine_put_termination(&result, stop ? "stopped" : "error", false, env->elapsed_ms,
+    phi__machine_put_termination(&result, stop ? "stopped" : "error", "error", env->elapsed_ms,
                                  false);
     phi__records_str(&result, "error", message);
     return phi__machine_fail(env, out, stop ? PHI_LIMIT : event->status, message, &result);

@@ -54,7 +54,11 @@ static void phi__got_put_result(const phi__got *g, const phi_got_options *o, con
     phi__records_str(out, "aggregation", phi_str_of(phi__got_mode(o)));
     phi__got_graph_put(&g->graph, out);
     phi__machine_put_usage(out, &g->usage);
-    phi__machine_put_termination(out, reason, error.len == 0, elapsed_ms, true);
+    phi__machine_put_termination(out, reason,
+                                 error.len > 0          ? "error"
+                                 : g->graph.answer != 0 ? "completed"
+                                                        : "unfinished",
+                                 elapsed_ms, true);
     phi__records_u64(out, "node_count", g->graph.count);
     phi__records_u64(out, "generations", g->generations);
     phi__buf_char(out, '}');

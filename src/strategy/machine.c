@@ -37,11 +37,11 @@ PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
                            PHI__COUNT(phi__machine_usage_fields), out, NULL);
 }
 
-PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, const char *status,
                                           uint64_t duration_ms, bool open) {
     phi__records_raw(out, "termination", "{");
     phi__records_str(out, "reason", phi_str_of(reason));
-    phi__records_str(out, "status", good ? PHI__LIT("completed") : PHI__LIT("error"));
+    phi__records_str(out, "status", phi_str_of(status));
     phi__records_u64(out, "duration_ms", duration_ms);
     if (!open) phi__buf_char(out, '}');
 }

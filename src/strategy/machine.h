@@ -119,8 +119,9 @@ typedef struct phi_strategy_bill {
 typedef struct phi_strategy_best {
     phi_str text; /* empty: nothing yet */
     bool has_score;
-    double score;   /* 0 to 1 */
-    uint32_t nodes; /* thoughts so far; 0: the strategy has none */
+    double score;    /* 0 to 1 */
+    uint32_t nodes;  /* thoughts so far; 0: the strategy has none */
+    bool unfinished; /* a part of the way to an answer */
 } phi_strategy_best;
 
 /* A kind of machine. All functions are set. Borrowed until each agent that has it is freed. */
@@ -135,7 +136,8 @@ typedef struct phi_strategy {
        is for an arena that gave none. */
     phi_status (*on)(void *state, const phi_strategy_event *event, const phi_strategy_env *env,
                      phi_strategy_commands *out);
-    /* The best so far, at any time. Its score never falls. */
+    /* The best so far, at any time. Its score never falls, but once it may when a finished thought
+       takes the place of an unfinished one. */
     void (*best)(const void *state, phi_strategy_best *out);
     /* The machine as JSON, in the arena; NULL: no memory. */
     phi_json *(*save)(const void *state, phi_arena *arena);

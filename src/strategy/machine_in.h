@@ -16,8 +16,9 @@ PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena);
 /* "usage":{...}, with the names that messages use. */
 PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out);
-/* "termination":{"reason","status","duration_ms"}, open for more where `open`. */
-PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,
+/* "termination":{"reason","status","duration_ms"}, open for more where `open`. The status is
+   "completed", "unfinished" (the answer is a part of the way) or "error". */
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, const char *status,
                                           uint64_t duration_ms, bool open);
 
 /* The last command: the answer, or the error. The result is finished here: `result` is JSON but for

@@ -173,7 +173,8 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     t->phase = PHI__TRM_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__trm_put_result(&result, t, answer);
-    phi__machine_put_termination(&result, reason, message.len == 0, env->elapsed_ms, false);
+    phi__machine_put_termination(&result, reason, message.len == 0 ? "completed" : "error",
+                                 env->elapsed_ms, false);
     if (message.len == 0) return phi__machine_done(env, out, answer, &result);
     phi__records_str(&result, "error", message);
     return phi__machine_fail(env, out, status, message, &result);

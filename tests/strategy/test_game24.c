@@ -133,7 +133,7 @@ static void check_replay(const phi_strategy *strategy, const void *options, void
 
 TEST(a_tree_search_is_replayed_and_its_best_never_falls) {
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.convergence_window = PHI_UNLIMITED;
     check_replay(phi_strategy_tot(), &options, script_tree, "2 * 12 = 24: (10 / 5) * (3 * 4)", 8);
 }

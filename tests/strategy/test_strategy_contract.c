@@ -176,7 +176,7 @@ TEST(a_restored_run_has_no_more_calls_or_time_than_before) {
         phi_agent agent, other;
         phi_str text;
         phi_tot_options options;
-        memset(&options, 0, sizeof options);
+        options = *think_tot();
         if (which == 1) options.max_duration_ms = 1000;
         think_begin(&t, rig_new(), phi_strategy_tot(), &options);
         if (which == 0) t.desc.max_calls = 3;
@@ -219,7 +219,7 @@ TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
     phi_content block;
     phi_message message;
     int asked = 0;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.prune_fn = drop_a;
     t.desc.user_data = &asked;
     rig_says(t.r, "1. a\n2. b");
@@ -401,6 +401,7 @@ TEST(fewer_calls_make_a_smaller_bill) {
     CHECK_EQ_INT(phi_strategy_worst(&desc, 1, 1, &all), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_strategy_worst(NULL, 1, 1, &all), PHI_BAD_ARG);
     desc.strategy = phi_strategy_tot();
+    desc.options = think_tot();
     CHECK_EQ_INT(phi_strategy_worst(&desc, 100, 100, &all), PHI_OK);
     CHECK_EQ_INT(all.output_tokens, 5200);
     desc.max_calls = 26;

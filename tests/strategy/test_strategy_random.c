@@ -64,7 +64,7 @@ static void make(world *w) {
     memset(&w->options, 0, sizeof w->options);
     w->options.tools = dice(w) % 2 == 0;
     w->options.max_tool_rounds = 1 + dice(w) % 2;
-    w->options.traversal = (phi_tot_traversal)(dice(w) % 3);
+    w->options.traversal = (phi_tot_traversal)(dice(w) % 2);
     w->options.convergence_window = PHI_UNLIMITED;
     w->t.desc.max_calls = dice(w) % 3 == 0 ? 1 + dice(w) % 6 : 0;
     w->echo = rig_echo();
@@ -168,7 +168,7 @@ TEST(with_memory_failing_by_chance_each_run_still_ends_once) {
     for (seed = 1; seed <= 60; seed++) {
         think t;
         phi_agent agent;
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         think_script_tree(t.r);
         agent = think_agent(&t);
         test_alloc_fail_some(seed, 5 + seed % 60);

@@ -11,7 +11,7 @@ TEST(an_agent_gets_another_strategy_in_mid_conversation_and_none_again) {
     memset(&draft, 0, sizeof draft);
     draft.strategy = phi_strategy_cod();
     drafts = phi_strategy_provider(&draft);
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     think_script_tree(t.r);
     script_draft(t.r);
     rig_says(t.r, "Gladly.");
