@@ -303,6 +303,8 @@ typedef struct phi__tree {
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;
+    /* Calls of the last turn that its limits allow are not run: no turn would read the results. */
+    bool no_last_tools;
     /* It works in its parent's place, and knows the facts that that one knows. */
     bool in_place;
 } phi__tree;

@@ -32,12 +32,20 @@ static phi_status phi__adaptive_loop_ask(const phi_strategy_env *env, phi_strate
     return PHI_OK;
 }
 
+/* The model wants more rounds of tools than it may have: its text so far is the answer. */
+static bool phi__adaptive_loop_spent(const phi_strategy_event *event, const phi_strategy_env *env) {
+    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
+           event->tool_rounds > phi__adaptive_options_of(env->options).max_tool_rounds;
+}
+
 static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool good = event->kind == PHI_STRATEGY_ANSWER, stop = event->kind == PHI_STRATEGY_STOP;
+    bool spent = phi__adaptive_loop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
+    bool good = spent || event->kind == PHI_STRATEGY_ANSWER;
     phi_str text = phi__str_trim(event->text), error = event->failure;
     phi__buf result;
     loop->phase = 2;
+    if (spent && text.len == 0) text = PHI__LIT("No answer within the allowed rounds of tools.");
     if (good && !phi__arena_str(env->arena, text, &loop->answer)) return PHI_NO_MEMORY;
     if (stop) error = PHI__LIT("ended before there was an answer");
     if (good && text.len == 0) error = PHI__LIT("the model wrote no answer");
@@ -45,13 +53,17 @@ static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_st
     phi__buf_init(&result, env->scratch->memory);
     phi__buf_char(&result, '{');
     phi__records_option(&result, "answer", good ? text : phi__str("", 0));
-    phi__records_u64(&result, "tool_rounds", event->tool_rounds);
+    phi__records_u64(&result, "tool_rounds", event->tool_rounds - (spent ? 1 : 0));
     phi__machine_put_usage(&result, &event->usage);
     phi__machine_put_termination(&result,
-                                 good   ? "final_answer"
+                                 spent  ? "max_tool_rounds"
+                                 : good ? "final_answer"
                                  : stop ? "stopped"
                                         : "error",
-                                 good ? "completed" : "error", env->elapsed_ms, false);
+                                 spent  ? "unfinished"
+                                 : good ? "completed"
+                                        : "error",
+                                 env->elapsed_ms, false);
     if (good) return phi__machine_done(env, out, text, &result);
     phi__records_str(&result, "error", error);
     if (event->kind == PHI_STRATEGY_FAILED)

@@ -39,7 +39,7 @@ typedef struct phi_strategy_call {
        one; with `prompt` at NULL the prompt is sent as the user wrote it, with its images */
     bool in_conversation;
     bool tools; /* the agent's tools may be called: the answer comes after their results */
-    /* of these calls, rounds of tools at most: one more is an error of PHI_LIMIT (default 3) */
+    /* rounds of tools at most: one more is not run, and is an error of PHI_LIMIT (default 3) */
     uint32_t max_tool_rounds;
     uint32_t max_tokens;  /* output tokens (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
@@ -73,8 +73,9 @@ typedef struct phi_strategy_commands {
 typedef enum phi_strategy_event_kind {
     PHI_STRATEGY_BEGIN = 1, /* text: the prompt. The first event, unless the machine was loaded */
     PHI_STRATEGY_ANSWER,    /* call_id, text, usage, tool_rounds, stop_reason */
-    /* call_id, text: as far as the answer came; status, failure, tool_rounds. PHI_LIMIT with
-       tool_rounds beyond the call's: the model wants more tools than it may call */
+    /* call_id, text: as far as the answer came, or an earlier one's that has a text; status,
+       failure, tool_rounds. PHI_LIMIT with tool_rounds beyond the call's: the model wants more
+       tools than it may call. Those were not run */
     PHI_STRATEGY_FAILED,
     /* end with the best so far: no model call is left (max_calls), or phi_strategy_settle was
        called. Answers of calls under way come no more */

@@ -213,6 +213,7 @@ static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
         !phi__str_is(phi__records_get_str(root, "strategy"), job->desc->strategy->name))
         return NULL;
     job->made = phi__records_get_u64(root, "made");
+    job->saved = phi_json_get(root, "calls");
     job->elapsed_ms = phi__records_get_u64(root, "elapsed_ms");
     return phi_json_get(root, "state");
 }
@@ -252,18 +253,11 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
         job->no_memory = true;
     if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
+    job->saved = NULL;
     phi_arena_free(&job->scratch);
 }
 
 /* ---- with the agent's snapshot ---- */
-
-/* Without those under way, which are made again. */
-static uint64_t phi__strategy_made(const phi__strategy_job *job) {
-    uint64_t made = job->made;
-    size_t i;
-    for (i = 0; i < job->call_count; i++) made -= job->calls[i].turns;
-    return made;
-}
 
 static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
     return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
@@ -277,11 +271,12 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
     phi__records_str(out, "loop_id", job->agent->run->loop_id);
     phi__records_u64(out, "turn", job->agent->run->turn.index);
-    phi__records_u64(out, "made", phi__strategy_made(job));
+    phi__records_u64(out, "made", job->made - phi__strategy_call_again(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("state"));
     (void)phi__json_write(out, state, 0);
+    phi__strategy_call_save(job, out, scratch);
     phi__buf_char(out, '}');
 }
 

@@ -22,7 +22,8 @@ typedef struct phi__strategy_call {
     uint32_t most_turns, turns; /* of its run: at most, and so far */
     phi_agent child;            /* rt NULL: it could not be made */
     bool over;
-    phi__buf text; /* of the last answer, as far as it came */
+    bool silent;   /* the last answer has no text so far: `text` is an earlier one's */
+    phi__buf text; /* of the last answer with a text, as far as it came */
     phi_stop_reason stop_reason;
     phi_usage usage;
     phi_status status;
@@ -42,6 +43,7 @@ typedef struct phi__strategy_job {
     uint64_t made, most;    /* model calls: so far, and at most */
     uint64_t elapsed_ms;    /* before this process, of a run that was restored */
     uint64_t started_us;    /* in this process */
+    const phi_json *saved;  /* calls out of a snapshot, while the machine is loaded */
     bool settle, stopped;   /* it is to end; no call is left for the machine */
     bool over, no_memory;   /* the machine is done, or has failed */
     phi_status status;      /* of the end */
@@ -56,6 +58,12 @@ PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy
 /* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
    no memory. */
 PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event);
+/* The calls that go on where they were when a snapshot is restored: those that may have called
+   tools. An array. */
+PHI__FN void phi__strategy_call_save(const phi__strategy_job *job, phi__buf *out,
+                                     phi_arena *scratch);
+/* Model calls of those that do not, and are made again. */
+PHI__FN uint64_t phi__strategy_call_again(const phi__strategy_job *job);
 /* The oldest call is forgotten, after the machine has seen its event. */
 PHI__FN void phi__strategy_call_drop(phi__strategy_job *job);
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job);
