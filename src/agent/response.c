@@ -4,6 +4,8 @@
 
 #include "agent/agent_in.h"
 
+#include <limits.h>
+
 static phi__response *phi__response_find(phi_response handle) {
     phi__slot *slot =
         handle.rt != NULL ? phi__slots_find(&handle.rt->responses, handle.index, handle.gen) : NULL;
@@ -296,6 +298,40 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
 PHI_API bool phi_response_done(phi_response handle) {
     const phi__response *response = phi__response_find(handle);
     return response == NULL || response->status != PHI_BUSY;
+}
+
+/* Until something happens, or the time is over. */
+static int phi__response_rest(const phi_runtime *rt, uint64_t end_us, bool unlimited) {
+    uint64_t now = phi__io_now_us(rt->io), left;
+    if (unlimited) return -1;
+    if (now >= end_us) return 0;
+    left = (end_us - now + 999) / 1000;
+    return left > (uint64_t)INT_MAX ? INT_MAX : (int)left;
+}
+
+PHI_API phi_status phi_response_await(phi_response handle, uint32_t timeout_ms,
+                                      void (*event_fn)(void *user_data, const phi_event *event),
+                                      void *user_data) {
+    phi_runtime *rt = handle.rt;
+    phi_event event;
+    uint64_t end;
+    int rest, runs;
+    if (rt == NULL) return PHI_BAD_ARG;
+    if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_response_await: inside a callback");
+    end = phi__io_now_us(rt->io) + (uint64_t)timeout_ms * 1000;
+    for (;;) {
+        if (phi__response_find(handle) == NULL) return PHI_STALE;
+        if (phi_response_done(handle)) return PHI_OK;
+        rest = phi__response_rest(rt, end, timeout_ms == PHI_UNLIMITED);
+        runs = phi_step(rt, rest);
+        if (runs < 0) return (phi_status)runs;
+        while (phi_next_event(rt, &event))
+            if (event_fn != NULL) event_fn(user_data, &event);
+        if (rest == 0)
+            return phi__response_find(handle) == NULL ? PHI_STALE
+                   : phi_response_done(handle)        ? PHI_OK
+                                                      : PHI_TIMEOUT;
+    }
 }
 
 PHI_API phi_status phi_response_free(phi_response handle) {

@@ -102,6 +102,15 @@ PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
 PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale handle */
 
+/* Calls phi_step until the request is done, for at most so long: PHI_TIMEOUT then, whatever hangs,
+   and the run continues; phi_abort ends it. `event_fn` gets the events meanwhile, of every agent
+   (NULL: they are dropped). Milliseconds of the runtime's clock; 0: one step; PHI_UNLIMITED: no
+   limit. PHI_OK: phi_response_get says what became of it. PHI_STALE; PHI_MISUSE: inside a callback.
+   Pumping thread. */
+PHI_API phi_status phi_response_await(phi_response response, uint32_t timeout_ms,
+                                      void (*event_fn)(void *user_data, const phi_event *event),
+                                      void *user_data);
+
 /* Frees the handle; a run that is active continues. PHI_STALE. */
 PHI_API phi_status phi_response_free(phi_response response);
 

@@ -64,7 +64,7 @@ static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_st
                                  : good ? "completed"
                                         : "error",
                                  env->elapsed_ms, false);
-    if (good) return phi__machine_done(env, out, text, &result);
+    if (good) return phi__machine_done(env, out, text, event->stop_reason, &result);
     phi__records_str(&result, "error", error);
     if (event->kind == PHI_STRATEGY_FAILED)
         return phi__machine_fail(env, out, event->status, error, &result);

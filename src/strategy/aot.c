@@ -224,7 +224,7 @@ static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event
     phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
                                  false);
     phi__aot_put_diagnostics(&result, &parsed, required);
-    if (good) return phi__machine_done(env, out, answer, &result);
+    if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
     return phi__machine_fail(env, out, PHI_REFUSED,
                              parsed.found_solution
                                  ? PHI__LIT("the model found a solution but wrote no answer line")

@@ -178,7 +178,7 @@ static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
     phi__cot_result(&result, event, answer, &parsed);
     phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer",
                                  answer.len > 0 ? "completed" : "error", env->elapsed_ms, false);
-    if (answer.len > 0) return phi__machine_done(env, out, answer, &result);
+    if (answer.len > 0) return phi__machine_done(env, out, answer, event->stop_reason, &result);
     return phi__machine_fail(env, out, PHI_REFUSED, PHI__LIT("the model wrote no answer"), &result);
 }
 

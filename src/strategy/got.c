@@ -80,7 +80,8 @@ static phi_status phi__got_end(phi__got *g, const phi_got_options *o, const char
     phi__buf_init(&result, env->scratch->memory);
     phi__got_put_result(g, o, reason, error, env->elapsed_ms, &result);
     if (error.len > 0) return phi__machine_fail(env, out, status, error, &result);
-    return phi__machine_done(env, out, g->graph.nodes[best].content, &result);
+    return phi__machine_done(env, out, g->graph.nodes[best].content,
+                             g->graph.nodes[best].stop_reason, &result);
 }
 
 /* With the best so far, if there is one. */
@@ -145,7 +146,8 @@ static phi_status phi__got_next(phi__got *g, const phi_got_options *o, const phi
 /* ---- answers ---- */
 
 /* False: no memory. */
-static bool phi__got_add(phi__got *g, phi_str content, const phi_strategy_env *env) {
+static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason,
+                         const phi_strategy_env *env) {
     phi_strategy_node node;
     memset(&node, 0, sizeof node);
     node.id = g->graph.count;
@@ -157,11 +159,15 @@ static bool phi__got_add(phi__got *g, phi_str content, const phi_strategy_env *e
         g->pruned++;
         return true;
     }
-    return phi__got_graph_add(&g->graph, env->arena, g->at, content);
+    if (!phi__got_graph_add(&g->graph, env->arena, g->at, content)) return false;
+    g->graph.nodes[g->graph.count - 1].stop_reason = reason;
+    return true;
 }
 
-static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o, phi_str text,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
+                                    const phi_strategy_event *event, const phi_strategy_env *env,
+                                    phi_strategy_commands *out) {
+    phi_str text = event->text;
     size_t most = phi__min(phi__got_prompt_wanted(g, o), text.len), i; /* each has a byte */
     phi_str *thoughts = (phi_str *)phi_arena_alloc(env->scratch, (most + 1) * sizeof *thoughts);
     phi__tot_read read;
@@ -173,7 +179,9 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o, phi_s
         read.count = 1;
     }
     for (i = 0; i < read.count; i++)
-        if (!phi__got_add(g, thoughts[i], env)) return PHI_NO_MEMORY;
+        if (!phi__got_add(g, thoughts[i],
+                          i + 1 == read.count ? event->stop_reason : PHI_STOP_REASON_STOP, env))
+            return PHI_NO_MEMORY;
     g->generations++;
     if (g->graph.count > 2) return phi__got_enter(g, o, PHI__GOT_CONNECTING, env, out);
     return phi__got_next(g, o, env, out);
@@ -218,12 +226,14 @@ static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_st
     return phi__got_enter(g, o, PHI__GOT_AGGREGATING, env, out);
 }
 
-static phi_status phi__got_composed(phi__got *g, const phi_got_options *o, phi_str text,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    text = phi__str_trim(text);
+static phi_status phi__got_composed(phi__got *g, const phi_got_options *o,
+                                    const phi_strategy_event *event, const phi_strategy_env *env,
+                                    phi_strategy_commands *out) {
+    phi_str text = phi__str_trim(event->text);
     if (text.len > 0) {
         if (!phi__got_graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
         g->graph.answer = g->graph.count - 1;
+        g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
     }
     return phi__got_finish(g, o, text.len > 0 ? "aggregated" : "no_answer", env, out);
 }
@@ -234,11 +244,11 @@ static phi_status phi__got_answered(phi__got *g, const phi_got_options *o,
                                     const phi_strategy_event *event, const phi_strategy_env *env,
                                     phi_strategy_commands *out) {
     switch (g->phase) {
-    case PHI__GOT_GENERATING: return phi__got_thoughts(g, o, event->text, env, out);
+    case PHI__GOT_GENERATING: return phi__got_thoughts(g, o, event, env, out);
     case PHI__GOT_CONNECTING: return phi__got_connections(g, o, event->text, env, out);
     case PHI__GOT_VOTING: return phi__got_vote(g, o, event->text, env, out);
     case PHI__GOT_WEIGHING: return phi__got_weights(g, o, event->text, env, out);
-    default: return phi__got_composed(g, o, event->text, env, out);
+    default: return phi__got_composed(g, o, event, env, out);
     }
 }
 

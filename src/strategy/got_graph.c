@@ -94,6 +94,8 @@ static void phi__got_graph_put_node(const phi__got_node *node, phi__buf *out) {
     phi__records_u64(out, "connections", node->links);
     if (node->votes > 0) phi__records_u64(out, "votes", node->votes);
     if (node->has_weight) phi__records_double(out, "weight", node->weight);
+    if (node->stop_reason > PHI_STOP_REASON_STOP)
+        phi__records_u64(out, "stop_reason", node->stop_reason);
     phi__buf_char(out, '}');
 }
 
@@ -127,6 +129,7 @@ static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *aren
     node->votes = phi__records_get_u32(item, "votes");
     node->has_weight = weight != NULL;
     node->weight = phi_json_num(weight, 0.0);
+    node->stop_reason = (phi_stop_reason)phi__records_get_u32(item, "stop_reason");
     return node->weight >= 0.0 && node->weight <= 1.0 ? PHI_OK : PHI_PARSE;
 }
 

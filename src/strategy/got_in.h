@@ -16,7 +16,8 @@
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from it */
     bool has_weight;
-    double weight; /* 0 to 1 */
+    double weight;               /* 0 to 1 */
+    phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer ended within it */
     phi_str content;
 } phi__got_node;
 

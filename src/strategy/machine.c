@@ -60,8 +60,10 @@ static phi_status phi__machine_end(const phi_strategy_env *env, phi_strategy_com
 }
 
 PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
-                                     phi_str answer, phi__buf *result) {
-    return phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+                                     phi_str answer, phi_stop_reason reason, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+    if (made == PHI_OK) out->at[out->count - 1].stop_reason = reason;
+    return made;
 }
 
 PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,

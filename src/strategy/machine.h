@@ -63,6 +63,8 @@ typedef struct phi_strategy_command {
     phi_str text;      /* the answer, or the error message */
     phi_str result;    /* JSON text: an object with all there is to know */
     phi_status status; /* FAIL (default PHI_REFUSED) */
+    /* DONE: why the model ended the answer, LENGTH or GUARD_RAIL (default STOP) */
+    phi_stop_reason stop_reason;
 } phi_strategy_command;
 
 typedef struct phi_strategy_commands {

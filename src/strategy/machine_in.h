@@ -24,7 +24,7 @@ PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, con
 /* The last command: the answer, or the error. The result is finished here: `result` is JSON but for
    its last brace, and is freed. */
 PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
-                                     phi_str answer, phi__buf *result);
+                                     phi_str answer, phi_stop_reason reason, phi__buf *result);
 PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,
                                      phi_status status, phi_str message, phi__buf *result);
 /* Adds PHI_STRATEGY_EMIT. */

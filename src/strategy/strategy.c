@@ -2,6 +2,7 @@
    machine with the answers of the calls that it made, and does what the machine commands. */
 #include "strategy/strategy_in.h"
 
+#include "model/failure_in.h"
 #include "persist/recall_in.h"
 #include "text/records_in.h"
 
@@ -96,7 +97,9 @@ static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command 
     switch (command->kind) {
     case PHI_STRATEGY_ASK: return phi__strategy_call_begin(job, &command->call);
     case PHI_STRATEGY_EMIT: return phi__strategy_emit(job, command->phase);
-    case PHI_STRATEGY_DONE: return phi__strategy_end(job, PHI_OK, command->text, command->result);
+    case PHI_STRATEGY_DONE:
+        job->reason = command->stop_reason;
+        return phi__strategy_end(job, PHI_OK, command->text, command->result);
     case PHI_STRATEGY_FAIL:
         return phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
                                  command->text, command->result);
@@ -197,8 +200,8 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
                    job->desc->strategy->name, (unsigned long long)left, reason);
     job->kind = PHI_FAILURE_QUOTA;
-    job->kind_status = PHI_LIMIT;
-    return phi__strategy_end(job, PHI_LIMIT, phi_str_of(words), phi__str(NULL, 0));
+    job->kind_status = PHI_REFUSED;
+    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
 }
 
 /* Claims what a snapshot holds of this run's machine; NULL: nothing. */
@@ -372,6 +375,7 @@ static void phi__strategy_answer(phi__strategy_job *job) {
         job->no_memory = true;
         return;
     }
+    job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
     if (phi__strategy_used_up(&event, &job->calls[0]))
         job->settle = true;
     else
@@ -381,6 +385,7 @@ static void phi__strategy_answer(phi__strategy_job *job) {
 
 static void phi__strategy_step(phi__strategy_job *job) {
     int i;
+    phi__strategy_call_expire(job);
     for (i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
         if (job->agent->slot == NULL) return;
         if (job->settle || phi__strategy_spent(job))
@@ -396,13 +401,13 @@ static void phi__strategy_step(phi__strategy_job *job) {
 
 static phi_failure_kind phi__strategy_kind(const phi__strategy_job *job) {
     if (job->kind != PHI_FAILURE_NONE && job->kind_status == job->status) return job->kind;
-    switch (job->status) {
-    case PHI_NETWORK: return PHI_FAILURE_NETWORK;
-    case PHI_TIMEOUT: return PHI_FAILURE_TIMEOUT;
-    case PHI_NO_MEMORY: return PHI_FAILURE_NO_MEMORY;
-    case PHI_LIMIT: return PHI_FAILURE_QUOTA;
-    default: return PHI_FAILURE_SERVER;
-    }
+    if (job->filtered && job->status == PHI_REFUSED) return PHI_FAILURE_CONTENT_FILTER;
+    return phi__failure_kind_of(job->status);
+}
+
+static void phi__strategy_failed(const phi__strategy_job *job, phi_answer *answer) {
+    phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
+    job->agent->run->attempt.answer->assembly.status = job->status;
 }
 
 static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *answer) {
@@ -415,9 +420,11 @@ static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *an
     else if (!job->over)
         return PHI_POLL_AGAIN;
     else if (job->status != PHI_OK)
-        phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
-    else
+        phi__strategy_failed(job, answer);
+    else {
         phi_answer_text(answer, job->text);
+        phi_answer_stop(answer, job->reason);
+    }
     return PHI_POLL_DONE;
 }
 

@@ -6,6 +6,8 @@
 #include "history/graft_in.h"
 #include "text/records_in.h"
 
+#include <stdio.h>
+
 #ifndef PHI_NO_STRATEGIES
 
 /* ---- while it runs ---- */
@@ -73,6 +75,7 @@ static void phi__strategy_call_over(phi__agent *child, phi_status status,
     phi__strategy_call *call = phi__strategy_call_of(child);
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
     phi_str words = phi_str_of(phi_status_text(status));
+    char late[80];
     (void)stopping;
     if (call == NULL) return;
     call->over = true;
@@ -80,6 +83,13 @@ static void phi__strategy_call_over(phi__agent *child, phi_status status,
     call->usage = child->spent.run_usage;
     if (failure != NULL) call->kind = failure->kind;
     if (failure != NULL && failure->message.len > 0) words = failure->message;
+    if (call->expired && status == PHI_CANCELLED) {
+        call->status = PHI_TIMEOUT;
+        call->kind = PHI_FAILURE_TIMEOUT;
+        (void)snprintf(late, sizeof late, "a model call of the strategy took longer than %lu ms",
+                       (unsigned long)call->timeout_ms);
+        words = phi_str_of(late);
+    }
     if (!phi__arena_str(&job->arena, words, &call->failure)) job->no_memory = true;
     if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
 }
@@ -298,6 +308,11 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
 
 /* ---- in a snapshot ---- */
 
+static uint64_t phi__strategy_call_elapsed(const phi__strategy_job *job,
+                                           const phi__strategy_call *call) {
+    return call->elapsed_ms + (phi__io_now_us(job->agent->rt->io) - call->began_us) / 1000;
+}
+
 static const phi__field phi__strategy_call_fields[] = {
     PHI__FIELD(phi__strategy_call, id, "id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__strategy_call, turns, "turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -305,6 +320,8 @@ static const phi__field phi__strategy_call_fields[] = {
     PHI__FIELD(phi__strategy_call, silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__strategy_call, stop_reason, "stop_reason", PHI__FIELD_UINT, PHI__FIELD_SET),
     PHI__FIELD(phi__strategy_call, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, elapsed_ms, "elapsed_ms", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, expired, "expired", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__strategy_call, failure, "failure", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 static bool phi__strategy_call_keeps(const phi__strategy_call *call) {
@@ -317,13 +334,16 @@ PHI__FN void phi__strategy_call_save(const phi__strategy_job *job, phi__buf *out
     phi__records_raw(out, "calls", "[");
     for (i = 0; i < job->call_count; i++) {
         const phi__strategy_call *call = &job->calls[i];
+        phi__strategy_call now = *call;
+        uint64_t elapsed = phi__strategy_call_elapsed(job, call);
         phi_str text = {NULL, 0};
         if (!phi__strategy_call_keeps(call)) continue;
+        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
         if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_put(out, phi__strategy_call_fields, PHI__COUNT(phi__strategy_call_fields),
-                         call);
+                         &now);
         phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
         phi__records_str(out, "text", phi__buf_str(&call->text));
         phi__machine_put_usage(out, &call->usage);
@@ -387,6 +407,8 @@ PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy
     slot->max_rounds = rounds;
     if (!phi__strategy_call_load(job, slot, saved)) return false;
     slot->id = call->id;
+    slot->began_us = phi__io_now_us(job->agent->rt->io);
+    slot->timeout_ms = phi__strategy_call_timeout(job, call);
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
     status = phi__strategy_call_start(job, slot, call, saved);
     if (status == PHI_OK) return true;
@@ -394,6 +416,19 @@ PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy
 }
 
 /* ---- when it is over ---- */
+
+PHI__FN void phi__strategy_call_expire(phi__strategy_job *job) {
+    size_t i;
+    for (i = 0; i < job->call_count; i++) {
+        phi__strategy_call *call = &job->calls[i];
+        if (call->over || call->expired || call->timeout_ms == PHI_UNLIMITED ||
+            phi__strategy_call_elapsed(job, call) < call->timeout_ms)
+            continue;
+        call->expired = true;
+        (void)phi_abort(call->child);
+        if (job->agent->slot == NULL) return; /* by a function of the host's that it has called */
+    }
+}
 
 /* "~tot/session.config.1" */
 static bool phi__strategy_call_graft(phi__strategy_job *job, phi__agent *child) {

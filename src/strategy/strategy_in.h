@@ -29,6 +29,9 @@ typedef struct phi__strategy_call {
     phi_status status;
     phi_failure_kind kind;
     phi_str failure; /* a message, in the job's arena or static */
+    uint64_t began_us;
+    uint32_t timeout_ms, elapsed_ms; /* at most; before this process, of one out of a snapshot */
+    bool expired;                    /* it took longer, and is being ended */
 } phi__strategy_call;
 
 typedef struct phi__strategy_job {
@@ -49,12 +52,16 @@ typedef struct phi__strategy_job {
     phi_status status;      /* of the end */
     phi_failure_kind kind;  /* of the last call that failed, with its status */
     phi_status kind_status; /* the same */
+    bool filtered;          /* the last answer was ended by a filter */
+    phi_stop_reason reason; /* of the answer */
     phi_str text;           /* the answer or the message; terminated */
 } phi__strategy_job;
 
 /* strategy_call.c */
 /* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
 PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call);
+/* Ends calls that take longer than they may: their failures come as those of others. */
+PHI__FN void phi__strategy_call_expire(phi__strategy_job *job);
 /* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
    no memory. */
 PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event *event);

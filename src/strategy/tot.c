@@ -134,7 +134,8 @@ static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status
     phi__buf_init(&result, env->scratch->memory);
     phi__tot_result_put(t, o, ending, env->elapsed_ms, env->scratch, &result);
     if (ending->good)
-        return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content, &result);
+        return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content,
+                                 t->tree.nodes[t->tree.best].stop_reason, &result);
     return phi__machine_fail(env, out, status, ending->error, &result);
 }
 
@@ -145,6 +146,7 @@ static bool phi__tot_keep(phi__tot *t, const phi_tot_options *o, phi_arena *aren
         if (!phi__tot_tree_add(&t->tree, arena, t->at, t->sums[i] / (double)t->evaluated,
                                t->pending[i], o))
             return false;
+    if (t->pending_count > 0) t->tree.nodes[t->tree.count - 1].stop_reason = t->cut;
     t->pending_count = t->evaluated = 0;
     return true;
 }
@@ -281,10 +283,13 @@ static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
     t->pending_count = kept;
 }
 
-static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o, phi_str text,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o,
+                                    const phi_strategy_event *event, const phi_strategy_env *env,
+                                    phi_strategy_commands *out) {
+    phi_str text = event->text;
     size_t most = phi__min(phi__tot_wanted(t, o), text.len); /* each has a byte */
     phi__tot_read read;
+    const char *last;
     t->pending_count = 0;
     t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
     t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
@@ -294,7 +299,11 @@ static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o, phi_s
     if (read.count == 0 && !read.none) return phi__tot_unreadable(t, o, text, env, out);
     t->by_lines = !read.json;
     t->pending_count = (uint32_t)read.count;
+    last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
     phi__tot_prune(t, env);
+    t->cut = PHI_STOP_REASON_STOP;
+    if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
+        t->cut = event->stop_reason;
     if (t->pending_count == 0) return phi__tot_expand(t, o, env, out);
     return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
 }
@@ -402,7 +411,7 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
     if (event->call_id != t->call_id) return PHI_OK;
     if (!phi__tot_count(t, event, env->arena)) return PHI_NO_MEMORY;
     if (event->kind == PHI_STRATEGY_FAILED) return phi__tot_failed(t, &o, event, env, out);
-    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event->text, env, out);
+    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event, env, out);
     return phi__tot_scores(t, &o, event->text, env, out);
 }
 

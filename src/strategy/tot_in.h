@@ -30,8 +30,9 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
-    bool finished; /* at the full depth, or a whole solution before */
-    double score;  /* of node 0: none */
+    bool finished;               /* at the full depth, or a whole solution before */
+    double score;                /* of node 0: none */
+    phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer ended within it */
     phi_str content;
 } phi__tot_node;
 
@@ -82,7 +83,8 @@ typedef struct phi__tot {
     phi_str *pending; /* thoughts to be scored */
     double *sums;     /* of their scores so far */
     uint32_t pending_count, evaluated;
-    double *recent; /* best scores of the last expansions, since one came to the full depth */
+    phi_stop_reason cut; /* stop_reason of the last one */
+    double *recent;      /* best scores of the last expansions, since one came to the full depth */
     uint32_t recent_count, recent_room;
     phi__tot_rounds *rounds; /* of calls that used tools */
     uint32_t round_count, round_cap;

@@ -161,6 +161,7 @@ static const phi__field phi__tot_result_fields[] = {
     PHI__FIELD(phi__tot, repairing, "repairing", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, repairs, "repairs", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, evaluated, "evaluated", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, cut, "cut", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, retries[0], "generation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, retries[1], "evaluation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, parser_errors, "parser_errors", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),

@@ -143,7 +143,7 @@ PHI__FN void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out) {
         phi__json_number_put_double(out, tree->nodes[i].score);
         phi__buf_char(out, ',');
         phi__json_write_str(out, tree->nodes[i].content);
-        phi__buf_char(out, ']');
+        phi__buf_printf(out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
     }
     phi__buf_char(out, ']');
     phi__records_raw(out, "frontier", "[");
@@ -184,6 +184,8 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
         if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
                                options))
             return PHI_NO_MEMORY;
+        tree->nodes[tree->count - 1].stop_reason =
+            (phi_stop_reason)phi_json_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
     }
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }

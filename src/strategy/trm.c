@@ -65,9 +65,10 @@ enum { PHI__TRM_IDLE, PHI__TRM_REASONING, PHI__TRM_SUPERVISING, PHI__TRM_IMPROVI
 typedef struct phi__trm {
     uint32_t phase, calls, supervisions, unscored;
     phi_str problem;
-    phi_str answer;   /* the newest */
-    phi_str feedback; /* the supervisor's, on it */
-    phi_str best;     /* the best that was scored */
+    phi_str answer;                      /* the newest */
+    phi_str feedback;                    /* the supervisor's, on it */
+    phi_str best;                        /* the best that was scored */
+    phi_stop_reason reason, best_reason; /* of `answer`, of `best` */
     bool has_best;
     double best_score, scores[PHI__TRM_WINDOW]; /* the newest last */
     uint32_t score_count;
@@ -175,7 +176,9 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     phi__trm_put_result(&result, t, answer);
     phi__machine_put_termination(&result, reason, message.len == 0 ? "completed" : "error",
                                  env->elapsed_ms, false);
-    if (message.len == 0) return phi__machine_done(env, out, answer, &result);
+    if (message.len == 0)
+        return phi__machine_done(env, out, answer, t->has_best ? t->best_reason : t->reason,
+                                 &result);
     phi__records_str(&result, "error", message);
     return phi__machine_fail(env, out, status, message, &result);
 }
@@ -217,6 +220,7 @@ static void phi__trm_note_score(phi__trm *t, double score) {
     t->has_best = true;
     t->best_score = score;
     t->best = t->answer;
+    t->best_reason = t->reason;
 }
 
 static bool phi__trm_converged(const phi__trm *t) {
@@ -257,6 +261,7 @@ static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event
     if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
     if (text.len > 0) {
         if (!phi__arena_str(env->arena, text, &t->answer)) return PHI_NO_MEMORY;
+        t->reason = event->stop_reason;
         return phi__trm_enter(t, PHI__TRM_SUPERVISING, env, out);
     }
     if (t->has_best) return phi__trm_end(t, "no_answer", PHI_OK, phi__str("", 0), env, out);
@@ -314,6 +319,8 @@ static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     phi__records_u64(&out, "calls", t->calls);
     phi__records_u64(&out, "supervisions", t->supervisions);
     phi__records_u64(&out, "unscored", t->unscored);
+    phi__records_u64(&out, "reason", t->reason);
+    phi__records_u64(&out, "best_reason", t->best_reason);
     phi__records_str(&out, "problem", t->problem);
     phi__records_str(&out, "answer", t->answer);
     phi__records_str(&out, "feedback", t->feedback);
@@ -336,6 +343,8 @@ static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
     if (count > PHI__TRM_WINDOW) return false;
     for (i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
     t->score_count = (uint32_t)count;
+    t->reason = (phi_stop_reason)phi__records_get_u32(saved, "reason");
+    t->best_reason = (phi_stop_reason)phi__records_get_u32(saved, "best_reason");
     t->has_best = phi_json_get(saved, "best_score") != NULL;
     t->best_score = phi__records_get_double(saved, "best_score");
     return true;

@@ -473,7 +473,7 @@ TEST(a_round_of_tools_too_many_is_an_error) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     CHECK_EQ_INT(rig_requests(t.r), 3);
-    CHECK_EQ_INT(t.h.status, PHI_REFUSED);
+    CHECK_EQ_INT(t.h.status, PHI_LIMIT);
     CHECK_EQ_STR(think_result(&t, agent, "diagnostics.error"), "max_tool_round_trips_reached");
     think_end(&t);
 }
