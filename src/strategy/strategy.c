@@ -136,8 +136,7 @@ static bool phi__strategy_prompt(const phi_model_request *request, phi_arena *ar
     size_t to = request->message_count, from;
     bool failed = false;
     while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
-    for (from = to; from > 0 && request->messages[from - 1]->role == PHI_ROLE_USER;) from--;
-    for (; from < to && !failed; from++) {
+    for (from = phi__strategy_call_from(request, to); from < to && !failed; from++) {
         if (out->len > 0) phi__buf_text(out, "\n\n");
         phi__buf_add_str(out, phi_message_text(request->messages[from], "\n", arena, &failed));
     }

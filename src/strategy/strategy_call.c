@@ -189,11 +189,19 @@ static bool phi__strategy_call_system(const phi__strategy_job *job, const phi_st
     return !out->failed;
 }
 
-/* How many of the request's messages stand before the prompt: all but the user's last ones. */
+PHI__FN size_t phi__strategy_call_from(const phi_model_request *request, size_t to) {
+    phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
+    for (; to > 0 && request->messages[to - 1]->role == PHI_ROLE_USER; to--) {
+        phi_str loop_id = request->messages[to - 1]->loop_id;
+        if (loop_id.len > 0 && run.len > 0 && !phi_str_equal(loop_id, run)) break;
+        if (loop_id.len > 0) run = loop_id;
+    }
+    return to;
+}
+
+/* How many of the request's messages stand before the prompt. */
 static size_t phi__strategy_call_before(const phi_model_request *request) {
-    size_t n = request->message_count;
-    while (n > 0 && request->messages[n - 1]->role == PHI_ROLE_USER) n--;
-    return n;
+    return phi__strategy_call_from(request, request->message_count);
 }
 
 static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__agent *child) {

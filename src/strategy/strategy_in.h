@@ -58,6 +58,8 @@ typedef struct phi__strategy_job {
 } phi__strategy_job;
 
 /* strategy_call.c */
+/* Where the prompt begins that ends before `to`: user messages of one run, and of none. */
+PHI__FN size_t phi__strategy_call_from(const phi_model_request *request, size_t to);
 /* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
 PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call);
 /* Ends calls that take longer than they may: their failures come as those of others. */

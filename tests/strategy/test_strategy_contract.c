@@ -238,6 +238,43 @@ TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
     think_end(&t);
 }
 
+TEST(a_prompt_after_a_failed_run_is_a_problem_of_its_own) {
+    think t;
+    phi_agent agent;
+    think_begin(&t, rig_new(), phi_strategy_trm(), NULL);
+    rig_replies(t.r, 401, HEARD_JSON, HEARD_BOOM);
+    rig_says(t.r, "Answer: b");
+    rig_says(t.r, "SCORE: 1.0");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "The first riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK_EQ_INT(t.h.status, PHI_REFUSED);
+    CHECK_EQ_INT(phi_prompt(agent, "The second riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK(strstr(rig_request(t.r, 1), "Problem: The second riddle.") != NULL);
+    CHECK(strstr(rig_request(t.r, 1), "The first riddle.") == NULL);
+    CHECK_EQ_STR(think_answer(agent), "b");
+    think_end(&t);
+}
+
+TEST(in_a_conversation_a_prompt_that_was_not_answered_stands_before_the_next) {
+    think t;
+    phi_agent agent;
+    const char *first, *second;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    rig_replies(t.r, 401, HEARD_JSON, HEARD_BOOM);
+    rig_says(t.r, "#### b");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "The first riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK_EQ_INT(phi_prompt(agent, "The second riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    first = strstr(rig_request(t.r, 1), "The first riddle.");
+    second = strstr(rig_request(t.r, 1), "The second riddle.");
+    CHECK(first != NULL && second != NULL && first < second);
+    think_end(&t);
+}
+
 TEST(a_call_that_is_tried_again_counts_once_and_has_the_last_text) {
     think t;
     phi_agent agent;
@@ -544,6 +581,8 @@ TEST_MAIN(TEST_ENTRY(calls_run_beside_each_other_and_their_answers_come_in_order
           TEST_ENTRY(a_call_whose_agent_cannot_be_made_fails_with_the_reason),
           TEST_ENTRY(a_restored_run_has_no_more_calls_or_time_than_before),
           TEST_ENTRY(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked),
+          TEST_ENTRY(a_prompt_after_a_failed_run_is_a_problem_of_its_own),
+          TEST_ENTRY(in_a_conversation_a_prompt_that_was_not_answered_stands_before_the_next),
           TEST_ENTRY(a_call_that_is_tried_again_counts_once_and_has_the_last_text),
           TEST_ENTRY(a_call_has_its_own_settings_or_the_agents),
           TEST_ENTRY(the_key_that_the_host_gives_is_that_of_the_calls),
