@@ -273,7 +273,21 @@ static const phi__config_field phi__config_tables_adaptive_fields[] = {
                     "[\"react\", \"cot\", \"cod\", \"tot\", \"got\", \"trm\"]",
                     "Those that may be chosen."),
     PHI__CONFIG_RANGE(phi__config_adaptive, options.max_tool_rounds, "max_tool_rounds",
-                      PHI__CONFIG_INTEGER, 0, 1, 1000, "9", "Rounds of tools of react.")};
+                      PHI__CONFIG_INTEGER, 0, 1, 1000, "9", "Rounds of tools of react."),
+    PHI__CONFIG_RANGE(phi__config_adaptive, options.simple_below, "simple_below",
+                      PHI__CONFIG_NUMBER, 0, 1e-06, 1, "0.3", "Complexity of a simple prompt."),
+    PHI__CONFIG_RANGE(phi__config_adaptive, options.complex_above, "complex_above",
+                      PHI__CONFIG_NUMBER, 0, 1e-06, 1, "0.7", "Complexity of a hard prompt."),
+    PHI__CONFIG_PLAIN(phi__config_adaptive, options.puzzle_words, "puzzle_words", PHI__CONFIG_TEXT,
+                      0, NULL, "null", "Words in place of those that phi has, separated by bars."),
+    PHI__CONFIG_PLAIN(phi__config_adaptive, options.synthesis_words, "synthesis_words",
+                      PHI__CONFIG_TEXT, 0, NULL, "null", "The same, of prompts that combine."),
+    PHI__CONFIG_PLAIN(phi__config_adaptive, options.tool_words, "tool_words", PHI__CONFIG_TEXT, 0,
+                      NULL, "null", "The same, of prompts for tools."),
+    PHI__CONFIG_PLAIN(phi__config_adaptive, options.exploration_words, "exploration_words",
+                      PHI__CONFIG_TEXT, 0, NULL, "null", "The same, of prompts that explore."),
+    PHI__CONFIG_PLAIN(phi__config_adaptive, options.complex_words, "complex_words",
+                      PHI__CONFIG_TEXT, 0, NULL, "null", "The same, of the complexity.")};
 static const phi__config_table phi__config_tables_adaptive_table = {
     "strategy.instances.adaptive",
     phi__config_tables_adaptive_fields,

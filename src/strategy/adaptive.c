@@ -130,7 +130,8 @@ PHI__FN const phi_strategy *phi__adaptive_react(void) {
                                           phi__adaptive_loop_on,
                                           phi__adaptive_loop_best,
                                           phi__adaptive_loop_save,
-                                          phi__adaptive_loop_load};
+                                          phi__adaptive_loop_load,
+                                          NULL};
     return &strategy;
 }
 
@@ -208,7 +209,7 @@ static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
     phi_status status;
     if (a->chosen == NULL) {
         if (event->kind != PHI_STRATEGY_BEGIN) return PHI_OK;
-        a->choice = phi__adaptive_choose(&o, event->text);
+        a->choice = phi__adaptive_choose(&o, event->text, env->has_tools);
         a->chosen = phi__adaptive_named(phi_str_of(a->choice.name));
         a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
         if (a->state == NULL) return PHI_NO_MEMORY;
@@ -217,6 +218,15 @@ static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
     inner = phi__adaptive_env(a, &o, env);
     status = a->chosen->on(a->state, event, &inner, out);
     return status == PHI_OK ? phi__adaptive_wrap(a, env, out) : status;
+}
+
+static const phi_strategy *phi__adaptive_hand(const void *options, phi_str prompt, bool has_tools,
+                                              const void **out) {
+    phi_adaptive_options o = phi__adaptive_options_of(options);
+    phi__adaptive_choice choice = phi__adaptive_choose(&o, prompt, has_tools);
+    const phi_strategy *chosen = phi__adaptive_named(phi_str_of(choice.name));
+    *out = chosen == phi__adaptive_react() ? options : phi__adaptive_pick(&o, chosen);
+    return chosen;
 }
 
 static uint64_t phi__adaptive_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -289,7 +299,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
 PHI_API const phi_strategy *phi_strategy_adaptive(void) {
     static const phi_strategy strategy = {
         "adaptive",         sizeof(phi__adaptive), phi__adaptive_bill, phi__adaptive_on,
-        phi__adaptive_best, phi__adaptive_save,    phi__adaptive_load};
+        phi__adaptive_best, phi__adaptive_save,    phi__adaptive_load, phi__adaptive_hand};
     return &strategy;
 }
 

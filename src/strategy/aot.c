@@ -312,9 +312,9 @@ static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_aot(void) {
-    static const phi_strategy strategy = {"aot",        sizeof(phi__aot), phi__aot_bill,
-                                          phi__aot_on,  phi__aot_best,    phi__aot_save,
-                                          phi__aot_load};
+    static const phi_strategy strategy = {
+        "aot",         sizeof(phi__aot), phi__aot_bill, phi__aot_on,
+        phi__aot_best, phi__aot_save,    phi__aot_load, NULL};
     return &strategy;
 }
 

@@ -298,16 +298,16 @@ static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_cot(void) {
-    static const phi_strategy strategy = {"cot",        sizeof(phi__cot), phi__cot_bill,
-                                          phi__cot_on,  phi__cot_best,    phi__cot_save,
-                                          phi__cot_load};
+    static const phi_strategy strategy = {
+        "cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
+        phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
     return &strategy;
 }
 
 PHI_API const phi_strategy *phi_strategy_cod(void) {
     static const phi_strategy strategy = {
-        "cod",         sizeof(phi__cot), phi__cot_bill,      phi__cot_on_draft,
-        phi__cot_best, phi__cot_save,    phi__cot_load_draft};
+        "cod",         sizeof(phi__cot), phi__cot_bill,       phi__cot_on_draft,
+        phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
     return &strategy;
 }
 

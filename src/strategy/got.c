@@ -357,9 +357,9 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_got(void) {
-    static const phi_strategy strategy = {"got",        sizeof(phi__got), phi__got_bill,
-                                          phi__got_on,  phi__got_best,    phi__got_save,
-                                          phi__got_load};
+    static const phi_strategy strategy = {
+        "got",         sizeof(phi__got), phi__got_bill, phi__got_on,
+        phi__got_best, phi__got_save,    phi__got_load, NULL};
     return &strategy;
 }
 

@@ -102,6 +102,7 @@ typedef struct phi_strategy_env {
     const void *options; /* phi_strategy_desc.options; NULL: all defaults */
     uint64_t elapsed_ms; /* since the prompt; kept by a snapshot */
     uint32_t calls_left; /* model calls that may yet be made; PHI_UNLIMITED */
+    bool has_tools;      /* the run has tools, which a call may use */
     phi_arena *arena;    /* as long-lived as the machine */
     phi_arena *scratch;  /* until `on` returns */
     /* the host's: true leaves this thought out; NULL: none is */
@@ -127,7 +128,7 @@ typedef struct phi_strategy_best {
     bool unfinished; /* a part of the way to an answer */
 } phi_strategy_best;
 
-/* A kind of machine. All functions are set. Borrowed until each agent that has it is freed. */
+/* A kind of machine. All functions but `choose` are set. Borrowed until each agent that has it is freed. */
 typedef struct phi_strategy {
     const char *name;   /* "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* of a machine: zeroed before BEGIN and load, freed without notice */
@@ -149,6 +150,10 @@ typedef struct phi_strategy {
        this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
+    /* The machine that this one hands such a prompt to, and its options: then the bill of the prompt
+       is that machine's. NULL: it hands on none. */
+    const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
+                                         const void **out);
 } phi_strategy;
 
 #ifndef PHI_NO_STRATEGIES

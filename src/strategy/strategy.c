@@ -29,6 +29,7 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
     env.options = job->desc->options;
     env.elapsed_ms = phi__strategy_elapsed(job);
     env.calls_left = job->stopped ? 0 : phi__strategy_call_left(job);
+    env.has_tools = job->request->tool_count > 0;
     env.arena = &job->arena;
     env.scratch = &job->scratch;
     env.prune_fn = job->desc->prune_fn;
@@ -157,12 +158,13 @@ static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     return (uint64_t)((double)all / (double)of * (double)calls);
 }
 
-static void phi__strategy_bill(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                               uint64_t answer_tokens, phi_strategy_bill *out) {
+static void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                               const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                               phi_strategy_bill *out) {
     uint64_t most =
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
-    desc->strategy->bill(desc->options, prompt_tokens, answer_tokens, out);
+    strategy->bill(options, prompt_tokens, answer_tokens, out);
     if (out->output_tokens == 0)
         out->output_tokens = phi__strategy_times(out->calls, answer_tokens);
     if (most >= out->calls) return;
@@ -176,6 +178,8 @@ static void phi__strategy_bill(const phi_strategy_desc *desc, uint64_t prompt_to
 static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     const phi__agent *agent = job->agent;
     const phi_cost *rates = &agent->desc.model.cost;
+    const phi_strategy *strategy = job->desc->strategy;
+    const void *options = job->desc->options;
     const phi_token_counter *counter = phi__projection_counter(agent);
     uint64_t answer =
         agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
@@ -184,7 +188,10 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     char reason[200] = "", words[400];
     uint64_t left, in = 0;
     size_t i;
-    phi__strategy_bill(job->desc, phi_tokens_of_text(counter, prompt), answer, &bill);
+    if (strategy->choose != NULL)
+        strategy = strategy->choose(options, prompt, job->request->tool_count > 0, &options);
+    phi__strategy_bill(job->desc, strategy, options, phi_tokens_of_text(counter, prompt), answer,
+                       &bill);
     job->most = bill.calls;
     left = bill.calls > job->made ? bill.calls - job->made : 0;
     for (i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
@@ -507,7 +514,7 @@ PHI_API phi_status phi_strategy_settle(phi_agent handle) {
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out) {
     if (desc == NULL || desc->strategy == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__strategy_bill(desc, prompt_tokens, answer_tokens, out);
+    phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
     return PHI_OK;
 }
 

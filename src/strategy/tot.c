@@ -480,9 +480,9 @@ static phi_status phi__tot_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_tot(void) {
-    static const phi_strategy strategy = {"tot",        sizeof(phi__tot), phi__tot_bill,
-                                          phi__tot_on,  phi__tot_best,    phi__tot_save,
-                                          phi__tot_load};
+    static const phi_strategy strategy = {
+        "tot",         sizeof(phi__tot), phi__tot_bill, phi__tot_on,
+        phi__tot_best, phi__tot_save,    phi__tot_load, NULL};
     return &strategy;
 }
 

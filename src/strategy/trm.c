@@ -372,9 +372,9 @@ static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_trm(void) {
-    static const phi_strategy strategy = {"trm",        sizeof(phi__trm), phi__trm_bill,
-                                          phi__trm_on,  phi__trm_best,    phi__trm_save,
-                                          phi__trm_load};
+    static const phi_strategy strategy = {
+        "trm",         sizeof(phi__trm), phi__trm_bill, phi__trm_on,
+        phi__trm_best, phi__trm_save,    phi__trm_load, NULL};
     return &strategy;
 }
 

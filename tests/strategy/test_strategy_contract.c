@@ -110,7 +110,7 @@ static phi_status chorus_load(void *state, const phi_json *saved, const phi_stra
 }
 
 static const phi_strategy chorus_machine = {"chorus",    sizeof(chorus), chorus_bill, chorus_on,
-                                            chorus_best, chorus_save,    chorus_load};
+                                            chorus_best, chorus_save,    chorus_load, NULL};
 
 /* ---- calls ---- */
 

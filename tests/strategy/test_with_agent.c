@@ -77,7 +77,7 @@ static bool resume_after(const story *s, int steps) {
     phi_json_found made;
     size_t asked = 0, all;
     think_begin(&t, rig_new(), s->strategy(), s->options);
-    t.agent_desc.budget.max_requests = 100;
+    t.agent_desc.budget.max_requests = 60;
     all = story_script(s, t.r, 0);
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, s->prompt), PHI_OK);
@@ -90,7 +90,7 @@ static bool resume_after(const story *s, int steps) {
     CHECK_EQ_INT(phi_agent_snapshot(agent, &t.arena, &text), PHI_OK);
     think_begin(&u, rig_new(), s->strategy(), s->options);
     u.provider = phi_strategy_provider(&u.desc);
-    u.agent_desc.budget.max_requests = 100;
+    u.agent_desc.budget.max_requests = 60;
     if (phi_json_find(text, s->call_id, &made) == PHI_OK)
         asked = (size_t)atoi(made.raw.at) - 1; /* the call under way is made again */
     (void)story_script(s, u.r, asked);
