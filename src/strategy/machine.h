@@ -128,7 +128,8 @@ typedef struct phi_strategy_best {
     bool unfinished; /* a part of the way to an answer */
 } phi_strategy_best;
 
-/* A kind of machine. All functions but `choose` are set. Borrowed until each agent that has it is freed. */
+/* A kind of machine. All functions but `choose` are set. Borrowed until each agent that has it is
+   freed. */
 typedef struct phi_strategy {
     const char *name;   /* "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* of a machine: zeroed before BEGIN and load, freed without notice */
@@ -150,8 +151,8 @@ typedef struct phi_strategy {
        this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
-    /* The machine that this one hands such a prompt to, and its options: then the bill of the prompt
-       is that machine's. NULL: it hands on none. */
+    /* The machine that this one hands such a prompt to, and its options: the bill of the prompt is
+       then that machine's. NULL: it hands on none. */
     const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
                                          const void **out);
 } phi_strategy;
