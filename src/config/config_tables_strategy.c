@@ -206,6 +206,8 @@ static const phi__config_field phi__config_tables_got_fields[] = {
                       1000, "5", "Depth of a thought at most."),
     PHI__CONFIG_RANGE(phi__config_got, options.votes, "votes", PHI__CONFIG_INTEGER, 0, 1, 1000, "3",
                       "Votes at most, with voting."),
+    PHI__CONFIG_RANGE(phi__config_got, options.keep_best, "keep_best", PHI__CONFIG_INTEGER, 0, 1,
+                      1000, "5", "Thoughts with most support that are aggregated."),
     PHI__CONFIG_PLAIN(phi__config_got, options.generation_prompt, "generation_prompt",
                       PHI__CONFIG_TEXT, 0, NULL, "null", "In place of the prompt that phi has."),
     PHI__CONFIG_PLAIN(phi__config_got, options.connection_prompt, "connection_prompt",

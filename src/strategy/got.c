@@ -22,6 +22,7 @@ PHI__FN phi_got_options phi__got_options_of(const void *options) {
     if (o.max_nodes > PHI__GOT_NODES_MOST) o.max_nodes = PHI__GOT_NODES_MOST;
     if (o.max_depth == 0) o.max_depth = 5;
     if (o.votes == 0) o.votes = 3;
+    if (o.keep_best == 0) o.keep_best = 5;
     return o;
 }
 
@@ -130,6 +131,7 @@ static phi_status phi__got_aggregate(phi__got *g, const phi_got_options *o,
     if (g->graph.count == 1)
         return phi__got_end(g, o, "error", PHI_PARSE,
                             PHI__LIT("the model wrote no thought that could be used"), env, out);
+    phi__got_graph_keep(&g->graph, o->keep_best);
     return phi__got_enter(g, o, phase, env, out);
 }
 
@@ -193,8 +195,7 @@ static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, ph
     phi__got_edge edge;
     size_t at = 0;
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
-        if (!phi__got_graph_connect(&g->graph, env->arena, edge.from, edge.to, edge.text))
-            return PHI_NO_MEMORY;
+        if (!phi__got_graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
     return phi__got_next(g, o, env, out);
 }
 
@@ -202,13 +203,14 @@ static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str t
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
     uint32_t vote = phi__got_parse_vote(text), best;
     g->votes++;
-    if (vote == 0 || vote >= g->graph.count)
+    if (vote == 0 || vote >= g->graph.count || !g->graph.nodes[vote].kept)
         g->abstained++;
     else
         g->graph.nodes[vote].votes++;
     best = phi__got_graph_best(&g->graph);
     if (g->votes < o->votes && g->graph.nodes[best].votes <= o->votes / 2)
         return phi__got_enter(g, o, PHI__GOT_VOTING, env, out);
+    if (g->votes == g->abstained) return phi__got_finish(g, o, "abstained", env, out);
     g->graph.answer = best;
     return phi__got_finish(g, o, "aggregated", env, out);
 }
@@ -234,6 +236,7 @@ static phi_status phi__got_composed(phi__got *g, const phi_got_options *o,
         if (!phi__got_graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
         g->graph.answer = g->graph.count - 1;
         g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
+        if (!phi__got_graph_aggregate(&g->graph, env->arena)) return PHI_NO_MEMORY;
     }
     return phi__got_finish(g, o, text.len > 0 ? "aggregated" : "no_answer", env, out);
 }
@@ -302,6 +305,7 @@ static void phi__got_best(const void *state, phi_strategy_best *out) {
     if (best == 0) return;
     out->text = g->graph.nodes[best].content;
     out->has_score = phi__got_score(g, &out->score);
+    out->unfinished = g->graph.answer == 0;
 }
 
 /* ---- save and load ---- */
@@ -351,6 +355,7 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     if (g->phase > PHI__GOT_GENERATING && g->phase < PHI__GOT_OVER && g->graph.count < 2)
         return PHI_PARSE;
     if (g->phase == PHI__GOT_IDLE || g->phase == PHI__GOT_OVER) return PHI_OK;
+    if (g->phase >= PHI__GOT_VOTING) phi__got_graph_keep(&g->graph, o.keep_best);
     return phi__got_call(g, &o, env, out);
 }
 
