@@ -236,6 +236,9 @@ const phi__config_table *phi__config_tables_got(void) { return &phi__config_tabl
 static const phi__config_field phi__config_tables_trm_fields[] = {
     PHI__CONFIG_RANGE(phi__config_trm, options.max_supervisions, "max_supervisions",
                       PHI__CONFIG_INTEGER, 0, 1, 50, "5", "Calls that score a draft."),
+    PHI__CONFIG_RANGE(phi__config_trm, options.reasoning_steps, "reasoning_steps",
+                      PHI__CONFIG_INTEGER, 0, 1, 20, "1",
+                      "Calls that write notes before an improvement."),
     PHI__CONFIG_RANGE(phi__config_trm, options.threshold, "threshold", PHI__CONFIG_NUMBER, 0, 1e-06,
                       1, "0.9", "A score that ends it."),
     PHI__CONFIG_PLAIN(phi__config_trm, options.reason_prompt, "reason_prompt", PHI__CONFIG_TEXT, 0,
@@ -244,6 +247,8 @@ static const phi__config_field phi__config_tables_trm_fields[] = {
                       PHI__CONFIG_TEXT, 0, NULL, "null", "In place of the prompt that phi has."),
     PHI__CONFIG_PLAIN(phi__config_trm, options.improve_prompt, "improve_prompt", PHI__CONFIG_TEXT,
                       0, NULL, "null", "In place of the prompt that phi has."),
+    PHI__CONFIG_PLAIN(phi__config_trm, options.notes_prompt, "notes_prompt", PHI__CONFIG_TEXT, 0,
+                      NULL, "null", "In place of the prompt that phi has."),
     PHI__CONFIG_RANGE(phi__config_trm, options.max_tokens, "max_tokens", PHI__CONFIG_INTEGER, 0, 1,
                       4294967295, "null", "Output tokens of a call (default: the agent's)."),
     PHI__CONFIG_RANGE(phi__config_trm, options.temperature, "temperature", PHI__CONFIG_NUMBER, 0, 0,

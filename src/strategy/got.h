@@ -1,7 +1,7 @@
 /* got.h - Graph-of-Thoughts: thoughts, the connections between them, and one answer out of all.
 
-   The operations are those of Besta et al. 2024, "Graph of Thoughts": generate, score, keep the best,
-   refine, aggregate. A generation proposes thoughts; a second call names connections between
+   The operations are those of Besta et al. 2024, "Graph of Thoughts": generate, score, keep the
+   best, refine, aggregate. A generation proposes thoughts; a second call names connections between
    thoughts. A thought's score is its support: connections to it that support or complete it, less
    those that contradict it. The next generation refines the thought with most support. After
    `generations` of them the `keep_best` thoughts with most support are aggregated; one with less

@@ -89,7 +89,7 @@ static bool phi__got_prompt_weighed(const phi__got *g) {
     return false;
 }
 
-/* What is aggregated are the thoughts that were kept, and their connections. */
+/* The aggregation is shown the thoughts that were kept, and their connections. */
 static bool phi__got_prompt_shown(const phi__got *g, uint32_t i) {
     return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }

@@ -75,6 +75,7 @@ static void says_votes(rig *r) {
 static void says_better(rig *r) {
     rig_says(r, "Answer: 4 * 4 + 10");
     rig_says(r, "ISSUE: that is 26\nSCORE: 0.2");
+    rig_says(r, "10 - 4 first.");
     rig_says(r, "Answer: (10 - 4) * 4");
     rig_says(r, "STRENGTH: 24\nSCORE: 1.0");
 }

@@ -180,6 +180,7 @@ TEST(an_answer_that_was_cut_or_filtered_says_so) {
          NULL,
          {{"Answer: a", PHI_STOP_REASON_LENGTH},
           {"SCORE: 0.2", PHI_STOP_REASON_STOP},
+          {"notes", PHI_STOP_REASON_LENGTH},
           {"Answer: b", PHI_STOP_REASON_STOP},
           {"SCORE: 1.0", PHI_STOP_REASON_LENGTH}},
          "b",
