@@ -99,6 +99,10 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     order.policy = desc->policy;
     order.waits_ms = desc->decision_timeout_ms;
     order.extra = desc->extra;
+    order.context = desc->tool_context;
+    order.format = desc->format;
+    order.has_temperature = desc->has_temperature;
+    order.temperature = desc->temperature;
     order.has_tools = desc->tools != NULL || desc->no_tools || desc->allowed_count > 0;
     if (order.has_tools) {
         order.tools = phi__response_tools(agent, desc, scratch, &order.tool_count);
@@ -196,6 +200,35 @@ static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_des
                                        desc->extra);
 }
 
+static phi_status phi__response_check_context(phi__agent *agent, const char *what,
+                                              const char *text) {
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi_status status;
+    bool good;
+    if (text == NULL) return PHI_OK;
+    phi_arena_init(&arena, &agent->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
+    good = status == PHI_OK && phi_json_is_object(root);
+    phi_arena_free(&arena);
+    if (status == PHI_NO_MEMORY) return phi__agent_no_memory(agent, what);
+    if (good) return PHI_OK;
+    return phi__error(agent->rt, PHI_BAD_ARG, "%s: tool_context is no JSON object", what);
+}
+
+/* Its format, its temperature, and the context of its tools. */
+static phi_status phi__response_check_own(phi__agent *agent, const char *what,
+                                          const phi_ask_desc *desc) {
+    phi_status status = phi__agent_check_format(
+        agent->rt, desc->format, desc->tools != NULL ? desc->tools : agent->toolset.tools,
+        desc->tools != NULL ? desc->tool_count : agent->toolset.count);
+    if (status == PHI_OK && desc->has_temperature &&
+        !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        status = phi__error(agent->rt, PHI_BAD_ARG, "%s: temperature %g: expected 0 to 100", what,
+                            desc->temperature);
+    return status == PHI_OK ? phi__response_check_context(agent, what, desc->tool_context) : status;
+}
+
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */
 static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
@@ -242,6 +275,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
         status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_check_tools(phi__find_agent(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_check_extra(phi__find_agent(handle), &asked);
+    if (status == PHI_OK) status = phi__response_check_own(phi__find_agent(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;

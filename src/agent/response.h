@@ -86,6 +86,13 @@ typedef struct phi_ask_desc {
     /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
        see phi_agent_desc.extra. Copied; a snapshot of the run has it (default: none) */
     const char *extra;
+    /* JSON text of an object, which the tools of this run read with phi_call_context. Never sent.
+       Copied; a snapshot of the run has it (default: none) */
+    const char *tool_context;
+    /* of this run's answers; copied; a snapshot of the run has it (default: the agent's) */
+    const phi_format *format;
+    bool has_temperature; /* this run sends `temperature` (default: the agent's) */
+    double temperature;
 } phi_ask_desc;
 
 /* phi_ask with options. Where it changes the thread, responses of the former thread are stale.

@@ -538,6 +538,17 @@ PHI_API uint32_t phi_call_block_index(phi_call handle) {
     return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
 }
 
+PHI_API phi_str phi_call_context(phi_call handle) {
+    const phi__toolcall *call = phi__call_find(handle);
+    const phi__agent *agent = call != NULL ? call->run->agent : NULL;
+    phi_str context = call != NULL ? call->run->context : phi__str(NULL, 0);
+    while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
+        agent = agent->tree.parent;
+        if (agent != NULL && agent->run != NULL) context = agent->run->context;
+    }
+    return context;
+}
+
 PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;

@@ -149,8 +149,8 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    d.has_temperature = call->has_temperature || agent->desc.has_temperature;
-    d.temperature = call->has_temperature ? call->temperature : agent->desc.temperature;
+    d.temperature = call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
+    d.has_temperature = d.temperature >= 0.0;
     d.options = agent->desc.options;
     d.extra = agent->desc.extra;
     d.cache = agent->desc.cache;
