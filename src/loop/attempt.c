@@ -207,9 +207,10 @@ static phi__state phi__attempt_open_provider(phi__run *run) {
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (status == PHI_OK) return PHI__RUN_STREAM;
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
-                              phi_status_text(status));
-    return phi__attempt_failed(run, &failure, phi__transfer_status(status));
+    status = status == PHI_BUSY ? PHI_FULL : phi__transfer_status(status);
+    failure =
+        phi__failure_of(phi__failure_kind_of(status), status == PHI_FULL, phi_status_text(status));
+    return phi__attempt_failed(run, &failure, status);
 }
 
 PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
@@ -346,7 +347,9 @@ static phi__state phi__attempt_finished(phi__run *run, int http_status) {
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
-    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
+    return phi__attempt_failed(run, &failure,
+                               assembly->status != PHI_OK ? assembly->status
+                                                          : phi__failure_status(&failure));
 }
 
 /* An answer of no provider at all, under a status that a wrong base URL gives: the words name the

@@ -90,7 +90,33 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
     if (extra.len > 0)
         status = phi__extra_check(NULL, &run->agent->memory, extra, words, sizeof words);
     if (status != PHI_OK) return status == PHI_BAD_ARG ? PHI_PARSE : status;
-    return phi__run_take_extra(run, extra) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__run_take_text(run, extra, &run->extra) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* Strings of JSON's end with a NUL. */
+static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
+    phi_format format;
+    uint64_t kind = phi_json_uint(phi_json_get(node, "kind"), UINT64_MAX);
+    if (!phi_json_is_object(node)) return PHI_OK;
+    memset(&format, 0, sizeof format);
+    format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
+    format.name = phi_json_str(phi_json_get(node, "name"), "").at;
+    format.strict = phi__records_get_bool(node, "strict");
+    if (kind > PHI_FORMAT_JSON_SCHEMA ||
+        (kind == PHI_FORMAT_JSON_SCHEMA && format.schema[0] == '\0'))
+        return PHI_PARSE;
+    format.kind = (phi_format_kind)kind;
+    return phi__run_take_format(run, &format) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* The format, temperature and context of a request. */
+static phi_status phi__run_load_own(phi__run *run, const phi_json *node) {
+    const phi_json *temperature = phi_json_get(node, "temperature");
+    run->temperature = phi_json_num(temperature, -1.0);
+    run->has_temperature = run->temperature >= 0.0;
+    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->context))
+        return PHI_NO_MEMORY;
+    return phi__run_load_format(run, phi_json_get(node, "format"));
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
@@ -323,6 +349,7 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     phi__run_load_limits(run, node);
     status = phi__run_load_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__run_load_extra(run, phi_json_get(node, "extra"));
+    if (status == PHI_OK) status = phi__run_load_own(run, node);
     if (status == PHI_OK) status = phi__run_load_offered(run, node);
     if (status == PHI_OK)
         status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);

@@ -193,6 +193,12 @@ struct phi__toolcall {
 
 /* ---- runs ---- */
 
+/* The format of a run's answers, where it has one of its own; its strings stand behind it. */
+typedef struct phi__run_format {
+    phi_format format;
+    size_t bytes;
+} phi__run_format;
+
 struct phi__run {
     phi__agent *agent;
     phi__state state;
@@ -213,11 +219,15 @@ struct phi__run {
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
-    bool no_turns;         /* of phi_compact: no turn follows */
-    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
-    phi__toolset *toolset; /* the same; NULL: the agent's */
-    phi_str extra;         /* the request's extra, in the agent's memory; empty: none */
+    bool no_turns;           /* of phi_compact: no turn follows */
+    phi_limits limits;       /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;      /* the request's own, in memory of its own; NULL: the agent's */
+    phi__toolset *toolset;   /* the same; NULL: the agent's */
+    phi_str extra;           /* the request's extra, in the agent's memory; empty: none */
+    phi_str context;         /* the same, its tools' context */
+    phi__run_format *format; /* the same; NULL: the agent's */
+    bool has_temperature;    /* else the agent's */
+    double temperature;
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool pot;              /* ... for model calls of agents below it, instead of its own */
@@ -303,6 +313,8 @@ typedef struct phi__tree {
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;
+    /* Calls of the last turn that its limits allow are not run: no turn would read the results. */
+    bool no_last_tools;
     /* It works in its parent's place, and knows the facts that that one knows. */
     bool in_place;
 } phi__tree;

@@ -318,16 +318,25 @@ static bool phi__tools_go(phi__toolcall *call) {
     return true;
 }
 
+/* Why no call of this turn is run; NULL: they are. */
+static const char *phi__tools_unrun(const phi__run *run) {
+    if (run->tools.answered) return "Not run: the answer was given.";
+    if (run->tools.skipping) return "Skipped due to queued user message.";
+    if (run->agent->tree.no_last_tools && run->turn.index + 1 >= run->limits.max_turns)
+        return "Not run: no round of tools is left.";
+    return NULL;
+}
+
 static bool phi__tools_begin(phi__run *run) {
     phi__toolcall *call = &run->tools.calls[run->tools.next];
+    const char *unrun = phi__tools_unrun(run);
     if (!phi__call_open(call)) return false;
     run->tools.next++;
     call->begun = true;
     run->tools.running++;
-    if (run->tools.skipping || run->tools.answered) {
+    if (unrun != NULL) {
         call->skipped = call->decided = call->after = true;
-        phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
-                                                 : "Skipped due to queued user message.");
+        phi__call_fail(call, unrun);
     } else if (!run->end.cancelled && !phi__tools_count(call))
         return false;
     return phi__tools_go(call);
@@ -527,6 +536,17 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
 PHI_API uint32_t phi_call_block_index(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
+}
+
+PHI_API phi_str phi_call_context(phi_call handle) {
+    const phi__toolcall *call = phi__call_find(handle);
+    const phi__agent *agent = call != NULL ? call->run->agent : NULL;
+    phi_str context = call != NULL ? call->run->context : phi__str(NULL, 0);
+    while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
+        agent = agent->tree.parent;
+        if (agent != NULL && agent->run != NULL) context = agent->run->context;
+    }
+    return context;
 }
 
 PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {

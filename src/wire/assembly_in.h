@@ -81,6 +81,7 @@ struct phi__assembly {
     bool unknown_stop;   /* raw_stop_reason is a word that the decoder does not know */
     bool no_memory;      /* sticks */
     phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
+    phi_status status;   /* of the run that fails by it (PHI_OK: that of the failure's kind) */
     phi__buf failure_words;
     /* Set by the caller, for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools, which are borrowed. */
