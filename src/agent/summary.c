@@ -394,8 +394,8 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
     phi_status status;
     size_t i;
     for (;;) {
-        status = phi__compact_plan(request->items, request->item_count, &config, NULL,
-                                   &writer->arena, &plan);
+        status = phi__compact_plan_anew(request->items, request->item_count, &config, NULL,
+                                        &writer->arena, &plan);
         if (status != PHI_OK || plan.tokens_after <= request->target_tokens ||
             config.keep_recent_turns <= 1)
             break;
