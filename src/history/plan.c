@@ -42,8 +42,7 @@ PHI__FN void phi__plan_join(phi__plan *plan, size_t a, size_t b) {
 PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end, bool late) {
     for (; *at < end; (*at)++) {
         phi__plan_item *block = phi__plan_block(plan, *at);
-        if (*at == plan->also || block->stays || block->goes || (block->late && !late))
-            continue;
+        if (*at == plan->also || block->stays || block->goes || (block->late && !late)) continue;
         block->goes = true;
         plan->tokens += block->tokens;
         plan->removed += block->count;

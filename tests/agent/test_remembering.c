@@ -77,7 +77,8 @@ static void sum_up_ada(talk *t, rig *r, const phi_agent_desc *desc) {
     uint64_t count;
     rig_mock(r); /* its answers report no usage: the window is filled by estimate */
     talk_begin(t, r, desc);
-    CHECK_EQ_INT(talk_say(t, "I am Ada, and I come from over the hills, far away.", answer), PHI_OK);
+    CHECK_EQ_INT(talk_say(t, "I am Ada, and I come from over the hills, far away.", answer),
+                 PHI_OK);
     count = phi_thread_count(phi_agent_thread(t->agent));
     CHECK_EQ_INT(phi_summarize(t->agent, 0, count - 1), PHI_OK);
     (void)rig_run(r, 50);
@@ -141,8 +142,9 @@ TEST(the_writer_takes_the_last_summary_into_the_next_one) {
 }
 
 TEST(a_cut_takes_all_but_the_newest_message_before_a_summary) {
-    static const char refused[] = "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","
-                                  "\"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}";
+    static const char refused[] =
+        "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","
+        "\"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}";
     rig *r = rig_new();
     phi_agent_desc desc = desc_of(0);
     scribe s;
@@ -172,7 +174,49 @@ TEST(a_cut_takes_all_but_the_newest_message_before_a_summary) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(a_summary_of_a_model_outlives_a_hundred_plans_of_phi_s),
-          TEST_ENTRY(a_writer_that_fails_near_the_window_loses_nothing_of_the_last_summary),
-          TEST_ENTRY(the_writer_takes_the_last_summary_into_the_next_one),
-          TEST_ENTRY(a_cut_takes_all_but_the_newest_message_before_a_summary))
+/* The obvious recipe. */
+static void a_thousand_talks(size_t limit, const phi_compaction_config *config, size_t opens) {
+    rig *r = rig_new();
+    phi_agent_desc desc = desc_of(limit);
+    scribe s;
+    talk t;
+    size_t i, failed = 0, peak = 0;
+    scribe_register(r, &s);
+    if (config != NULL) {
+        rig_mock(r);
+        desc.compaction = *config;
+    }
+    talk_begin(&t, r, &desc);
+    failed += talk_say(&t, "I am Ada, and I come from over the hills, far away.", answer) != PHI_OK;
+    for (i = 1; i < 1000; i++) failed += exchange(&t) != PHI_OK;
+    CHECK_EQ_INT((int)failed, 0);
+    CHECK(t.times > 0 || config != NULL);
+    CHECK(s.opens >= (int)opens);
+    CHECK_EQ_INT(talk_say(&t, "What am I called?", answer), PHI_OK);
+    CHECK(shown(&t, "The player is called Ada."));
+    (void)phi_agent_memory_used(t.agent, &peak);
+    CHECK(peak <= limit);
+    rig_free(r);
+}
+
+TEST(with_64_kb_and_a_model_that_sums_up_the_first_of_a_thousand_talks_is_remembered) {
+    a_thousand_talks(65536, NULL, 10);
+}
+
+TEST(near_the_window_with_64_kb_no_answer_fails_and_the_first_of_a_thousand_is_remembered) {
+    phi_compaction_config config;
+    memset(&config, 0, sizeof config);
+    config.max_context_tokens = 4000;
+    config.budget_threshold_pct = 0.5;
+    config.system_prompt_tokens = 10;
+    a_thousand_talks(65536, &config, 10);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_summary_of_a_model_outlives_a_hundred_plans_of_phi_s),
+    TEST_ENTRY(a_writer_that_fails_near_the_window_loses_nothing_of_the_last_summary),
+    TEST_ENTRY(the_writer_takes_the_last_summary_into_the_next_one),
+    TEST_ENTRY(a_cut_takes_all_but_the_newest_message_before_a_summary),
+    TEST_ENTRY(with_64_kb_and_a_model_that_sums_up_the_first_of_a_thousand_talks_is_remembered),
+    TEST_ENTRY(
+        near_the_window_with_64_kb_no_answer_fails_and_the_first_of_a_thousand_is_remembered))
