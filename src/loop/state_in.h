@@ -441,6 +441,8 @@ struct phi_runtime {
     uint32_t round; /* counts the steps */
     uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
+    /* names the thread that made it, and then the one of the last step: where its errno is */
+    PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
     phi__last_error last_error;
