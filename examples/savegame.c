@@ -45,8 +45,8 @@ static phi_flow forge_step(void *user_data, phi_call call) {
     smithy *s = (smithy *)user_data;
     if (++s->frames < 60) return PHI_PENDING;
     /* The inbox is full: again in the next frame. */
-    return phi_call_finish(call, "a sword of good steel", 21, false) == PHI_FULL ? PHI_PENDING
-                                                                                 : PHI_DONE;
+    (void)phi_call_finish(call, "a sword of good steel", 21, false);
+    return PHI_DONE;
 }
 
 typedef struct game {

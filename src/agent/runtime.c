@@ -6,6 +6,7 @@
 #include "features/facts_in.h"
 #include "features/table_in.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -353,6 +354,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     if (phi__snapshot_all_under_way(rt)) return phi__runtime_active(rt);
     rt->in_step = true;
+    PHI__STORE(&rt->pump, (uintptr_t)(void *)&errno);
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
     if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
     if (rt->pressed.first != NULL) phi__forget_step(rt);

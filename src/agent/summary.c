@@ -16,6 +16,7 @@ enum {
     PHI__SUMMARY_TOKENS = 2000,
     PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
     PHI__SUMMARY_LEAST = 100,    /* the same, at least */
+    PHI__SUMMARY_PART = 48,      /* bytes of a memory limit for a token of it */
     PHI__SUMMARY_TEXT = 16384,   /* bytes of one text, */
     PHI__SUMMARY_RESULT = 2000,  /* of a tool's result, */
     PHI__SUMMARY_ARGUMENTS = 500 /* of a call's arguments */
@@ -315,17 +316,23 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     return d;
 }
 
-static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window) {
+/* memory: the limit of the writer, in which a chunk stands some times; 0: none. */
+static size_t phi__summary_chunk_bytes(uint64_t tokens, uint64_t window, size_t memory) {
     if (tokens == 0) {
         tokens = window / 2;
         if (tokens > PHI__SUMMARY_CHUNK) tokens = PHI__SUMMARY_CHUNK;
     }
+    if (memory != 0 && tokens > memory / PHI__SUMMARY_PART) tokens = memory / PHI__SUMMARY_PART;
     if (tokens < PHI__SUMMARY_LEAST) tokens = PHI__SUMMARY_LEAST;
     return tokens < SIZE_MAX / 16 ? (size_t)tokens * 4 : SIZE_MAX / 4;
 }
 
 static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
                                                     NULL};
+
+/* A compactor has copies of the log. */
+static const phi__child_watch phi__summary_watch_job = {true, false, NULL, NULL, phi__summary_over,
+                                                        NULL};
 
 /* A hidden agent with an empty summary; PHI_OK, or why not: then phi_last_error has words. */
 static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *desc,
@@ -353,8 +360,8 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s->status = PHI_BUSY;
     s->posts_from = phi__posts_next(agent->rt);
     s->max_tokens = max_tokens;
-    s->chunk_bytes =
-        phi__summary_chunk_bytes(desc->chunk_tokens, writer->desc.model.context_window);
+    s->chunk_bytes = phi__summary_chunk_bytes(desc->chunk_tokens, writer->desc.model.context_window,
+                                              writer->desc.memory_limit_bytes);
     *out = writer;
     return PHI_OK;
 }
@@ -394,8 +401,8 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
     phi_status status;
     size_t i;
     for (;;) {
-        status = phi__compact_plan(request->items, request->item_count, &config, NULL,
-                                   &writer->arena, &plan);
+        status = phi__compact_plan_anew(request->items, request->item_count, &config, NULL,
+                                        &writer->arena, &plan);
         if (status != PHI_OK || plan.tokens_after <= request->target_tokens ||
             config.keep_recent_turns <= 1)
             break;
@@ -417,29 +424,38 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
                                                                                : PHI_NO_MEMORY;
 }
 
+/* A summary alone is not summed up again. */
+static bool phi__summary_any_new(const phi__summary *s) {
+    return s->count > 1 || (s->count == 1 && (s->items[0]->flags & PHI_ITEM_SUMMARY) == 0);
+}
+
 static phi_status phi__summary_start(void *user_data, const phi_compaction_request *request,
                                      void **out) {
     static const phi_summary_desc defaults = {NULL, NULL, 0, 0};
     const phi_summary_desc *desc = (const phi_summary_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent), *writer = NULL;
-    phi__summary_job *job = (phi__summary_job *)phi__alloc(&agent->memory, sizeof *job);
+    phi_memory *memory = &agent->rt->memory; /* the agent's own is for its answers */
+    phi__summary_job *job = (phi__summary_job *)phi__alloc(memory, sizeof *job);
     phi_status status = PHI_NO_MEMORY;
+    phi_summary_desc d = desc != NULL ? *desc : defaults;
     phi__summary *s;
-    if (job != NULL)
-        status = phi__summary_new(agent, desc != NULL ? desc : &defaults,
-                                  request->config.focus_message, &writer);
+    if (d.max_tokens == 0) d.max_tokens = (uint32_t)PHI__SUMMARY_TOKENS;
+    if (request->at_memory_limit && d.max_tokens > request->config.max_summary_tokens)
+        d.max_tokens = (uint32_t)request->config.max_summary_tokens;
+    if (job != NULL) status = phi__summary_new(agent, &d, request->config.focus_message, &writer);
     if (status == PHI_OK) {
         s = (phi__summary *)writer->tree.watched;
+        writer->tree.watch = &phi__summary_watch_job;
         status = phi__summary_plan(writer, s, request);
-        if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
+        if (status == PHI_OK && !phi__summary_any_new(s)) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
-        job->memory = &agent->memory;
+        job->memory = memory;
         job->writer = writer->handle;
     }
     *out = job;
     if (status == PHI_OK) return PHI_OK;
     if (writer != NULL) (void)phi_agent_free(writer->handle);
-    phi__free(&agent->memory, job, sizeof *job);
+    phi__free(memory, job, sizeof *job);
     return status;
 }
 
@@ -539,6 +555,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
+    if (from_seq < phi_thread_first(agent->thread)) from_seq = phi_thread_first(agent->thread);
     status = phi__summary_check(agent, from_seq, to_seq);
     if (agent->desc.compactor.start == phi__summary_start &&
         agent->desc.compactor.user_data != NULL)

@@ -37,7 +37,7 @@ typedef struct phi_summary_desc {
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
 /* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
-   message in their place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
+   message in their place (entries that were forgotten are left out), as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
    written, or, during a run, when that has ended. DURABLE entries stay. The desc is that of the
    agent's phi_compactor_model, or the defaults.
    PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also

@@ -34,6 +34,7 @@ typedef struct phi__compactions {
 typedef struct phi__compacted_by {
     phi__compactor_job *job; /* the job of the host's compactor, or NULL */
     uint64_t tokens;         /* tokens that the last one left, by estimate; 0: none */
+    bool asked; /* it was asked for the memory limit, since the log was last within its room */
 } phi__compacted_by;
 
 static phi__compactions *phi__compaction_of(const phi__run *run) {
@@ -120,6 +121,18 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
     return status;
 }
 
+/* Takes over what the compactor has made, if it is done. *did: the view is smaller. */
+static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, bool *did) {
+    phi__compacted *plan = NULL;
+    phi_arena scratch;
+    if (by->job == NULL) return;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    *did = phi__compactor_poll(agent, &by->job, &scratch, &plan) == PHI_OK &&
+           phi__edit_rewrite(agent->thread, &plan->rewrite, phi__str("", 0), 0, NULL, NULL, 0) ==
+               PHI_OK;
+    phi_arena_free(&scratch);
+}
+
 /* ---- when ---- */
 
 /* Without this, a view that is still too large after a compaction would be compacted at each turn,
@@ -145,6 +158,38 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     return PHI__RUN_ON;
 }
 
+/* Whether the compactor is to be asked for the memory limit's sake; its summary has no more room
+   than that. */
+static bool phi__compaction_pressed(phi__agent *agent, phi__compacted_by *by,
+                                    phi_compaction_config *config) {
+    size_t room = phi__forget_near(agent);
+    if (room == 0) by->asked = false;
+    if (room == 0 || by->asked || agent->desc.compactor.start == NULL) return false;
+    room /= 2 * PHI__FORGET_SUMMARY;
+    if (config->max_summary_tokens > room) config->max_summary_tokens = room;
+    return true;
+}
+
+/* Asks the compactor, for the window's sake or for that of the memory limit, and looks for its
+   result. As phi__compactor_poll. */
+static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
+                                      const phi_compaction_config *config, uint64_t target,
+                                      bool due) {
+    phi__agent *agent = run->agent;
+    phi_compaction_config smaller = *config;
+    bool pressed = by->job == NULL && phi__compaction_pressed(agent, by, &smaller);
+    phi_status status;
+    if (pressed) {
+        by->asked = true;
+        if (target > phi__projection_view_tokens(agent) / 2)
+            target = phi__projection_view_tokens(agent) / 2;
+    }
+    if (!due && !pressed && by->job == NULL) return PHI_NOT_FOUND;
+    status = phi__compactor_start(agent, &by->job, &smaller, target, pressed);
+    if (status != PHI_OK) return status;
+    return phi__compactor_poll(agent, &by->job, &run->arena, &phi__compaction_of(run)->plan);
+}
+
 /* The state in which a turn that has begun continues. */
 static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
@@ -158,10 +203,9 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
     now = phi__projection_context_tokens(run);
     due = due && now > most;
-    if (!due && by->job == NULL) return PHI__RUN_ON;
     /* the provider's count may be more or less than the estimate that a plan uses */
     target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
-    switch (phi__compactor_start(run, &by->job, &config, target, due, &c->plan)) {
+    switch (phi__compaction_ask(run, by, &config, target, due)) {
     case PHI_OK: return phi__compaction_hold(run, false);
     case PHI_STALE: return PHI__RUN_OVER;
     case PHI_NO_MEMORY: return PHI__RUN_LOST;
@@ -368,8 +412,14 @@ static phi__state phi__compaction_take(phi__moment *moment) {
         break;
     case PHI__POINT_LOG_RENEWED:
         if (moment->did) by->tokens = 0;
+        by->asked = false;
         break;
-    case PHI__POINT_SHRINK: (void)phi__compaction_now(agent, moment->tokens, &moment->did); break;
+    case PHI__POINT_SHRINK:
+        if (moment->whole)
+            phi__compaction_take_made(agent, by, &moment->did);
+        else
+            (void)phi__compaction_now(agent, moment->tokens, &moment->did);
+        break;
     case PHI__POINT_LOG_LEAVES:
     case PHI__POINT_AGENT_FREED: phi__compactor_forget(agent, &by->job); break;
     case PHI__POINT_AGENT_SAVE:

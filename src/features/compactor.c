@@ -23,7 +23,7 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     *at = NULL;
     if (job->started) job->by.end(job->by.user_data, job->job);
     phi_arena_free(&job->arena);
-    phi__free(&agent->memory, job, sizeof *job);
+    phi__free(&agent->rt->memory, job, sizeof *job);
 }
 
 /* ---- the request ---- */
@@ -56,15 +56,18 @@ static bool phi__compactor_config(phi__compactor_job *job, const phi_compaction_
     return true;
 }
 
-/* False: the host does not want to. */
+/* False: the host does not want to. It takes memory of the runtime's: the agent's own is for its answers. */
 static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
-                                 const phi_compaction_config *config, uint64_t target) {
-    phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
+                                 const phi_compaction_config *config, uint64_t target,
+                                 bool at_memory_limit) {
+    phi_memory *memory = &agent->rt->memory;
+    phi__compactor_job *job = (phi__compactor_job *)phi__alloc(memory, sizeof *job);
     if (job == NULL) return false;
-    phi_arena_init(&job->arena, &agent->memory, 0);
+    phi_arena_init(&job->arena, memory, 0);
     job->by = agent->desc.compactor;
     job->request.agent = agent->handle;
     job->request.target_tokens = target;
+    job->request.at_memory_limit = at_memory_limit;
     job->lane = agent->thread->lanes.active;
     job->base_seq = agent->thread->log.count - 1;
     *at = job;
@@ -125,9 +128,10 @@ static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewri
     }
 }
 
-static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
-                                      const phi_rewrite *made, struct phi__compacted **out) {
-    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
+                                      const phi__compactor_job *job, const phi_rewrite *made,
+                                      struct phi__compacted **out) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(arena, sizeof *plan);
     phi_rewrite rewrite;
     memset(&rewrite, 0, sizeof rewrite);
     rewrite.reason = PHI_REWRITE_COMPACTION;
@@ -138,37 +142,39 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     rewrite.meta = made->meta;
     rewrite.written = made->written;
     if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
-    if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
-        return PHI_NO_MEMORY;
-    phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
-    phi__weigh_rewrite(run->agent, plan);
-    if (!phi__compactor_any_visible(&run->agent->thread->fold, &plan->rewrite))
-        return phi__compactor_refuse(run->agent);
+    if (plan == NULL || !phi__rewrite_copy(arena, &rewrite, &plan->rewrite)) return PHI_NO_MEMORY;
+    phi__compactor_stamp(&agent->thread->fold, &plan->rewrite);
+    phi__weigh_rewrite(agent, plan);
+    if (!phi__compactor_any_visible(&agent->thread->fold, &plan->rewrite))
+        return phi__compactor_refuse(agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
     *out = plan;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__compactor_start(phi__run *run, phi__compactor_job **at,
-                                        const phi_compaction_config *config, uint64_t target,
-                                        bool due, struct phi__compacted **plan) {
-    phi__agent *agent = run->agent;
+PHI__FN phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at, phi_arena *arena,
+                                       struct phi__compacted **plan) {
     phi_rewrite made;
     phi_status status;
-    if (*at == NULL && (!due || agent->desc.compactor.start == NULL ||
-                        !phi__compactor_begin(agent, at, config, target)))
-        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
-    if (agent->slot == NULL) return PHI_STALE;
     memset(&made, 0, sizeof made);
     status = (*at)->by.poll((*at)->by.user_data, (*at)->job, &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
     if (status == PHI_OK && (*at)->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, *at, &made, plan);
+        status = phi__compactor_take(agent, arena, *at, &made, plan);
     else
         status = PHI_NOT_FOUND;
     phi__compactor_forget(agent, at);
     return agent->slot != NULL ? status : PHI_STALE;
+}
+
+PHI__FN phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **at,
+                                        const phi_compaction_config *config, uint64_t target,
+                                        bool at_memory_limit) {
+    if (*at == NULL && (agent->desc.compactor.start == NULL ||
+                        !phi__compactor_begin(agent, at, config, target, at_memory_limit)))
+        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
+    return agent->slot != NULL ? PHI_OK : PHI_STALE;
 }
 
 #endif

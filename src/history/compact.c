@@ -3,42 +3,14 @@
    Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
    (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
    them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing. */
-#include "history/compact_in.h"
+   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
+   Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
+   for example a model's, stays as it is, between two sections. */
+#include "history/compact_lines_in.h"
 
-#include "base/utf8_in.h"
 #include "history/history_in.h"
 
-#include <stdio.h>
-
 #ifndef PHI_NO_PLANS
-
-enum {
-    PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with the label before its text */
-    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
-    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
-};
-
-#define PHI__COMPACT_LEFT_OUT " earlier lines left out ...]"
-
-typedef struct phi__compact_turn {
-    size_t from, to; /* its items; `to` is behind them */
-    size_t run;
-} phi__compact_turn;
-
-typedef struct phi__compacting {
-    const phi_view_item *items;
-    size_t count;
-    phi_compaction_config config;
-    const phi_token_counter *counter;
-    phi_arena *arena;
-    uint8_t *durable; /* of each item: it always stays; NULL: none does */
-    phi__compact_turn *turns;
-    size_t turn_count, run_count;
-    phi_span *spans;
-    size_t span_count;
-    phi__compacted *out;
-} phi__compacting;
 
 /* ---- numbers ---- */
 
@@ -50,11 +22,15 @@ static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_
 
 /* ---- turns and runs ---- */
 
-static bool phi__compact_stays(const phi__compacting *c, size_t item) {
-    return c->durable != NULL && c->durable[item] != 0;
+/* Not to be put into lines, since it is no line itself. */
+static bool phi__compact_is_whole(const phi__compacting *c, size_t item) {
+    uint32_t flags = c->items[item].flags;
+    return !c->anew && (flags & PHI_ITEM_SUMMARY) != 0 && (flags & PHI_ITEM_LINES) == 0;
 }
 
-static bool phi__compact_same_turn(const phi_message *a, const phi_message *b) {
+static bool phi__compact_same_turn(const phi__compacting *c, size_t item) {
+    const phi_message *a = c->items[item - 1].message, *b = c->items[item].message;
+    if (phi__compact_is_whole(c, item - 1) || phi__compact_is_whole(c, item)) return false;
     if (b->role == PHI_ROLE_EXTENSION && b->loop_id.len == 0) return true;
     return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
            a->turn_index == b->turn_index;
@@ -63,8 +39,13 @@ static bool phi__compact_same_turn(const phi_message *a, const phi_message *b) {
 /* A result belongs to the turn of its call, and so does all that stands between them. */
 static void phi__compact_join(phi__compacting *c, size_t result, size_t caller) {
     size_t t = c->turn_count - 1;
-    while (c->turns[t].from > caller) t--;
+    bool stays = c->turns[t].stays;
+    while (c->turns[t].from > caller) {
+        t--;
+        stays = stays || c->turns[t].stays;
+    }
     c->turns[t].to = result + 1;
+    c->turns[t].stays = stays;
     c->turn_count = t + 1;
 }
 
@@ -73,10 +54,12 @@ static void phi__compact_make_turns(phi__compacting *c, const size_t *callers) {
     size_t i;
     for (i = 0; i < c->count; i++) {
         const phi_view_item *item = &c->items[i];
-        if (i == 0 ||
-            (item->from > end && !phi__compact_same_turn(c->items[i - 1].message, item->message)))
+        if (i == 0 || (item->from > end && !phi__compact_same_turn(c, i))) {
+            c->turns[c->turn_count].stays = false;
             c->turns[c->turn_count++].from = i;
+        }
         c->turns[c->turn_count - 1].to = i + 1;
+        if (phi__compact_is_whole(c, i)) c->turns[c->turn_count - 1].stays = true;
         if (i == 0 || item->to > end) end = item->to;
         if (callers[i] != SIZE_MAX) phi__compact_join(c, i, callers[i]);
     }
@@ -148,220 +131,23 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
     return low;
 }
 
-/* ---- the lines of a summary ---- */
-
-typedef struct phi__compact_lines {
-    phi_str *at; /* filled from the end: the newest first */
-    size_t cap, count, total;
-    uint64_t tokens, most;
-    uint64_t left_out; /* messages without a line, here and in earlier summaries */
-    bool full;
-} phi__compact_lines;
-
-/* All texts of a message as one line of at most `most` bytes behind its prefix. */
-static phi_str phi__compact_line(const phi_message *message, size_t most,
-                                 char out[PHI__COMPACT_LINE]) {
-    const char *prefix = message->role == PHI_ROLE_USER ? "[User] " : "[Summary] ";
-    size_t n = strlen(prefix), from = n, i, j, calls = 0;
-    memcpy(out, prefix, n);
-    for (i = 0; i < message->content_count; i++) {
-        const phi_content *block = &message->content[i];
-        phi_str text = phi__str_trim(block->text);
-        if (block->kind == PHI_CONTENT_TOOL_CALL) calls++;
-        if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n - from >= most) continue;
-        if (n > from) out[n++] = ' ';
-        text.len = phi__utf8_cut(text, most - phi__min(n - from, most));
-        for (j = 0; j < text.len; j++)
-            out[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
-    }
-    if (n > from) return phi__str(out, n);
-    if (message->role == PHI_ROLE_USER) return PHI__LIT("[User message]");
-    if (calls == 0) return PHI__LIT("[Assistant response]");
-    return phi__str(out, (size_t)snprintf(out, PHI__COMPACT_LINE, "[Assistant used %u tool(s)]",
-                                          (unsigned)calls));
-}
-
-static bool phi__compact_has_line(const phi__compacting *c, size_t item) {
-    const phi_message *m = c->items[item].message;
-    return !phi__compact_stays(c, item) && !m->is_update && /* the next request says it again */
-           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
-}
-
-/* The text of an earlier summary; empty for the focus that stands before it. */
-static phi_str phi__compact_summary_text(const phi__compacting *c, const phi_message *message) {
-    phi_str text = message->content_count > 0 ? message->content[0].text : phi__str("", 0);
-    if (c->config.focus_message != NULL && phi__str_is(text, c->config.focus_message)) text.len = 0;
-    return text;
-}
-
-static bool phi__compact_is_summary(const phi_view_item *item) {
-    return (item->flags & PHI_ITEM_SUMMARY) != 0;
-}
-
-/* Takes the last line off a text. */
-static phi_str phi__compact_last_line(phi_str *text) {
-    size_t n = text->len;
-    phi_str line;
-    while (n > 0 && text->at[n - 1] != '\n') n--;
-    line = phi__str(text->at + n, text->len - n);
-    text->len = n > 0 ? n - 1 : 0;
-    return line;
-}
-
-/* "[... 12 earlier lines left out ...]" */
-static bool phi__compact_left_out(phi_str line, uint64_t *n) {
-    size_t end = phi__str_find(line, 0, PHI__COMPACT_LEFT_OUT);
-    return phi__str_starts(line, "[... ") && end != SIZE_MAX &&
-           end + sizeof PHI__COMPACT_LEFT_OUT - 1 == line.len &&
-           phi__str_to_u64(phi__str(line.at + 5, end - 5), n);
-}
-
-/* After the first line without room, all are only counted. */
-static bool phi__compact_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
-                                  bool copy) {
-    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
-    uint64_t n;
-    if (phi__compact_left_out(line, &n)) {
-        lines->left_out += n;
-        return true;
-    }
-    lines->total++;
-    lines->full = lines->full || lines->tokens + tokens > lines->most || lines->count == lines->cap;
-    if (lines->full) {
-        lines->left_out++;
-        return true;
-    }
-    if (copy && !phi__arena_str(c->arena, line, &line)) return false;
-    lines->tokens += tokens;
-    lines->at[lines->count++] = line;
-    return true;
-}
-
-/* The lines of an item, the last first. */
-static bool phi__compact_add_item(const phi__compacting *c, phi__compact_lines *lines, size_t at,
-                                  size_t bytes) {
-    const phi_view_item *item = &c->items[at];
-    char made[PHI__COMPACT_LINE];
-    phi_str text;
-    if (!phi__compact_has_line(c, at)) return true;
-    if (!phi__compact_is_summary(item))
-        return phi__compact_add_line(c, lines, phi__compact_line(item->message, bytes, made), true);
-    for (text = phi__compact_summary_text(c, item->message); text.len > 0;)
-        if (!phi__compact_add_line(c, lines, phi__compact_last_line(&text), false)) return false;
-    return true;
-}
-
-static bool phi__compact_add_items(const phi__compacting *c, phi__compact_lines *lines, size_t from,
-                                   size_t to, size_t bytes) {
-    for (; to > from; to--)
-        if (!phi__compact_add_item(c, lines, to - 1, bytes)) return false;
-    return true;
-}
-
-/* Short lines of all are better than long ones of the newest. */
-static bool phi__compact_gather(const phi__compacting *c, phi__compact_lines *lines, size_t from,
-                                size_t to) {
-    static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
-    phi_arena_mark mark = phi_arena_save(c->arena);
-    phi_str *at = lines->at;
-    uint64_t most = lines->most;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(bytes); i++) {
-        size_t cap = lines->cap;
-        phi_arena_reset(c->arena, mark);
-        memset(lines, 0, sizeof *lines);
-        lines->at = at;
-        lines->cap = cap;
-        lines->most = most;
-        if (!phi__compact_add_items(c, lines, from, to, bytes[i])) return false;
-        if (lines->count == lines->total) return true;
-    }
-    return true;
-}
-
-static bool phi__compact_join_lines(const phi__compacting *c, const phi__compact_lines *lines,
-                                    phi_str *out) {
-    phi__buf text;
-    size_t i;
-    bool done;
-    phi__buf_init(&text, c->arena->memory);
-    if (lines->left_out > 0)
-        phi__buf_printf(&text, "[... %llu" PHI__COMPACT_LEFT_OUT,
-                        (unsigned long long)lines->left_out);
-    for (i = lines->count; i > 0; i--) {
-        if (text.len > 0) phi__buf_char(&text, '\n');
-        phi__buf_add_str(&text, lines->at[i - 1]);
-    }
-    done = !text.failed && phi__arena_str(c->arena, phi__buf_str(&text), out);
-    phi__buf_free(&text);
-    return done;
-}
-
 /* ---- sections ---- */
 
-typedef struct phi__compact_section {
-    size_t from, to;   /* turns */
-    size_t first, end; /* items */
-    phi_message messages[2];
-    size_t message_count;
-    uint64_t before, after; /* tokens */
-    bool worth;             /* it gets smaller */
-} phi__compact_section;
-
-/* Whether there is anything that no summary has summed up, and what of it all would go. */
-static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s) {
+/* What of it all would go, and whether there is anything that no summary has summed up; whether
+   there are summaries. */
+static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     size_t i;
+    *summaries = false;
     for (i = s->first; i < s->end; i++) {
-        if (phi__compact_stays(c, i)) continue;
+        if (phi__compact_lines_stays(c, i)) continue;
         s->before += phi_tokens_of_message(c->counter, c->items[i].message);
-        if (!phi__compact_is_summary(&c->items[i])) raw = true;
+        if (phi__compact_lines_is_summary(&c->items[i]))
+            *summaries = true;
+        else
+            raw = true;
     }
     return raw;
-}
-
-static phi_status phi__compact_add_message(const phi__compacting *c, phi__compact_section *s,
-                                           phi_str text) {
-    size_t named = s->from;
-    const phi_message *first;
-    const phi_message *last = c->items[s->end - 1].message;
-    phi_message *message = phi__compact_say(text, c->arena);
-    if (message == NULL) return PHI_NO_MEMORY;
-    while (named + 1 < s->to && phi__compact_is_marker(c, named)) named++;
-    first = c->items[c->turns[named].from].message;
-    message->loop_id = first->loop_id;
-    message->turn_index = first->turn_index;
-    message->timestamp_ms = last->timestamp_ms;
-    s->messages[s->message_count++] = *message;
-    s->after += phi_tokens_of_message(c->counter, message);
-    return PHI_OK;
-}
-
-/* The focus, where there is room for it, and the summary. */
-static phi_status phi__compact_sum_up(const phi__compacting *c, phi__compact_section *s) {
-    phi__compact_lines lines;
-    phi_str text = phi_str_of(c->config.focus_message);
-    size_t i, cap = 0;
-    memset(&lines, 0, sizeof lines);
-    lines.most = c->config.max_summary_tokens < PHI__COMPACT_MOST ? c->config.max_summary_tokens
-                                                                  : (uint64_t)PHI__COMPACT_MOST;
-    if (text.len > 0 && phi_tokens_of_text(c->counter, text) <= lines.most / 2) {
-        if (phi__compact_add_message(c, s, text) != PHI_OK) return PHI_NO_MEMORY;
-        lines.most -= phi__min((size_t)s->after, (size_t)lines.most);
-    }
-    for (i = s->first; i < s->end; i++)
-        cap = phi__add(cap, !phi__compact_is_summary(&c->items[i]) ? 1
-                            : c->items[i].message->content_count == 0
-                                ? 0
-                                : c->items[i].message->content[0].text.len + 1);
-    lines.most -= phi__min(PHI__COMPACT_FRAME, (size_t)lines.most / 2);
-    lines.cap = phi__min(cap, (size_t)lines.most); /* a line has a token at least */
-    lines.at =
-        (phi_str *)phi_arena_alloc(c->arena, phi__mul(phi__max(lines.cap, 1), sizeof *lines.at));
-    if (lines.at == NULL || !phi__compact_gather(c, &lines, s->first, s->end) ||
-        !phi__compact_join_lines(c, &lines, &text))
-        return PHI_NO_MEMORY;
-    return text.len > 0 ? phi__compact_add_message(c, s, text) : PHI_OK;
 }
 
 static phi_status phi__compact_put(phi__compacting *c, const phi__compact_section *s) {
@@ -373,7 +159,7 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
     c->span_count++;
     span->messages = s->message_count > 0 ? messages : NULL;
     span->message_count = s->message_count;
-    span->summary = s->message_count > 0;
+    span->summary = span->lines = s->message_count > 0;
     span->from = c->items[s->first].from;
     for (i = s->first; i < s->end; i++)
         if (c->items[i].to > span->to) span->to = c->items[i].to;
@@ -381,18 +167,49 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
     return PHI_OK;
 }
 
+/* The section of these turns, none of which stays. */
 static phi_status phi__compact_section_of(const phi__compacting *c, size_t from, size_t to,
-                                          bool sum_up, phi__compact_section *s) {
+                                          bool carries, phi__compact_section *s) {
     phi_status status = PHI_OK;
-    bool raw;
+    bool raw, summaries;
     memset(s, 0, sizeof *s);
-    s->from = from;
-    s->to = to;
     s->first = from < c->turn_count ? c->turns[from].from : c->count;
     s->end = to < c->turn_count ? c->turns[to].from : c->count;
-    raw = phi__compact_look(c, s);
-    if (sum_up && raw) status = phi__compact_sum_up(c, s);
-    s->worth = (raw || !sum_up) && s->after < s->before;
+    s->carries = carries;
+    while (from + 1 < to && phi__compact_is_marker(c, from)) from++;
+    s->named = from < to ? c->items[c->turns[from].from].message : NULL;
+    raw = phi__compact_look(c, s, &summaries);
+    if (carries ? summaries && !c->anew : raw) status = phi__compact_lines_sum_up(c, s);
+    s->worth = (raw || carries) && s->after < s->before;
+    if (c->anew && summaries) s->worth = true;
+    return status;
+}
+
+/* The end of the turns from `from` on among which none stays. */
+static size_t phi__compact_stretch(const phi__compacting *c, size_t from, size_t to) {
+    while (from < to && !c->turns[from].stays) from++;
+    return from;
+}
+
+/* Turns that stay are left out of the spans. *did: there is any span. */
+static phi_status phi__compact_put_all(phi__compacting *c, size_t from, size_t to, bool carries,
+                                       bool *did) {
+    phi_status status = PHI_OK;
+    *did = false;
+    while (from < to && status == PHI_OK) {
+        phi__compact_section s;
+        size_t end = phi__compact_stretch(c, from, to);
+        if (end == from) {
+            from++;
+            continue;
+        }
+        status = phi__compact_section_of(c, from, end, carries, &s);
+        if (status == PHI_OK && s.worth) {
+            status = phi__compact_put(c, &s);
+            *did = true;
+        }
+        from = end;
+    }
     return status;
 }
 
@@ -401,7 +218,7 @@ static phi_status phi__compact_section_of(const phi__compacting *c, size_t from,
 /* A result that was cut before is left alone: with the marker it has more lines than the limit. */
 static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
     const phi_view_item *item = &c->items[i];
-    return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_stays(c, i) &&
+    return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_lines_stays(c, i) &&
            (item->flags & PHI_ITEM_SYNTHETIC) == 0;
 }
 
@@ -447,60 +264,58 @@ static size_t phi__compact_scope(const phi__compacting *c) {
     return run;
 }
 
-/* How a run is compacted: an earlier one is summed up whole, the current one between its first and
-   recent turns. */
-static phi_status phi__compact_run(const phi__compacting *c, size_t run, phi__compact_section *s) {
+/* The turns of a run that are compacted: all of an earlier one, of the current one those between
+   its first and recent turns. */
+static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *end) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {
         from += phi__min(c->config.keep_first_turns, to - from);
         to -= phi__min(c->config.keep_recent_turns, to - from);
     }
-    return phi__compact_section_of(c, from, to, true, s);
+    *end = to;
+    return from;
 }
 
 /* The resulting view begins with a user's message. */
-static bool phi__compact_begins_well(const phi__compacting *c, size_t run,
-                                     const phi__compact_section *s) {
-    size_t start = phi__compact_run_start(c, run);
-    if (c->items[c->turns[start].from].message->role == PHI_ROLE_USER) return true;
-    return s->worth && s->from == start;
+static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run, bool *well) {
+    size_t start = phi__compact_run_start(c, run), end;
+    phi__compact_section s;
+    phi_status status;
+    *well = c->items[c->turns[start].from].message->role == PHI_ROLE_USER;
+    if (*well || phi__compact_bounds(c, run, &end) != start) return PHI_OK;
+    end = phi__compact_stretch(c, start, end);
+    if (end == start) return PHI_OK;
+    status = phi__compact_section_of(c, start, end, false, &s);
+    *well = s.worth;
+    return status;
 }
 
-/* Runs from `scope` on, and before them as many as it takes for a good beginning. */
-static phi_status phi__compact_runs(const phi__compacting *c, phi__compact_section *sections,
-                                    size_t *scope) {
-    size_t run = c->run_count;
+/* The oldest run that is not dropped: that of the scope, or as many before it as it takes for a
+   good beginning. */
+static phi_status phi__compact_first(const phi__compacting *c, size_t *run) {
     phi_status status = PHI_OK;
-    while (run > 0 && status == PHI_OK) {
-        if (run <= *scope && phi__compact_begins_well(c, run, &sections[run])) break;
-        run--;
-        status = phi__compact_run(c, run, &sections[run]);
+    bool well = false;
+    for (*run = phi__compact_scope(c); *run > 0; (*run)--) {
+        status = phi__compact_begins_well(c, *run, &well);
+        if (well || status != PHI_OK) break;
     }
-    *scope = run;
     return status;
 }
 
 static phi_status phi__compact_all(phi__compacting *c) {
-    phi__compact_section *sections = (phi__compact_section *)phi__arena_zero(
-        c->arena, phi__mul(phi__add(c->run_count, 1), sizeof *sections));
-    phi__compact_section before;
-    size_t scope = phi__compact_scope(c), run;
-    phi_status status;
-    bool cut = false;
-    if (sections == NULL) return PHI_NO_MEMORY;
-    status = phi__compact_runs(c, sections, &scope);
+    size_t run, from, to = 0;
+    phi_status status = phi__compact_first(c, &run);
+    bool did = false, cut = false;
     if (status != PHI_OK) return status;
-    (void)phi__compact_section_of(c, 0, phi__compact_run_start(c, scope), false, &before);
-    if (before.worth) c->out->runs += scope;
-    if (before.worth) status = phi__compact_put(c, &before);
-    for (run = scope; run < c->run_count && status == PHI_OK; run++) {
-        if (!sections[run].worth) continue;
-        c->out->runs++;
-        status = phi__compact_put(c, &sections[run]);
+    status = phi__compact_put_all(c, 0, phi__compact_run_start(c, run), true, &did);
+    if (did) c->out->runs += run;
+    for (; run < c->run_count && status == PHI_OK; run++) {
+        from = phi__compact_bounds(c, run, &to);
+        status = phi__compact_put_all(c, from, to, false, &did);
+        if (did) c->out->runs++;
     }
-    run = c->run_count - 1;
-    if (status == PHI_OK) status = phi__compact_cut_recent(c, sections[run].to, &cut);
-    if (cut && !sections[run].worth) c->out->runs++;
+    if (status == PHI_OK) status = phi__compact_cut_recent(c, to, &cut);
+    if (cut && !did) c->out->runs++;
     return status;
 }
 
@@ -520,10 +335,10 @@ static phi_status phi__compact_whole(phi__compacting *c) {
     return status;
 }
 
-PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
-                                     const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena,
-                                     phi__compacted *out) {
+static phi_status phi__compact_make(const phi_view_item *items, size_t count,
+                                    const phi_compaction_config *config,
+                                    const phi_token_counter *counter, phi_arena *arena, bool anew,
+                                    phi__compacted *out) {
     phi__compacting c;
     phi_status status = PHI_OK;
     memset(&c, 0, sizeof c);
@@ -536,9 +351,24 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
     c.counter = counter;
     c.arena = arena;
     c.out = out;
+    c.anew = anew;
     if (count > 0) status = phi__compact_whole(&c);
     phi__free(arena->memory, c.durable, c.durable != NULL ? count : 0);
     return status;
+}
+
+PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
+                                     const phi_compaction_config *config,
+                                     const phi_token_counter *counter, phi_arena *arena,
+                                     phi__compacted *out) {
+    return phi__compact_make(items, count, config, counter, arena, false, out);
+}
+
+PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t count,
+                                          const phi_compaction_config *config,
+                                          const phi_token_counter *counter, phi_arena *arena,
+                                          phi__compacted *out) {
+    return phi__compact_make(items, count, config, counter, arena, true, out);
 }
 
 /* ---- public ---- */

@@ -27,6 +27,12 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena,
                                      phi__compacted *out);
+/* The same for a writer that sums up whatever the plan replaces: summaries are in it, too, and so
+   are those of runs beyond the scope. */
+PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t count,
+                                          const phi_compaction_config *config,
+                                          const phi_token_counter *counter, phi_arena *arena,
+                                          phi__compacted *out);
 #endif
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none

@@ -187,13 +187,17 @@ static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
            phi__groups_same_ids(was->message, &span->messages[0]);
 }
 
+static uint32_t phi__fold_summary(const phi_span *span) {
+    if (!span->summary) return 0;
+    return (uint32_t)PHI_ITEM_SUMMARY | (span->lines ? (uint32_t)PHI_ITEM_LINES : 0);
+}
+
 /* Span `at` of a rewrite, whose first message is number `message` of all of them. */
 static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t message) {
     const phi_span *span = &op->rewrite.spans[at];
     size_t from = phi__fold_find(fold, span->from), to = from, i;
-    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC | phi__fold_summary(span);
     while (to < fold->count && fold->items[to].from <= span->to) to++;
-    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
         flags |= (uint32_t)PHI_ENTRY_DURABLE;
     for (i = from; i < to; i++) phi__fold_count_out(fold, &fold->items[i]);
@@ -219,11 +223,10 @@ typedef struct phi__folding {
 
 static void phi__fold_open_span(phi__folding *f, bool place) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
-    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC | phi__fold_summary(span);
     size_t i;
     if (f->open) return;
     f->open = true;
-    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
     for (i = 0; i < span->message_count; i++, f->message++)
         if (place)
             phi__fold_add(&f->out, &span->messages[i], f->op->segment, &f->op->rendered[f->message],

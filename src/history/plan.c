@@ -36,12 +36,13 @@ PHI__FN void phi__plan_join(phi__plan *plan, size_t a, size_t b) {
     first->tokens += other->tokens;
     first->count += other->count;
     first->stays = first->stays || other->stays;
+    first->late = first->late || other->late;
 }
 
-PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end) {
+PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end, bool late) {
     for (; *at < end; (*at)++) {
         phi__plan_item *block = phi__plan_block(plan, *at);
-        if (*at == plan->also || block->stays || block->goes) continue;
+        if (*at == plan->also || block->stays || block->goes || (block->late && !late)) continue;
         block->goes = true;
         plan->tokens += block->tokens;
         plan->removed += block->count;

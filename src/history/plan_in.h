@@ -4,7 +4,7 @@
        for each item: phi__plan_put(&plan, i, from, to, tokens);
        phi__plan_join(&plan, answer, result);       // they stay or go together
        phi__plan_block(&plan, i)->stays = true;
-       while (more is wanted && phi__plan_take(&plan, &at, end)) ...
+       while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
        spans = phi__plan_spans(&plan, arena, instead, &count);
 
    Pure: it knows neither threads nor views. Ownership: `items` is the caller's. */
@@ -21,6 +21,7 @@ typedef struct phi__plan_item {
     uint64_t tokens;
     size_t count;
     bool stays, goes;
+    bool late; /* it goes only when nothing else can */
 } phi__plan_item;
 
 typedef struct phi__plan {
@@ -36,8 +37,9 @@ PHI__FN void phi__plan_put(phi__plan *plan, size_t at, uint64_t from, uint64_t t
 /* Makes the blocks of two items one. */
 PHI__FN void phi__plan_join(phi__plan *plan, size_t a, size_t b);
 PHI__FN phi__plan_item *phi__plan_block(phi__plan *plan, size_t at);
-/* Takes the oldest block that begins in [*at, end) and may go. False: there is none. */
-PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end);
+/* Takes the oldest block that begins in [*at, end) and may go, `late`: also one that goes late.
+   False: there is none. */
+PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end, bool late);
 PHI__FN bool phi__plan_goes(phi__plan *plan, size_t at);
 /* The removed entries: neighbours are one span, `instead` (NULL: nothing) stands in the first one's
    place. Something goes. NULL: no memory. */

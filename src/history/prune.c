@@ -44,7 +44,8 @@ static void phi__prune_choose(phi__pruning *p) {
         p->plan.items[i].stays = phi__prune_stays(p, item);
         phi__plan_join(&p->plan, phi__prune_leader(p, i), i);
     }
-    while (p->plan.tokens < p->prune->tokens && phi__plan_take(&p->plan, &at, p->plan.count)) {}
+    while (p->plan.tokens < p->prune->tokens &&
+           phi__plan_take(&p->plan, &at, p->plan.count, false)) {}
     p->pruned.tokens_removed = p->plan.tokens;
     p->pruned.messages_removed = p->plan.removed;
 }

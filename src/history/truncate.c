@@ -2,7 +2,8 @@
 
    A group is an answer with its results, or any other message. The first user message, the newest
    one, durable messages, and everything from the last group on stay; all other groups up to a point
-   go. So one marker, at the place of the first removed message, stands for all that were ever
+   go, summaries last: a summary stands for what was said before it, the first user message
+   included. So one marker, at the place of the first removed message, stands for all that were ever
    removed. It is a rewrite like any other; its meta has their total number. A span cannot cut the
    output of an earlier rewrite, and a late result goes with its call, wherever it stands:
    inseparable items form a block, and blocks go as a whole. */
@@ -69,6 +70,7 @@ static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
 static void phi__truncate_look(phi__truncation *t) {
     const phi_thread *thread = t->thread;
     size_t at, end, i;
+    bool summed_up = false;
     t->first = t->newest = SIZE_MAX;
     t->tokens = phi__truncate_before(t);
     for (at = 0; at < thread->fold.count; at = end) {
@@ -82,9 +84,13 @@ static void phi__truncate_look(phi__truncation *t) {
             continue;
         }
         for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
+        if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
+            phi__plan_block(&t->plan, at)->late = summed_up = true;
+            continue;
+        }
         if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
         if (item->message->role != PHI_ROLE_USER || item->message->is_update) continue;
-        if (t->first == SIZE_MAX) t->first = at;
+        if (t->first == SIZE_MAX && !summed_up) t->first = at;
         t->newest = at;
     }
 }
@@ -138,9 +144,12 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
 /* Takes blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__truncate_before(t), now = before;
-    size_t at = 0;
-    while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last))
-        now = phi__truncate_tokens(t);
+    int late;
+    for (late = 0; late < 2; late++) {
+        size_t at = 0;
+        while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last, late != 0))
+            now = phi__truncate_tokens(t);
+    }
     return t->plan.removed > 0 && now < before;
 }
 

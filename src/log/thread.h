@@ -49,7 +49,8 @@ enum {
     PHI_ITEM_UNMEASURED = 1 << 3, /* an answer whose usage is of a list rewritten since */
     /* a copy out of the log of another agent, which worked for this one; its lane was not the
        active one at that time */
-    PHI_ENTRY_GRAFTED = 1 << 4
+    PHI_ENTRY_GRAFTED = 1 << 4,
+    PHI_ITEM_LINES = 1 << 5 /* a summary of a line a message, as phi's own plan makes it */
 };
 
 /* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
@@ -77,6 +78,7 @@ typedef struct phi_span {
     const phi_message *messages;
     size_t message_count;
     bool summary; /* they sum up the messages that they replace */
+    bool lines;   /* ... in a line each: phi's next plan may leave out the oldest of these */
 } phi_span;
 
 /* The model that wrote a rewrite's messages, and its usage, which phi_thread_usage counts. */

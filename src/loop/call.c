@@ -12,6 +12,7 @@
 #include "loop/cap_in.h"
 #include "loop/loop_in.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 PHI__FN phi__toolcall *phi__call_find(phi_call call) {
@@ -306,12 +307,14 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* Handles the flow of start or step; a tool that is done without a result gets an empty text. */
+/* Handles the flow of start or step; a tool that is done without a result gets an error. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
         phi__call_poll_remove(call); /* also where its result is still in the inbox */
-        if (phi__call_claim(call)) phi__call_give_text(call, phi__str("", 0), false);
+        if (phi__call_claim(call))
+            phi__call_give_text(call, PHI__LIT("The tool returned PHI_DONE without a result"),
+                                true);
     } else if (!call->polled && call->tool->step != NULL)
         phi__call_poll_add(call);
 }
@@ -558,6 +561,11 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     post.flag = is_error ? 1 : 0;
     post.text = phi__str(text, len);
     status = phi__inbox_prepare(&handle.rt->inbox, &post, &record);
+    if (status != PHI_OK && PHI__LOAD(&handle.rt->pump) == (uintptr_t)(void *)&errno) {
+        phi_content content;
+        phi_tool_result result = phi__call_text(&content, post.text, is_error);
+        return phi_call_result(handle, &result);
+    }
     if (status != PHI_OK) return status;
     won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                           PHI__CALL_CLAIMED);
@@ -574,23 +582,6 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
         if (call->state != NULL) call->state_bytes = bytes;
     }
     return bytes <= call->state_bytes ? call->state : NULL;
-}
-
-PHI_API phi_str phi_call_id(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->id : phi__str(NULL, 0);
-}
-
-PHI_API phi_str phi_call_tool_name(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->name : phi__str(NULL, 0);
-}
-
-PHI_API phi_agent phi_call_agent(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return call != NULL ? call->run->agent->handle : none;
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {

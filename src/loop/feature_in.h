@@ -81,7 +81,7 @@ typedef enum phi__point {
     /* Its log was read from a store just now. */
     PHI__POINT_LOG_OPENED = 1 << 27,
     /* Its view should become smaller: moment->tokens for the part that is not kept word for word;
-       moment->did: it was done. */
+       or, with moment->whole, by what the host's compactor has made; moment->did: it was done. */
     PHI__POINT_SHRINK = 1 << 28,
     /* Frees the memory of the feature's state of the agent; it may call the host. */
     PHI__POINT_AGENT_FREED = 1 << 29

@@ -20,9 +20,7 @@ enum {
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
     PHI__FORGET_RUN = 12288, /* bytes that it takes at least, with the reserve of a small limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
-    /* bytes of a log for a token of a summary in it, which stands twice */
-    PHI__FORGET_SUMMARY = 32,
-    PHI__FORGET_LEAST = 512 /* bytes of a log below which nothing of it is kept */
+    PHI__FORGET_LEAST = 512      /* bytes of a log below which nothing of it is kept */
 };
 
 /* ---- how much ---- */
@@ -121,26 +119,37 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
                         phi__projection_counter(agent), phi__str("", 0), 0, &removed);
 }
 
+/* By the host's compactor, if its result is there, and by phi's own plan where that is not
+   enough. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     phi__moment moment;
-    if (agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT ||
-        phi__rebase_bytes(&agent->thread->fold, NULL) <= target)
-        return false;
+    bool did;
+    if (agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SHRINK;
+    moment.agent = agent;
+    moment.whole = true;
+    (void)phi__feature_take(&moment);
+    did = moment.did;
+    if (agent->slot == NULL || phi__rebase_bytes(&agent->thread->fold, NULL) <= target) return did;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_SHRINK;
     moment.agent = agent;
     moment.tokens = target / PHI__FORGET_SUMMARY;
     (void)phi__feature_take(&moment); /* without memory for it the oldest turns go */
-    return moment.did;
+    return did || moment.did;
 }
 
-/* Makes the log as small as it must be, with room to grow again. False: no memory for the event. */
+/* Makes the log as small as it must be, with room to grow again. False: no memory for the event.
+   The host may free the agent. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
     size_t target = phi__forget_room(agent, phi__thread_bytes(thread), halves) / 2;
     phi_forgotten *made = NULL;
     bool compacted = phi__forget_compact(agent, target);
+    if (agent->slot != NULL) phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
+    if (agent->slot == NULL) return true;
     if (thread->journal != NULL) {
         phi__forget_shrink(agent, target);
         phi__thread_evictable(thread);
@@ -160,6 +169,14 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 
 /* ---- shared ---- */
 
+PHI__FN size_t phi__forget_near(const phi__agent *agent) {
+    size_t bytes = phi__thread_bytes(agent->thread), room;
+    if (!phi__forget_may(agent) || agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT)
+        return 0;
+    room = phi__forget_room(agent, bytes, agent->room.runs_short);
+    return bytes > room / 2 + room / 4 ? room : 0;
+}
+
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     uint32_t halves = agent->room.runs_short;
@@ -168,9 +185,8 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     run->has_room = true;
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
-        phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
-        if (agent->slot == NULL) return true;
         emitted = phi__forget_do(agent, halves);
+        if (agent->slot == NULL) return true;
         *wait = agent->thread->journal != NULL && /* the next step evicts entries */
                 phi__schedule_timer_set(run, phi__io_now_us(agent->rt->io));
     }
@@ -214,8 +230,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
             phi__forget_press(agent);
             continue;
         }
-        phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
-        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->room.runs_short + 1);
+        (void)phi__forget_do(agent, agent->room.runs_short + 1);
     }
 }
 

@@ -9,6 +9,11 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     return true;
 }
 
+PHI__FN size_t phi__forget_near(const phi__agent *agent) {
+    (void)agent;
+    return 0;
+}
+
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
     (void)agent;
     (void)status;

@@ -161,6 +161,11 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);
 /* Makes room before a run without events so far, once; *wait: it continues in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
+/* The bytes that the log may take, when it nears them and a compaction is what comes next; else
+   0. */
+PHI__FN size_t phi__forget_near(const phi__agent *agent);
+/* bytes of a log for a token of a summary in it, which stands twice */
+enum { PHI__FORGET_SUMMARY = 32 };
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 /* a prompt found no memory: the next step makes room */

@@ -453,6 +453,8 @@ struct phi_runtime {
     uint32_t round; /* counts the steps */
     uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
+    /* names the thread that made it, and then the one of the last step: where its errno is */
+    PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     struct phi__snapshot_saving *saving;   /* phi_runtime_snapshot has begun; NULL: it has not */
     struct phi__snapshot_loading *loading; /* the same of phi_runtime_restore */

@@ -4,7 +4,7 @@
    pending call is finished by its own step(call), which is called once in every phi_step, or by
    phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly one result: the
    first one given; after phi_call_finish a function may return either. A call whose tool returns
-   PHI_DONE without a result gets an empty text. */
+   PHI_DONE without a result gets an error that says so. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 
@@ -135,8 +135,9 @@ PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result)
    Ownership: `text` is copied before return.
    Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
    changes nothing.
-   Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG:
-              larger than the inbox can ever hold (use phi_call_result on the pumping thread).
+   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed: there
+              it never returns PHI_FULL. On any other, PHI_FULL: the inbox is full now, try again;
+              PHI_BAD_ARG: larger than the inbox can ever hold.
    Callbacks: safe inside one. */
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 

@@ -18,12 +18,14 @@ enum {
     PHI__SPAN_IN_FROM,
     PHI__SPAN_IN_TO,
     PHI__SPAN_IN_SUMMARY,
+    PHI__SPAN_IN_LINES,
     PHI__SPAN_IN_MESSAGES,
     PHI__SPAN_IN_COUNT
 };
 
 static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
                                                 PHI__JSON_NAME("summary"),
+                                                PHI__JSON_NAME("lines"),
                                                 PHI__JSON_NAME("messages")};
 
 PHI__FN phi_status phi__entry_get_bad(phi__entry_reader *r, const char *format, ...) {
@@ -134,6 +136,7 @@ static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node
     span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
     span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
     span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
+    span->lines = phi_json_bool(in[PHI__SPAN_IN_LINES], false);
     array = in[PHI__SPAN_IN_MESSAGES];
     it = phi_json_each(array);
     if (phi_json_count(array) == 0) return PHI_OK;

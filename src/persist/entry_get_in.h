@@ -18,6 +18,7 @@
     X(IS_DURABLE, "durable")                                                                       \
     X(IS_SYNTHETIC, "synthetic")                                                                   \
     X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_LINES, "lines")                                                                           \
     X(IS_UNMEASURED, "unmeasured")                                                                 \
     X(IS_GRAFTED, "grafted")                                                                       \
     X(MESSAGE, "message")                                                                          \

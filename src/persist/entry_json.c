@@ -123,6 +123,7 @@ static void phi__entry_json_span(phi__buf *out, const phi_span *span, phi_arena 
     phi__records_u64(out, "from", span->from);
     phi__records_u64(out, "to", span->to);
     phi__records_true(out, "summary", span->summary);
+    phi__records_true(out, "lines", span->lines);
     phi__records_raw(out, "messages", "[");
     for (i = 0; i < span->message_count; i++) {
         phi__json_write_comma(out);
@@ -200,6 +201,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__records_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
     phi__records_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
     phi__records_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__records_true(out, "lines", (entry->flags & PHI_ITEM_LINES) != 0);
     phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__records_true(out, "grafted", (entry->flags & PHI_ENTRY_GRAFTED) != 0);
     phi__entry_json_own(out, thread, entry, scratch);

@@ -43,6 +43,7 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     entry->flags |= (phi__entry_read_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
                      phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
                      phi__entry_read_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                     phi__entry_read_flag(in[PHI__ENTRY_IN_IS_LINES], PHI_ITEM_LINES) |
                      phi__entry_read_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
                     0xff;
     return PHI_OK;

@@ -72,7 +72,7 @@ static void phi__session_import_span(phi__session_import *s, size_t from, size_t
     span->to = s->base + end - 1;
     span->messages = n > 0 ? messages : NULL;
     span->message_count = n;
-    span->summary = n > 0;
+    span->summary = span->lines = n > 0;
 }
 
 static bool phi__session_import_same_block(const phi_content *a, const phi_content *b) {
@@ -104,7 +104,8 @@ static void phi__session_import_recent(phi__session_import *s, size_t from, size
     size_t i;
     if (from >= end || !phi__session_import_one_by_one(s->messages + from, end - from, section)) {
         phi__session_import_span(s, from, end, section);
-        if (from < end) s->spans[s->span_count - 1].summary = false;
+        if (from < end)
+            s->spans[s->span_count - 1].summary = s->spans[s->span_count - 1].lines = false;
         return;
     }
     for (i = from; i < end; i++) {

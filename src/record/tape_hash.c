@@ -86,7 +86,7 @@ static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
         const phi_span *span = &r->spans[i];
         phi__tape_hash_num(sha, span->from);
         phi__tape_hash_num(sha, span->to);
-        phi__tape_hash_num(sha, span->summary);
+        phi__tape_hash_num(sha, span->summary); /* `lines` says only what the next plan may do */
         phi__tape_hash_num(sha, span->message_count);
         for (j = 0; j < span->message_count; j++) phi__tape_hash_message(sha, &span->messages[j]);
     }

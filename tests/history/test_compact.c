@@ -379,8 +379,16 @@ TEST(earlier_runs_in_scope_are_summed_up_and_older_ones_go) {
                         "[Summary] Answer 0 of B\n[Summary] Answer 1 of B");
     CHECK_EQ_INT(compact(&c), 0);
     run_of("E", 1, 4);
-    CHECK_EQ_INT(compact(&c), 2);
-    CHECK_EQ_STR(shape(), "S(10-14) S(15-19) E0u E0a E0r");
+    CHECK_EQ_INT(compact(&c), 1); /* B's summary is taken over as it is */
+    CHECK_EQ_STR(shape(), "S(5-9) S(10-14) S(15-19) E0u E0a E0r");
+    run_of("F", 1, 4);
+    CHECK_EQ_INT(compact(&c), 2); /* what is older than the scope is one summary */
+    CHECK_EQ_STR(shape(), "S(5-14) S(15-19) S(21-23) F0u F0a F0r");
+    CHECK_STR(shown(0), "[User] Question of B, which is rather long as they go\n"
+                        "[Summary] Answer 0 of B\n[Summary] Answer 1 of B\n"
+                        "[User] Question of C, which is rather long as they go\n"
+                        "[Summary] Answer 0 of C\n[Summary] Answer 1 of C");
+    CHECK_EQ_INT(compact(&c), 0);
     phi__journal_free_thread(&thread);
 }
 

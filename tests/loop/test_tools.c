@@ -115,38 +115,6 @@ TEST(arguments_that_are_not_json_are_an_error_result) {
     rig_free(r);
 }
 
-TEST(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    char *big = (char *)calloc(1, 100000);
-    REQUIRE(big != NULL);
-    memset(big, 'b', 99999);
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], big, 99999, false), PHI_BAD_ARG);
-    CHECK(phi_call_pending(b.calls[0]));
-    {
-        phi_content content;
-        phi_tool_result result;
-        memset(&content, 0, sizeof content);
-        memset(&result, 0, sizeof result);
-        content.kind = PHI_CONTENT_TEXT;
-        content.text.at = big;
-        content.text.len = 99999;
-        result.content = &content;
-        result.content_count = 1;
-        CHECK_EQ_INT(phi_call_result(b.calls[0], &result), PHI_OK);
-    }
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_at(agent, 2)->content[0].text.len, 99999);
-    free(big);
-    rig_free(r);
-}
-
 typedef struct racer {
     bench_tool *b;
     size_t wins;
@@ -541,7 +509,6 @@ TEST_MAIN(TEST_ENTRY(a_polled_tool_spans_three_hundred_frames),
           TEST_ENTRY(a_tool_that_never_ends_is_cut_off_at_its_deadline),
           TEST_ENTRY(bad_calls_become_error_results_that_the_model_can_read),
           TEST_ENTRY(arguments_that_are_not_json_are_an_error_result),
-          TEST_ENTRY(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open),
           TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins),
           TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for),
           TEST_ENTRY(a_tool_that_is_done_is_polled_no_more_while_its_result_waits_to_be_read),

@@ -40,7 +40,7 @@ static phi_flow step_start(void *user_data, phi_call call, phi_str arguments) {
     return PHI_DONE;
 }
 
-TEST(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text) {
+TEST(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_an_error) {
     rig *r = rig_new();
     int got = 0;
     phi_tool tool;
@@ -56,7 +56,8 @@ TEST(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text)
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(got, PHI_MISUSE);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "");
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text,
+              "The tool returned PHI_DONE without a result");
     rig_free(r);
 }
 
@@ -251,7 +252,7 @@ TEST(an_agent_freed_in_mid_stream_and_in_mid_tool_survives_every_failed_allocati
 
 TEST_MAIN(TEST_ENTRY(a_tool_may_free_its_agent),
           TEST_ENTRY(an_agent_freed_with_pending_calls_cancels_them),
-          TEST_ENTRY(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text),
+          TEST_ENTRY(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_an_error),
           TEST_ENTRY(a_cancel_function_may_free_its_own_agent_while_that_is_freed),
           TEST_ENTRY(a_cancel_function_may_free_its_agent_on_abort_and_at_a_deadline),
           TEST_ENTRY(a_tool_may_free_another_agent_in_any_state),
