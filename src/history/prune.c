@@ -157,6 +157,7 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
     phi__plan_init(&p.plan, known, count);
     out->reason = PHI_REWRITE_PRUNE;
     status = phi__prune_make(&p, out);
+    if (status != PHI_OK) memset(out, 0, sizeof *out);
     if (status == PHI_OK && pruned != NULL) *pruned = p.pruned;
     return status;
 }

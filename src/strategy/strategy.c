@@ -496,7 +496,9 @@ PHI_API phi_status phi_strategy_best_now(phi_agent handle, phi_arena *arena,
     job = phi__strategy_job_of(agent);
     if (job == NULL) return PHI_NOT_FOUND;
     job->desc->strategy->best(job->state, out);
-    return phi__arena_str(arena, out->text, &out->text) ? PHI_OK : PHI_NO_MEMORY;
+    if (phi__arena_str(arena, out->text, &out->text)) return PHI_OK;
+    memset(out, 0, sizeof *out); /* its text is the strategy's own */
+    return PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_strategy_settle(phi_agent handle) {

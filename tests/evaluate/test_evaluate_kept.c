@@ -163,6 +163,37 @@ TEST(an_agent_at_its_memory_limit_keeps_what_it_had) {
     rig_free(s.r);
 }
 
+TEST(without_a_prompt_an_agent_at_its_memory_limit_is_out_of_memory) {
+    phi_content blocks[2];
+    phi_message message = text_message(PHI_ROLE_USER, blocks, "Which?");
+    int n = 0, i;
+    bool tripped = true;
+    for (; tripped && n < 4000; n++) {
+        stage s;
+        phi_status status;
+        stage_set(&s, rig_new(), 2);
+        s.desc.by = PHI_EVALUATE_JUDGE;
+        s.desc.judge = &s.configs[5];
+        REQUIRE(stage_open(&s));
+        for (i = 0; i < 3; i++) {
+            CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        }
+        CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+        s.desc.prompt = NULL;
+        test_alloc_fail_from(n); /* as at a limit: nothing more comes */
+        status = phi_evaluate(s.agent, &s.desc);
+        if (status == PHI_OK) CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_from(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        CHECK(begins(lane_texts(s.agent, NULL), "Hello|own|Hello|own|Hello|own|Which?"));
+        rig_free(s.r);
+    }
+    CHECK(n > 50 && n < 4000);
+}
+
 TEST(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it) {
     stage s;
     phi_evaluation e;
@@ -600,6 +631,7 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(branches_under_a_memory_limit_fail_and_the_others_win),
           TEST_ENTRY(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_what_it_had),
+          TEST_ENTRY(without_a_prompt_an_agent_at_its_memory_limit_is_out_of_memory),
           TEST_ENTRY(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it),
           TEST_ENTRY(ids_of_calls_differ_along_a_lane_though_branches_use_the_same),
           TEST_ENTRY(calls_that_wait_get_their_results_in_the_agents_own_lane),

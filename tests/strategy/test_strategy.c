@@ -349,6 +349,9 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     phi_agent agent;
     phi_strategy_best best;
     think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
+    phi_memory little;
+    phi_arena full;
+    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
     rig_says(t.r, "{\"thoughts\":[\"10 - 4\"]}");
     rig_says(t.r, "{\"scores\":{\"t1\":0.5}}");
     rig_hangs(t.r, "");
@@ -360,6 +363,10 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_OK);
     CHECK_STR(best.text, "10 - 4");
     CHECK(best.has_score && best.score >= 0.5 && best.nodes == 1);
+    phi_memory_init(&little, NULL, 1);
+    phi_arena_init(&full, &little, 0);
+    CHECK_EQ_INT(phi_strategy_best_now(agent, &full, &best), PHI_NO_MEMORY);
+    CHECK_EQ_INT(best.text.len, 0); /* nothing of the strategy's own */
     CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
     CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 20), 0);
