@@ -2,7 +2,8 @@
    you need of it.
 
    What a model or a tool says is hostile: an escape sequence could retitle the terminal, hide a command, or answer in
-   the user's place. text_clean lets line breaks and tabs through, and spells out all else that has no glyph. */
+   the user's place. text_clean lets line breaks and tabs through, and spells out all else that has no glyph. What a person
+   decides about goes through text_strict, which spells out every blank but U+0020, too. */
 #ifndef PHI_TEXT_H
 #define PHI_TEXT_H
 
@@ -144,17 +145,30 @@ static inline int text_width(uint32_t c) {
     return text_within(wide, sizeof wide / sizeof *wide, c) ? 2 : 1;
 }
 
-/* Whether a terminal would do something else than draw it: controls, directions, tags. */
-static inline bool text_unsafe(uint32_t c) {
-    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0x61C ||
-           (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x206F) || (c >= 0xFFF9 && c <= 0xFFFB) ||
-           (c >= 0xE0000 && c <= 0xE007F);
+/* Whether a terminal may show nothing of it, or a blank, or something else than itself: controls, formats, fillers,
+   directions, tags, blanks but U+0020, and what Unicode ignores by default. By Unicode 15.1. */
+static inline bool text_hidden(uint32_t c) {
+    static const text_range hidden[] = {
+        {0x7F, 0xA0},       {0xAD, 0xAD},       {0x34F, 0x34F},     {0x600, 0x605},
+        {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x890, 0x891},
+        {0x8E2, 0x8E2},     {0x115F, 0x1160},   {0x1680, 0x1680},   {0x17B4, 0x17B5},
+        {0x180B, 0x180F},   {0x2000, 0x200F},   {0x2028, 0x202F},   {0x205F, 0x206F},
+        {0x2800, 0x2800},   {0x3000, 0x3000},   {0x3164, 0x3164},   {0xFDD0, 0xFDEF},
+        {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+        {0xFFFE, 0xFFFF},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD}, {0x13430, 0x1343F},
+        {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+    if (c < 0x7F) return c < 0x20 && c != '\n' && c != '\t';
+    return (c & 0xFFFE) == 0xFFFE || text_within(hidden, sizeof hidden / sizeof *hidden, c);
 }
 
-/* Adds `in` as it may be shown. *held, empty to begin with, keeps a character that is cut off, and a \r that may
-   belong to a \n, until the next call. */
-static inline void text_clean(text *out, text *held, phi_str in) {
+/* As text_hidden, but for what prose needs: the blanks of typography, joiners, and the forms of signs. */
+static inline bool text_unsafe(uint32_t c) {
+    bool prose = c == 0xA0 || (c >= 0x2000 && c <= 0x200A) || (c >= 0x200C && c <= 0x200D) ||
+                 c == 0x202F || c == 0x205F || c == 0x3000 || (c >= 0xFE00 && c <= 0xFE0F);
+    return !prose && text_hidden(c);
+}
+
+static inline void text_spell(text *out, text *held, phi_str in, bool (*bad)(uint32_t)) {
     size_t i = 0;
     text_add(held, in.at, in.len);
     while (i < held->len) {
@@ -165,7 +179,7 @@ static inline void text_clean(text *out, text *held, phi_str in) {
             text_say(out, "\xEF\xBF\xBD");
         else if (c == '\r' && held->at[i + 1] == '\n')
             ;
-        else if (text_unsafe(c))
+        else if (bad(c))
             text_print(out, "<U+%04X>", (unsigned)c);
         else
             text_add(out, held->at + i, n);
@@ -174,13 +188,35 @@ static inline void text_clean(text *out, text *held, phi_str in) {
     if (held->len > 0) text_remove(held, 0, i);
 }
 
+/* Adds `in` as it may be shown. *held, empty to begin with, keeps a character that is cut off, and a \r that may
+   belong to a \n, until the next call. */
+static inline void text_clean(text *out, text *held, phi_str in) {
+    text_spell(out, held, in, text_unsafe);
+}
+
+/* The same of a whole text that somebody decides about: nothing in it is hidden, a \r neither. */
+static inline void text_strict(text *out, phi_str in) {
+    size_t i, from = 0;
+    text held = {NULL, 0, 0};
+    for (i = 0; i <= in.len; i++) {
+        phi_str part = {in.at + from, i - from};
+        if (i < in.len && in.at[i] != '\r') continue;
+        if (part.len > 0) text_spell(out, &held, part, text_hidden);
+        if (held.len > 0) text_say(out, "\xEF\xBF\xBD"); /* it is cut off */
+        held.len = 0;
+        if (i < in.len) text_say(out, "<U+000D>");
+        from = i + 1;
+    }
+    free(held.at);
+}
+
 /* Adds `in` cleaned, on one line, at most `columns` wide: a longer text ends with "...". */
 static inline void text_fit(text *out, phi_str in, int columns) {
-    text clean = {NULL, 0, 0}, held = {NULL, 0, 0};
+    text clean = {NULL, 0, 0};
     size_t i, n, end = 0;
     int width = 0;
     uint32_t c;
-    text_clean(&clean, &held, in);
+    text_strict(&clean, in);
     for (i = 0; i < clean.len; i += n) {
         n = text_decode(clean.at + i, clean.len - i, &c);
         if (c == '\n' || c == '\t') clean.at[i] = ' ';
@@ -190,7 +226,6 @@ static inline void text_fit(text *out, phi_str in, int columns) {
     text_add(out, clean.at, width <= columns ? clean.len : end);
     if (width > columns) text_say(out, "...");
     free(clean.at);
-    free(held.at);
 }
 
 #endif

@@ -119,7 +119,7 @@ class OneQuestion(Folder):
     def test_nobody_is_there_so_a_call_that_is_asked_about_does_not_run(self):
         out, err, code = self.phi("go", scenario="phi-ask")
         self.assertEqual((out, code), ("I was told: Nobody is there to allow this call.\n", 0))
-        self.assertIn("* bash (not run: nobody is there to allow it)\n", err)
+        self.assertIn("* bash touch one.txt (not run: Nobody is there to allow this call.)\n", err)
         self.assertEqual(self.files(), [])
 
     def test_json_is_a_line_for_each_event_and_nothing_else(self):
@@ -635,7 +635,7 @@ class Pty(Chat):
         said = self.said.decode().replace("\r\n", "\n")
         self.assertRegex(said, r"(?m)^  \| bash wants to run:$")  # its words are marked as its own
         self.assertEqual(len(re.findall(r"(?m)^bash wants to run:$", said)), 1)
-        self.assertRegex(said, r" ; touch owned\.txt<U\+001B>\[8m\n")
+        self.assertRegex(said, r"\n  \+ +; touch owned\.txt<U\+001B>\n  \+ \[8m\n")
         self.type("n\n")
         self.assertEqual(self.left(), (0, True))
 
