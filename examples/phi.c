@@ -281,7 +281,7 @@ static int draw_above(app *a, text *lines, int most) {
     if (most > QUESTION_ROWS) most = QUESTION_ROWS;
     memset(below, 0, sizeof below);
     n = a->q.asking ? question_rows(&a->q, a->screen.columns, most, &rows)
-                    : live_rows(&a->live, a->screen.columns, most / 3, below);
+                    : live_rows(&a->live, a->screen.columns, most / 2, below);
     for (i = 0; i < n; i++) {
         size_t from = question_row(&rows, i), to = question_row(&rows, i + 1);
         row.len = 0;

@@ -11,7 +11,7 @@
 #include "phi_calls.h"
 #include "phi_keys.h"
 
-enum { QUESTION_MS = 250, QUESTION_ROWS = 40, QUESTION_LEAST = 3 };
+enum { QUESTION_MS = 250, QUESTION_ROWS = 40, QUESTION_LEAST = 5 };
 
 /* Zero to begin with; again with question_free. */
 typedef struct question {
