@@ -168,6 +168,33 @@ static int agent_of_environment(app *a) {
     return a->agent.rt != NULL ? 0 : complain(a, last_error(a), NULL);
 }
 
+/* Whether the file of the directory may be used: 0, or the program's exit code. */
+static int look_at_found(app *a) {
+    if (!a->o.found) return 0;
+    if (!trust_open(&a->trust, a->o.config, &a->arena)) {
+        note(a, STYLE_BAD, "phi: ./phi.toml is not used: %s (look at it, and name it: -c phi.toml)",
+             a->trust.why);
+        return UNUSABLE;
+    }
+    if (!trust_kept(&a->trust, false)) {
+        if (!person(a)) {
+            note(a, STYLE_BAD,
+                 "phi: nobody has trusted ./phi.toml (look at it, and name it: -c "
+                 "phi.toml; or start phi in a terminal)");
+            return UNUSABLE;
+        }
+        if (!trust_ask(&a->trust, a->screen.columns, &a->typed)) {
+            note(a, STYLE_DIM, "(./phi.toml is not used)");
+            a->o.config = NULL;
+            if (keys_signal) return INTERRUPTED;
+            return a->o.agent != NULL ? complain(a, "--agent is one of that file", NULL) : 0;
+        }
+        if (!trust_kept(&a->trust, true)) note(a, STYLE_BAD, "(that could not be kept)");
+    }
+    note(a, STYLE_DIM, "phi: using ./phi.toml");
+    return 0;
+}
+
 /* 0, or the program's exit code. */
 static int set_up(app *a) {
     text words = {NULL, 0, 0};
@@ -182,7 +209,9 @@ static int set_up(app *a) {
     desc.tape = a->tape.tape;
     if (code == 0) a->rt = phi_runtime_new_why(&desc, &why);
     if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);
-    if (code == 0 && a->o.config != NULL) a->config = commands_load(a->o.config);
+    if (code == 0) code = look_at_found(a);
+    if (code == 0 && a->o.config != NULL)
+        a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
     words.len = 0;
@@ -218,6 +247,7 @@ static int tear_down(app *a, int code) {
     calls_free(a->calls);
     question_free(&a->q);
     live_free(&a->live);
+    trust_free(&a->trust);
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);

@@ -15,6 +15,7 @@
 #include "phi_question.h"
 #include "phi_screen.h"
 #include "phi_status.h"
+#include "phi_trust.h"
 #include "../pick_model.h"
 #include "../typed.h"
 
@@ -23,6 +24,7 @@ typedef struct app {
     phi_runtime *rt;
     phi_agent agent;
     phi_config *config;
+    trust trust; /* of a configuration that was found */
     phi_agents *agents;
     size_t which; /* of the agents */
     phi_agent_desc desc;
