@@ -313,7 +313,7 @@ static int draw_above(app *a, text *lines, int most) {
     n = a->q.asking ? question_rows(&a->q, a->screen.columns, most, &rows)
                     : live_rows(&a->live, a->screen.columns, most / 2, below);
     for (i = 0; i < n; i++) {
-        size_t from = question_row(&rows, i), to = question_row(&rows, i + 1);
+        size_t from = marked_row(&rows, i), to = marked_row(&rows, i + 1);
         row.len = 0;
         if (a->q.asking) text_add(&row, rows.at + from, to - from - (i + 1 < n ? 1 : 0));
         add_line(a, &lines[i], a->q.asking ? STYLE_ASK : STYLE_DIM, a->q.asking ? &row : &below[i]);

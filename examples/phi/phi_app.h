@@ -170,6 +170,13 @@ static inline void show_json(app *a, const phi_event *ev) {
         screen_write(&a->screen, json.at, json.len);
         screen_write(&a->screen, "\n", 1);
     }
+    if (ev->kind == PHI_EV_AGENT_END &&
+        phi_strategy_result(ev->agent, &a->arena, &json) == PHI_OK) {
+        static const char head[] = "{\"type\":\"StrategyResult\",\"result\":";
+        screen_write(&a->screen, head, sizeof head - 1);
+        screen_write(&a->screen, json.at, json.len);
+        screen_write(&a->screen, "}\n", 2);
+    }
     phi_arena_reset(&a->arena, mark);
 }
 

@@ -92,6 +92,21 @@ static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *a
     text_say(out, ")");
 }
 
+/* A rule in a line, with all of its conditions. */
+static inline void calls_rule(text *out, const phi_permission_rule *rule) {
+    const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
+    const struct {
+        const char *name, *value;
+    } more[] = {{"path", rule->path},       {"host", rule->host},   {"with", rule->with},
+                {"without", rule->without}, {"piped", rule->piped}, {"argument", rule->argument},
+                {"matches", rule->matches}};
+    size_t i;
+    text_print(out, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "", what ? what : "");
+    for (i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i].value != NULL && more[i].value != what)
+            text_print(out, ", %s: %s", more[i].name, more[i].value);
+}
+
 static inline void calls_free(call_line *calls) {
     size_t i;
     for (i = 0; i < CALLS_MOST; i++) free(calls[i].argument.at);

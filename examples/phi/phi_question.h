@@ -10,6 +10,7 @@
 
 #include "phi_calls.h"
 #include "phi_keys.h"
+#include "phi_marked.h"
 
 enum { QUESTION_MS = 250, QUESTION_ROWS = 40, QUESTION_LEAST = 5 };
 
@@ -30,43 +31,6 @@ typedef struct question {
     uint64_t shown_ms, key_ms;
     char key; /* waits to be followed by nothing; 0: none */
 } question;
-
-/* Adds lines in marked rows. A terminal may show what is not ASCII in two columns: so many are left for it. */
-static inline void question_wrap(text *out, const text *lines, int columns) {
-    int column = 0, width;
-    size_t i, n;
-    uint32_t c;
-    text_say(out, "  | ");
-    for (i = 0; i < lines->len; i += n) {
-        n = text_decode(lines->at + i, lines->len - i, &c);
-        width = c == '\t' ? 8 : c < 0x80 ? 1 : 2;
-        if (c != '\n' && column > 0 && column + width > columns - 4) {
-            text_say(out, "\n  + ");
-            column = 0;
-        }
-        column += width;
-        if (c == '\n') column = 0;
-        if (c == '\t')
-            text_say(out, "<U+0009>");
-        else
-            text_add(out, lines->at + i, n);
-        if (c == '\n') text_say(out, "  | ");
-    }
-}
-
-static inline int question_count(const text *rows) {
-    int n = rows->len > 0 ? 1 : 0;
-    size_t i;
-    for (i = 0; i < rows->len; i++) n += rows->at[i] == '\n';
-    return n;
-}
-
-/* Where row `row` begins. */
-static inline size_t question_row(const text *rows, int row) {
-    size_t i;
-    for (i = 0; row > 0 && i < rows->len; i++) row -= rows->at[i] == '\n';
-    return i;
-}
 
 /* What is asked, and below it a rule a line; head and rules are those of the item's kind. */
 static inline void question_set(question *q, const phi_pending_item *item, phi_arena *arena) {
@@ -91,21 +55,6 @@ static inline void question_set(question *q, const phi_pending_item *item, phi_a
     text_strict(&q->body, item->arguments);
 }
 
-/* A rule in a line, with all of its conditions. */
-static inline void question_rule(text *out, const phi_permission_rule *rule) {
-    const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
-    const struct {
-        const char *name, *value;
-    } more[] = {{"path", rule->path},       {"host", rule->host},   {"with", rule->with},
-                {"without", rule->without}, {"piped", rule->piped}, {"argument", rule->argument},
-                {"matches", rule->matches}};
-    size_t i;
-    text_print(out, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "", what ? what : "");
-    for (i = 0; i < sizeof more / sizeof *more; i++)
-        if (more[i].value != NULL && more[i].value != what)
-            text_print(out, ", %s: %s", more[i].name, more[i].value);
-}
-
 /* "Always" is offered by these rules; or not, and `why` says why. */
 static inline void question_always(question *q, const phi_permission_rules *rules, phi_str why) {
     text lines = {NULL, 0, 0};
@@ -114,7 +63,7 @@ static inline void question_always(question *q, const phi_permission_rules *rule
     q->always = *rules;
     for (i = 0; i < rules->count; i++) {
         if (i > 0) text_say(&lines, "\n");
-        question_rule(&lines, &rules->rules[i]);
+        calls_rule(&lines, &rules->rules[i]);
     }
     text_strict(&q->rules, text_str(&lines));
     if (why.len > 0) text_say(&q->why, "  not always: ");
@@ -126,15 +75,15 @@ static inline void question_layout(question *q, int columns) {
     if (q->columns == columns) return;
     q->columns = columns;
     q->rows.len = q->rule_rows.len = 0;
-    question_wrap(&q->rows, &q->body, columns);
+    marked_wrap(&q->rows, &q->body, columns);
     if (q->with_always) text_say(&q->rule_rows, "  always would allow:\n");
-    if (q->with_always) question_wrap(&q->rule_rows, &q->rules, columns);
+    if (q->with_always) marked_wrap(&q->rule_rows, &q->rules, columns);
 }
 
 /* The first rows of the body, how much is between, and the last ones. */
 static inline void question_between(const question *q, int all, int room, text *out) {
     int first = room / 2, last = room - 1 - first;
-    size_t from = question_row(&q->rows, first), to = question_row(&q->rows, all - last), i;
+    size_t from = marked_row(&q->rows, first), to = marked_row(&q->rows, all - last), i;
     size_t characters = 0;
     for (i = from; i < to; i++)
         characters += ((unsigned char)q->rows.at[i] & 0xC0) != 0x80 && q->rows.at[i] != '\n';
@@ -151,8 +100,8 @@ static inline int question_rows(question *q, int columns, int most, text *out) {
     size_t before = out->len;
     text part = {NULL, 0, 0};
     question_layout(q, columns < 16 ? 16 : columns);
-    body = question_count(&q->rows);
-    rules = question_count(&q->rule_rows);
+    body = marked_count(&q->rows);
+    rules = marked_count(&q->rule_rows);
     least = 1 + (body < QUESTION_LEAST ? body : QUESTION_LEAST);
     if (most <= 0) most = 1 + body + rules + 1;
     q->fits = columns >= 16 && most >= least;
@@ -172,7 +121,7 @@ static inline int question_rows(question *q, int columns, int most, text *out) {
     if (q->offers) text_print(out, "\n%s", q->rule_rows.at);
     part.at = out->at + before;
     part.len = out->len - before;
-    return question_count(&part);
+    return marked_count(&part);
 }
 
 /* Head and body, whole, for the transcript. */
@@ -209,9 +158,9 @@ static inline void question_shown(question *q) { q->shown_ms = keys_now_ms(); }
 static inline bool question_press(question *q, int key, const char *character, bool pasted,
                                   const char *line, char *answer) {
     bool early = keys_now_ms() - q->shown_ms <= QUESTION_MS, empty = line[0] == '\0';
-    bool typed = key == KEY_TEXT || key == KEY_NEWLINE || key == KEY_ENTER;
+    bool writes = key == KEY_TEXT || key == KEY_NEWLINE || key == KEY_ENTER;
     *answer = q->key = 0;
-    if (early) return empty && typed; /* typed before it could be read */
+    if (early) return empty && writes; /* typed before it could be read */
     if (empty) q->open = true;
     if (key == KEY_TEXT && empty && !pasted && question_answer(q, character) != 0) {
         q->key = character[0];
