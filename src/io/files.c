@@ -172,6 +172,10 @@ PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path,
     return status;
 }
 
+PHI__FN void phi__files_private(phi__file *file) {
+    if (file->has_temp) (void)fchmod(file->fd, 0600);
+}
+
 PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
                                        phi__words *words) {
     phi__file *file = phi__files_new(memory);

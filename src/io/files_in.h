@@ -57,6 +57,10 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *n
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
+/* What replaces a file will be for its owner alone (0600), whatever the old mode; before any
+   write. */
+PHI__FN void phi__files_private(phi__file *file);
+
 /* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
    be it by a link. */
 PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,

@@ -128,7 +128,8 @@ typedef struct phi_filter {
               abort, a freed agent); a dead one gives PHI_STALE and changes nothing.
    Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
               nothing is decided: try again, or without a reply, which always has room. PHI_BAD_ARG:
-              a reply larger than the inbox can ever hold, or PHI_WAIT. */
+              a reply larger than the inbox can ever hold, or PHI_WAIT. PHI_MISUSE: a script guards
+              this point, and only PHI_DENY ends its wait early: nobody allows in its place. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
@@ -159,6 +160,9 @@ typedef struct phi_pending_item {
     bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
     phi_str source, question_kind; /* of a question: as of phi_hook */
+    /* DECISION: as of phi_hook: the hook that waits decides by itself, such as a script. A dialog
+       does not show it as its own. */
+    bool quiet;
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,

@@ -119,10 +119,12 @@ PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
 /* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
-   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for
-   any reply, on the pumping thread; calls `over`; stale is harmless. */
+   not call the host. False: the ticket is dead, or watched. hold: phi_decide can only deny it from
+   now on. settle: as phi_decide, but at once, for any reply and verdict, on the pumping thread;
+   calls `over`; stale is harmless. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
+PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */

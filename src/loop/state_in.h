@@ -99,9 +99,10 @@ typedef enum phi__decision_state {
     PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
 } phi__decision_state;
 
-/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
-   text, and so without room in the inbox; the slot is marked. */
-enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
+/* Slot states: as those of calls; HELD: open, but phi_decide can only deny it; and SAID with the
+   verdict in the bits below: decided without a text, and so without room in the inbox; the slot is
+   marked. */
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
 /* The strings of a question, which own memory of their own. */
 typedef struct phi__asked {
@@ -124,7 +125,8 @@ struct phi__decision {
     phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
     phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
     bool late;      /* its deadline settled it */
-    bool ask_again; /* of the wait: as of phi_hook */
+    bool ask_again; /* of the wait: as of phi_hook, and quiet */
+    bool quiet;
     uint32_t round;
     void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
     void *over_ctx;
