@@ -348,10 +348,9 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     think t;
     phi_agent agent;
     phi_strategy_best best;
-    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     phi_memory little;
     phi_arena full;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     rig_says(t.r, "{\"thoughts\":[\"10 - 4\"]}");
     rig_says(t.r, "{\"scores\":{\"t1\":0.5}}");
     rig_hangs(t.r, "");
