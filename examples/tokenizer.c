@@ -76,9 +76,9 @@ static bool load(vocabulary *v, const char *path) {
 }
 
 static void stand_in(vocabulary *v) {
-    static const char *const some[] = {"th",   "he",    "the", " the", "in",  "er",   "re",  "at",
-                                       "on",   "ou",    " a",  " s",   " w",  "ing",  "and", " and",
-                                       "ga", "gat", "gate", "ke",  "ee",   "eep", "eeper"};
+    static const char *const some[] = {"th", "he",  "the",  " the", "in", "er",  "re",   "at",
+                                       "on", "ou",  " a",   " s",   " w", "ing", "and",  " and",
+                                       "ga", "gat", "gate", "ke",   "ee", "eep", "eeper"};
     size_t i;
     for (i = 0; i < 256; i++) {
         char byte = (char)i;
