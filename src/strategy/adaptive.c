@@ -41,8 +41,8 @@ static bool phi__adaptive_loop_spent(const phi_strategy_event *event, const phi_
 static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
     bool spent = phi__adaptive_loop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
-    bool good = spent || event->kind == PHI_STRATEGY_ANSWER;
     phi_str text = phi__str_trim(event->text), error = event->failure;
+    bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
     phi__buf result;
     loop->phase = 2;
     if (spent && text.len == 0) text = PHI__LIT("No answer within the allowed rounds of tools.");
@@ -57,10 +57,10 @@ static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_st
     phi__machine_put_usage(&result, &event->usage);
     phi__machine_put_termination(&result,
                                  spent  ? "max_tool_rounds"
+                                 : stop ? env->calls_left == 0 ? "max_calls" : "stopped"
                                  : good ? "final_answer"
-                                 : stop ? "stopped"
                                         : "error",
-                                 spent  ? "unfinished"
+                                 part   ? "unfinished"
                                  : good ? "completed"
                                         : "error",
                                  env->elapsed_ms, false);

@@ -80,7 +80,7 @@ typedef enum phi_strategy_event_kind {
        tools than it may call. Those were not run */
     PHI_STRATEGY_FAILED,
     /* end with the best so far: no model call is left (max_calls), or phi_strategy_settle was
-       called. Answers of calls under way come no more */
+       called. text: of the oldest call under way, as far as it came. Answers come no more */
     PHI_STRATEGY_STOP
 } phi_strategy_event_kind;
 

@@ -357,12 +357,14 @@ static bool phi__strategy_spent(const phi__strategy_job *job) {
 
 static void phi__strategy_stop(phi__strategy_job *job) {
     phi_strategy_event event;
-    bool left = phi__strategy_call_left(job) > 0;
-    job->stopped = !left;
-    phi__strategy_call_drop_all(job);
-    if (job->agent->slot == NULL) return;
     memset(&event, 0, sizeof event);
     event.kind = PHI_STRATEGY_STOP;
+    if (job->call_count > 0 &&
+        !phi__arena_str(&job->arena, phi__buf_str(&job->calls[0].text), &event.text))
+        job->no_memory = true;
+    phi__strategy_call_drop_all(job);
+    if (job->agent->slot == NULL || job->no_memory) return;
+    if (phi__strategy_call_left(job) == 0) job->stopped = true;
     phi__strategy_tell(job, &event);
     if (!job->over && !job->no_memory &&
         !phi__strategy_fault(job, "the strategy did not end when it had to"))
@@ -382,10 +384,11 @@ static void phi__strategy_answer(phi__strategy_job *job) {
         return;
     }
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
-    if (phi__strategy_used_up(&event, &job->calls[0]))
-        job->settle = true;
-    else
-        phi__strategy_tell(job, &event);
+    if (phi__strategy_used_up(&event, &job->calls[0])) {
+        job->settle = true; /* the call stays until then, for its text */
+        return;
+    }
+    phi__strategy_tell(job, &event);
     if (job->call_count > 0) phi__strategy_call_drop(job);
 }
 

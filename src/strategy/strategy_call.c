@@ -404,7 +404,7 @@ PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy
     uint32_t left = phi__strategy_call_left(job), rounds = call->max_tool_rounds;
     phi_status status;
     if ((left == 0 && saved == NULL) || job->call_count == PHI__STRATEGY_CALLS) {
-        job->settle = true; /* none may be made: the machine ends */
+        job->settle = job->stopped = true; /* none may be made: the machine ends */
         return true;
     }
     if (rounds == 0) rounds = 3;

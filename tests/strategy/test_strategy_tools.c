@@ -134,6 +134,43 @@ TEST(react_completes_with_what_it_has) {
     reacts(BEGIN CALL("0") END, "No answer within the allowed rounds of tools.");
 }
 
+/* The calls are used up before the rounds are, or the host settles: the text that there is. */
+TEST(react_that_is_ended_from_outside_answers_with_its_text_too) {
+    int settles;
+    for (settles = 0; settles < 2; settles++) {
+        think t;
+        phi_agent agent;
+        bench b = {0, 0};
+        phi_tool tool = bench_tool(&b);
+        phi_adaptive_options options;
+        memset(&options, 0, sizeof options);
+        options.strategy = "react";
+        think_begin(&t, rig_new(), phi_strategy_adaptive(), &options);
+        if (!settles) t.desc.max_calls = 2;
+        t.agent_desc.tools = &tool;
+        t.agent_desc.tool_count = 1;
+        rig_replies(t.r, 200, NULL, BEGIN TEXT CALL("1") END);
+        if (settles)
+            rig_hangs(t.r, "");
+        else
+            rig_call(t.r, "c3", "count", "{}");
+        agent = think_agent(&t);
+        CHECK_EQ_INT(phi_prompt(agent, "Search."), PHI_OK);
+        if (settles) {
+            CHECK(rig_run(t.r, 40) > 0);
+            CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);
+        }
+        CHECK_EQ_INT(rig_run(t.r, 200), 0);
+        CHECK_EQ_INT(t.h.status, PHI_OK);
+        CHECK_EQ_INT(b.started, 1); /* the call that no call could have read was not run */
+        CHECK_EQ_STR(think_answer(agent), "Two rooms so far.");
+        CHECK_EQ_STR(think_result(&t, agent, "result.termination.reason"),
+                     settles ? "stopped" : "max_calls");
+        CHECK_EQ_STR(think_result(&t, agent, "result.termination.status"), "unfinished");
+        think_end(&t);
+    }
+}
+
 /* ---- a snapshot at each step ---- */
 
 /* Two rounds of tools, then the answer; ToT or react. */
@@ -288,5 +325,6 @@ TEST(a_tool_that_waits_inside_a_call_is_resumed_or_the_snapshot_refused) {
 
 TEST_MAIN(TEST_ENTRY(so_many_rounds_run_as_are_allowed_and_the_next_is_refused_before_it_runs),
           TEST_ENTRY(react_completes_with_what_it_has),
+          TEST_ENTRY(react_that_is_ended_from_outside_answers_with_its_text_too),
           TEST_ENTRY(a_snapshot_inside_a_call_runs_no_tool_again),
           TEST_ENTRY(a_tool_that_waits_inside_a_call_is_resumed_or_the_snapshot_refused))
