@@ -225,16 +225,18 @@ static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
 
 /* ---- a step with a tape ---- */
 
-/* Fires the due timers; the tape records whether any fired. */
+/* All that are due: those of tools are not there when the tape is played. */
 static void phi__runtime_taped_timers(phi_runtime *rt) {
-    if (phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
+    if (phi__io_next_timer_us(rt->io) > phi__io_now_us(rt->io)) return;
+    rt->tape->ops->fires(rt->tape);
+    (void)phi__io_timers(rt->io, INT_MAX);
 }
 
 static void phi__runtime_taped_posts(phi_runtime *rt) {
-    bool any = phi__posts_any(rt);
-    if (any) rt->tape->ops->touch(rt->tape);
-    phi__posts_read(rt);
-    if (any) rt->tape->ops->posted(rt->tape);
+    if (!phi__posts_any(rt)) return;
+    rt->tape->ops->posting(rt->tape);
+    phi__posts_read_all(rt);
+    rt->tape->ops->posted(rt->tape);
 }
 
 static void phi__runtime_record(phi_runtime *rt, int wait) {

@@ -21,11 +21,13 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
-   timer set while timers fire, for now or before, fires in the next phi__io_timers. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. Timers
+   of one moment fire in the order in which they were set. A timer set while timers fire, for now or
+   before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
-    size_t place; /* in the heap, from 1; 0: not set */
+    uint64_t order; /* which phi__io_timer_set it was */
+    size_t place;   /* in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
 } phi__timer;
 

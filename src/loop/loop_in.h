@@ -52,8 +52,9 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
 
 /* call.c */
-PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
-PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* it was not finished */
+PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
+/* No result is on its way; with a tape, where it was so when that was recorded. */
+PHI__FN bool phi__call_may_start(const phi__toolcall *call);
 PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_resume(phi__toolcall *call); /* a call that had begun before a snapshot */
 /* NULL: stale. */

@@ -314,7 +314,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     event = phi__tools_event(call, PHI_EV_TOOL_START);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
     call->emitted = true;
-    if (phi__call_open_still(call)) phi__call_start(call);
+    if (phi__call_may_start(call)) phi__call_start(call);
     return true;
 }
 
@@ -532,6 +532,23 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
 }
 
 /* ---- public ---- */
+
+PHI_API phi_str phi_call_id(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? call->block->id : phi__str(NULL, 0);
+}
+
+PHI_API phi_str phi_call_tool_name(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? call->block->name : phi__str(NULL, 0);
+}
+
+PHI_API phi_agent phi_call_agent(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi_agent none;
+    memset(&none, 0, sizeof none);
+    return call != NULL ? call->run->agent->handle : none;
+}
 
 PHI_API uint32_t phi_call_block_index(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);

@@ -373,6 +373,39 @@ TEST(the_first_calls_of_all_and_the_judges_are_reserved_before_any) {
     }
 }
 
+static size_t seven_thousand(void *user_data, phi_str text) {
+    (void)user_data;
+    return text.len > 0 ? 7000 : 0;
+}
+
+static phi_verdict stand_still(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    (void)hook;
+    return PHI_WAIT;
+}
+
+TEST(the_judges_prompt_is_reserved_as_its_counter_counts_it) {
+    stage s;
+    stage_set(&s, rig_new(), 2);
+    price(&s);
+    s.own.budget.max_tokens = 100000;
+    s.configs[5].token_counter.count_text = seven_thousand;
+    s.configs[5].hook_fn = stand_still; /* before its turn, which reserves anew */
+    s.configs[5].hook_points = PHI_HOOK_BEFORE_LOOP;
+    REQUIRE(stage_open(&s));
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 20), 1);
+    CHECK_EQ_INT(s.actors[5].opens, 0);
+    /* its system prompt, its prompt, and the largest answer */
+    CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 7000 + 7000 + 1000);
+    CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 20), 0);
+    CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+    rig_free(s.r);
+}
+
 TEST(reservations_are_to_the_token) {
     static const struct {
         uint64_t window, want;
@@ -473,6 +506,7 @@ TEST_MAIN(TEST_ENTRY(a_branch_that_fails_does_not_win_unless_all_fail),
           TEST_ENTRY(an_agent_can_be_freed_when_its_end_is_popped),
           TEST_ENTRY(one_evaluation_follows_another),
           TEST_ENTRY(the_first_calls_of_all_and_the_judges_are_reserved_before_any),
+          TEST_ENTRY(the_judges_prompt_is_reserved_as_its_counter_counts_it),
           TEST_ENTRY(reservations_are_to_the_token),
           TEST_ENTRY(a_reservation_above_is_given_back_when_the_agent_goes),
           TEST_ENTRY(what_is_held_for_a_judge_is_given_back_where_it_is_not_called))

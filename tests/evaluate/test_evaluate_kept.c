@@ -301,6 +301,27 @@ TEST(a_limit_is_no_failure) {
     rig_free(s.r);
 }
 
+TEST(a_branch_without_an_answer_does_not_win_over_one_with_an_answer) {
+    static const phi_evaluate_by by[] = {PHI_EVALUATE_FIRST, PHI_EVALUATE_TOKEN_EFFICIENT};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(by); i++) {
+        stage s;
+        phi_evaluation e;
+        stage_set(&s, rig_new(), 2);
+        s.configs[1].limits.max_turns = 1; /* it calls a tool, and has no turn for an answer */
+        s.actors[1].text = "";
+        s.actors[1].tool = "look";
+        REQUIRE(stage_open(&s));
+        s.desc.by = by[i];
+        stage_evaluate(&s);
+        e = stage_result(&s);
+        CHECK_EQ_INT(e.branches[0].status, PHI_LIMIT);
+        CHECK_EQ_INT(e.branches[0].text.len, 0);
+        CHECK_EQ_INT(e.selected, 1);
+        rig_free(s.r);
+    }
+}
+
 TEST(an_agent_of_phi_run_is_not_evaluated) {
     stage s;
     phi_run_desc order = PHI_ZERO;
@@ -637,7 +658,9 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(calls_that_wait_get_their_results_in_the_agents_own_lane),
           TEST_ENTRY(numbers_go_on_behind_messages_that_came_from_elsewhere),
           TEST_ENTRY(an_evaluation_counts_as_activity_of_the_session),
-          TEST_ENTRY(a_limit_is_no_failure), TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
+          TEST_ENTRY(a_limit_is_no_failure),
+          TEST_ENTRY(a_branch_without_an_answer_does_not_win_over_one_with_an_answer),
+          TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
           TEST_ENTRY(an_agent_with_a_run_is_busy_and_a_closing_runtime_ends_all),
           TEST_ENTRY(a_branch_that_a_hook_denies_does_not_win),
           TEST_ENTRY(a_tool_may_start_an_evaluation_of_another_agent),
