@@ -24,8 +24,7 @@ enum {
 };
 
 static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
-                                                PHI__JSON_NAME("summary"),
-                                                PHI__JSON_NAME("lines"),
+                                                PHI__JSON_NAME("summary"), PHI__JSON_NAME("lines"),
                                                 PHI__JSON_NAME("messages")};
 
 PHI__FN phi_status phi__entry_get_bad(phi__entry_reader *r, const char *format, ...) {
