@@ -37,9 +37,10 @@ typedef struct phi_summary_desc {
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
 /* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
-   message in their place (entries that were forgotten are left out), as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
-   written, or, during a run, when that has ended. DURABLE entries stay. The desc is that of the
-   agent's phi_compactor_model, or the defaults.
+   message in their place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
+   written, or, during a run, when that has ended. DURABLE entries stay, and
+   entries that were forgotten are left out. The desc is that of the agent's phi_compactor_model, or
+   the defaults.
    PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also
    where the summary is no shorter than the range's messages in view by then); none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.

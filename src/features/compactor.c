@@ -56,7 +56,8 @@ static bool phi__compactor_config(phi__compactor_job *job, const phi_compaction_
     return true;
 }
 
-/* False: the host does not want to. It takes memory of the runtime's: the agent's own is for its answers. */
+/* False: the host does not want to. It takes memory of the runtime's: the agent's own is for its
+   answers. */
 static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
                                  const phi_compaction_config *config, uint64_t target,
                                  bool at_memory_limit) {

@@ -9,8 +9,8 @@ struct phi__compacted;
 typedef struct phi__compactor_job phi__compactor_job;
 
 #ifndef PHI_NO_COMPACTION
-/* Begins a job, for a view of `target` tokens, where none is at work. PHI_OK: one is; PHI_NOT_FOUND:
-   the host wants none; PHI_STALE: the agent is gone.
+/* Begins a job, for a view of `target` tokens, where none is at work. PHI_OK: one is at work;
+   PHI_NOT_FOUND: the host wants none; PHI_STALE: the agent is gone.
    *job: the job of the agent's compactor; NULL: none. */
 PHI__FN phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **job,
                                         const phi_compaction_config *config, uint64_t target,

@@ -56,7 +56,9 @@ PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t cu
 /* The plan for a view:
    - of the current run, the turns between the first and the recent ones: by one summary. Long
      results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by a summary of its own; runs before those: by nothing;
+   - earlier runs in scope: each by a summary of its own; runs before those: by the lines
+     of their summaries, in one, or by nothing;
+   - summaries without PHI_ITEM_LINES, such as a model's, stay;
    - DURABLE entries stay, behind the summary.
    A summary is a user's message of one line for each message of the user or the model, as far as
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines

@@ -2,7 +2,7 @@
 
    A group is an answer with its results, or any other message. The first user message, the newest
    one, durable messages, and everything from the last group on stay; all other groups up to a point
-   go, summaries last: a summary stands for what was said before it, the first user message
+   go, summaries last: a summary stands for all messages before it, the first user message
    included. So one marker, at the place of the first removed message, stands for all that were ever
    removed. It is a rewrite like any other; its meta has their total number. A span cannot cut the
    output of an earlier rewrite, and a late result goes with its call, wherever it stands:

@@ -1,8 +1,7 @@
-/* find.c - finds agents and calls by their handles. */
+/* find.c - finds agents by their handles. */
 #include "loop/find_in.h"
 
 #include "loop/error_in.h"
-#include "loop/loop_in.h"
 
 PHI__FN phi__agent *phi__find_agent(phi_agent handle) {
     phi__slot *slot =
@@ -20,23 +19,4 @@ PHI__FN bool phi__find_reader(const phi__agent *agent) {
     for (; child != NULL; child = child->tree.next_child)
         if (child->tree.watch != NULL && child->tree.watch->reads) return true;
     return false;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_str phi_call_id(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->id : phi__str(NULL, 0);
-}
-
-PHI_API phi_str phi_call_tool_name(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->name : phi__str(NULL, 0);
-}
-
-PHI_API phi_agent phi_call_agent(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return call != NULL ? call->run->agent->handle : none;
 }
