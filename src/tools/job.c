@@ -204,7 +204,7 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
 
 #ifndef PHI_NO_FILES
 
-static bool phi__job_confined(const phi_tools_desc *desc) {
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 

@@ -260,11 +260,11 @@ static phi_flow phi__list_files_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, job->place, &list->walk, &words);
+    status = phi__walk_new(job->memory, job->place, PHI__LINKS_REFUSE, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED

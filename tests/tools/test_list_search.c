@@ -260,6 +260,7 @@ TEST(a_notice_about_a_binary_file_makes_no_line) {
     calls c;
     if (!has_rg()) return;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.search_with = PHI_SEARCH_RG;
     f = fopen(calls_path(&c, "a"), "wb");
     REQUIRE(f != NULL);
     (void)fputs("needle\n", f);
@@ -276,6 +277,7 @@ TEST(rg_finds_lines) {
     calls c;
     if (!has_rg()) return;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.search_with = PHI_SEARCH_RG;
     make_tree(&c);
     search_scenario(&c);
     calls_close(&c);
@@ -296,6 +298,7 @@ TEST(grep_finds_the_same_lines_where_the_host_wants_it) {
 TEST(our_own_engine_finds_the_same_lines_where_there_is_no_rg) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.unconfined = true;
     make_tree(&c);
     use_path(&c, true);
     search_scenario(&c);
@@ -381,10 +384,13 @@ TEST(a_search_stays_inside_the_workspace) {
 }
 
 TEST(a_search_that_takes_too_long_is_ended) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0); /* nobody will ever write */
-    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    if (!has_rg()) return;
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
+    CHECK(mkfifo(calls_path(&c, ".ignore"), 0600) == 0); /* nobody will ever write */
+    calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK(!c.ended);
     rig_pass_ms(c.r, 30000);
@@ -395,10 +401,13 @@ TEST(a_search_that_takes_too_long_is_ended) {
 }
 
 TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0);
-    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    if (!has_rg()) return;
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
+    CHECK(mkfifo(calls_path(&c, ".ignore"), 0600) == 0);
+    calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
     while (calls_step(&c) > 0) continue;
