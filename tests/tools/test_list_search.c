@@ -32,16 +32,38 @@ TEST(files_are_listed_sorted_without_what_is_never_wanted) {
     REQUIRE(calls_open(&c, NULL));
     make_tree(&c);
     check_call(&c, "list_files", "{}", false,
-               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)",
-               "{\"total\":5,\"truncated\":false}");
+               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)\n"
+               "(left out: 2 ignored entries)",
+               "{\"total\":5,\"truncated\":false,\"ignored\":2}");
     check_call(&c, "list_files", "{\"path\":\"src/\",\"max_depth\":4}", false,
                "src/deep/er/y.h\nsrc/deep/x.h\nsrc/main.c\n\n(3 files)", NULL);
     check_call(&c, "list_files", "{\"path\":\".\",\"max_depth\":1}", false,
                ".hidden\na.c\nb.txt\n\n(3 files)", NULL);
     check_call(&c, "list_files", "{\"path\":\"./src\",\"pattern\":\"*.h\"}", false,
                "./src/deep/er/y.h\n./src/deep/x.h\n\n(2 files)", NULL);
-    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false, "src/deep/x.h\n\n(1 files)",
-               NULL);
+    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false,
+               "src/deep/x.h\n\n(1 files)\n(left out: 2 ignored entries)", NULL);
+    calls_close(&c);
+}
+
+TEST(a_listing_says_how_many_ignored_entries_it_left_out) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_mkdir(&c, "sub");
+    calls_mkdir(&c, "sub/out");
+    calls_put(&c, ".ignore", "*.o\nout/\n");
+    calls_put(&c, "sub/a.o", "");
+    check_call(&c, "list_files", "{\"path\":\"sub\"}", false,
+               "No files found in sub\n(left out: 2 ignored entries)",
+               "{\"total\":0,\"truncated\":false,\"ignored\":2}");
+    calls_put(&c, "sub/b.c", "");
+    check_call(&c, "list_files", "{\"path\":\"sub\",\"pattern\":\"b*\"}", false,
+               "sub/b.c\n\n(1 files)\n(left out: 1 ignored entry)",
+               "{\"total\":1,\"truncated\":false,\"ignored\":1}");
+    calls_mkdir(&c, "sub/node_modules");
+    calls_mkdir(&c, "sub/.git");
+    check_call(&c, "list_files", "{\"path\":\"sub\"}", false,
+               "sub/b.c\n\n(1 files)\n(left out: 3 ignored entries)", NULL);
     calls_close(&c);
 }
 
@@ -416,6 +438,7 @@ TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
 }
 
 TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
+          TEST_ENTRY(a_listing_says_how_many_ignored_entries_it_left_out),
           TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
           TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
           TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
