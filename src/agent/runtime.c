@@ -157,7 +157,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__runtime_has_work(phi_runtime *rt) {
-    return rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
+    return rt->ready.first != NULL || rt->fetches.ready.first != NULL || rt->polls.busy ||
            rt->events.queued.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
            phi__posts_any(rt);
 }
@@ -200,6 +200,7 @@ static void phi__runtime_transport(phi_runtime *rt) {
 /* Tools, and models of the host's own. */
 static void phi__runtime_poll(phi_runtime *rt) {
     rt->round++;
+    rt->polls.busy = false;
     if (rt->polls.count > 0) phi__call_poll_all(rt);
     if (rt->polled.first != NULL) phi__provider_wake_all(rt);
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
@@ -380,7 +381,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (phi__snapshot_all_under_way(rt) || rt->ready.first != NULL ||
+    if (phi__snapshot_all_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
         rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
         phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
         phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))

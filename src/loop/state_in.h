@@ -420,6 +420,7 @@ enum {
 typedef struct phi__polls {
     phi__toolcall *next; /* a ring; where the next step begins */
     size_t count;
+    bool busy; /* one of them has work that is ready: the next step must not sleep */
 } phi__polls;
 
 struct phi_runtime {

@@ -131,20 +131,3 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
     if (call != NULL) phi__update_tape(call, &update, NULL, true);
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
-
-PHI_API phi_str phi_call_id(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->id : phi__str(NULL, 0);
-}
-
-PHI_API phi_str phi_call_tool_name(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->name : phi__str(NULL, 0);
-}
-
-PHI_API phi_agent phi_call_agent(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return call != NULL ? call->run->agent->handle : none;
-}

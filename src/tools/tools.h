@@ -8,15 +8,16 @@
        desc.tool_count = set.count;
 
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared. Another process that changes links at that very
-   moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
-   may wait for a person; permissions/permissions.h has rules for each command of a line), or run
-   the host in a container. deny_patterns are no boundary: they stop mistakes, not intent, for a
-   shell can say a thing in endless ways.
+   with ".." and all links, before it is compared, and then opened by descriptors, so that another
+   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
+   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
+   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
+   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
+   stop mistakes, not intent, for a shell can say a thing in endless ways.
 
-   `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
-   where there is one; else phi's own engine searches, with the same answers.
+   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
+   searches inside a workspace or allowed paths; where every file may be used, `search` runs
+   ripgrep if there is one. The answers are the same.
 
    All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so
@@ -37,10 +38,13 @@ enum { PHI_TOOL_COUNT = 6 };
 /* The program that `search` runs. By each of the first, the second and the last the answers are the
    same; grep reads another syntax of patterns and heeds no ignore files. */
 typedef enum phi_search_with {
-    PHI_SEARCH_AUTOMATIC, /* ripgrep where there is one, else phi's own engine */
-    PHI_SEARCH_RG,        /* ripgrep; an error where there is none */
-    PHI_SEARCH_GREP,      /* grep -E; an error where there is none */
-    PHI_SEARCH_OWN        /* phi's own engine: no process is started */
+    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    PHI_SEARCH_AUTOMATIC,
+    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
+       directory and a link in the workspace can lead it outside */
+    PHI_SEARCH_RG,
+    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
 } phi_search_with;
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */

@@ -32,16 +32,38 @@ TEST(files_are_listed_sorted_without_what_is_never_wanted) {
     REQUIRE(calls_open(&c, NULL));
     make_tree(&c);
     check_call(&c, "list_files", "{}", false,
-               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)",
-               "{\"total\":5,\"truncated\":false}");
+               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)\n"
+               "(left out: 2 ignored entries)",
+               "{\"total\":5,\"truncated\":false,\"ignored\":2}");
     check_call(&c, "list_files", "{\"path\":\"src/\",\"max_depth\":4}", false,
                "src/deep/er/y.h\nsrc/deep/x.h\nsrc/main.c\n\n(3 files)", NULL);
     check_call(&c, "list_files", "{\"path\":\".\",\"max_depth\":1}", false,
                ".hidden\na.c\nb.txt\n\n(3 files)", NULL);
     check_call(&c, "list_files", "{\"path\":\"./src\",\"pattern\":\"*.h\"}", false,
                "./src/deep/er/y.h\n./src/deep/x.h\n\n(2 files)", NULL);
-    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false, "src/deep/x.h\n\n(1 files)",
-               NULL);
+    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false,
+               "src/deep/x.h\n\n(1 files)\n(left out: 2 ignored entries)", NULL);
+    calls_close(&c);
+}
+
+TEST(a_listing_says_how_many_ignored_entries_it_left_out) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_mkdir(&c, "sub");
+    calls_mkdir(&c, "sub/out");
+    calls_put(&c, ".ignore", "*.o\nout/\n");
+    calls_put(&c, "sub/a.o", "");
+    check_call(&c, "list_files", "{\"path\":\"sub\"}", false,
+               "No files found in sub\n(left out: 2 ignored entries)",
+               "{\"total\":0,\"truncated\":false,\"ignored\":2}");
+    calls_put(&c, "sub/b.c", "");
+    check_call(&c, "list_files", "{\"path\":\"sub\",\"pattern\":\"b*\"}", false,
+               "sub/b.c\n\n(1 files)\n(left out: 1 ignored entry)",
+               "{\"total\":1,\"truncated\":false,\"ignored\":1}");
+    calls_mkdir(&c, "sub/node_modules");
+    calls_mkdir(&c, "sub/.git");
+    check_call(&c, "list_files", "{\"path\":\"sub\"}", false,
+               "sub/b.c\n\n(1 files)\n(left out: 3 ignored entries)", NULL);
     calls_close(&c);
 }
 
@@ -260,6 +282,7 @@ TEST(a_notice_about_a_binary_file_makes_no_line) {
     calls c;
     if (!has_rg()) return;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.search_with = PHI_SEARCH_RG;
     f = fopen(calls_path(&c, "a"), "wb");
     REQUIRE(f != NULL);
     (void)fputs("needle\n", f);
@@ -276,6 +299,7 @@ TEST(rg_finds_lines) {
     calls c;
     if (!has_rg()) return;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.search_with = PHI_SEARCH_RG;
     make_tree(&c);
     search_scenario(&c);
     calls_close(&c);
@@ -296,6 +320,7 @@ TEST(grep_finds_the_same_lines_where_the_host_wants_it) {
 TEST(our_own_engine_finds_the_same_lines_where_there_is_no_rg) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.unconfined = true;
     make_tree(&c);
     use_path(&c, true);
     search_scenario(&c);
@@ -381,10 +406,13 @@ TEST(a_search_stays_inside_the_workspace) {
 }
 
 TEST(a_search_that_takes_too_long_is_ended) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0); /* nobody will ever write */
-    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    if (!has_rg()) return;
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
+    CHECK(mkfifo(calls_path(&c, ".ignore"), 0600) == 0); /* nobody will ever write */
+    calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK(!c.ended);
     rig_pass_ms(c.r, 30000);
@@ -395,10 +423,13 @@ TEST(a_search_that_takes_too_long_is_ended) {
 }
 
 TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0);
-    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    if (!has_rg()) return;
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
+    CHECK(mkfifo(calls_path(&c, ".ignore"), 0600) == 0);
+    calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
     while (calls_step(&c) > 0) continue;
@@ -407,6 +438,7 @@ TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
 }
 
 TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
+          TEST_ENTRY(a_listing_says_how_many_ignored_entries_it_left_out),
           TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
           TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
           TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
