@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x5bf48bea
+#if PHI__PUB_MODEL != 0x9585152a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -63,25 +63,25 @@
 #if PHI__PUB_CODECS != 0x77f28588
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x3bb3afc3
+#if PHI__PUB_LOG != 0x8b3e6156
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x27bc06c0
+#if PHI__PUB_HISTORY != 0x6f5788a8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x1d2dad9c
+#if PHI__PUB_LOOP != 0x30256d41
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x40b43e19
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe788f567
+#if PHI__PUB_AGENT != 0xdb358f31
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x65326263
+#if PHI__PUB_RECORD != 0xf186d262
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SUBAGENTS != 0x750031f3
@@ -90,10 +90,10 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0xbe975011
+#if PHI__PUB_STRATEGY != 0x9e5c0cbf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x65a84767
+#if PHI__PUB_CONFIG != 0x27b4e7c3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -273,11 +273,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x2be55ca5
+#if PHI__PUB_TOOLS != 0x7379f9bf
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x2be55ca5
+#define PHI__PUB_TOOLS 0x7379f9bf
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -326,15 +326,16 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
        desc.tool_count = set.count;
 
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared. Another process that changes links at that very
-   moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
-   may wait for a person; permissions/permissions.h has rules for each command of a line), or run
-   the host in a container. deny_patterns are no boundary: they stop mistakes, not intent, for a
-   shell can say a thing in endless ways.
+   with ".." and all links, before it is compared, and then opened by descriptors, so that another
+   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
+   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
+   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
+   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
+   stop mistakes, not intent, for a shell can say a thing in endless ways.
 
-   `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
-   where there is one; else phi's own engine searches, with the same answers.
+   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
+   searches inside a workspace or allowed paths; where every file may be used, `search` runs
+   ripgrep if there is one. The answers are the same.
 
    All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so
@@ -354,10 +355,13 @@ enum { PHI_TOOL_COUNT = 6 };
 /* The program that `search` runs. By each of the first, the second and the last the answers are the
    same; grep reads another syntax of patterns and heeds no ignore files. */
 typedef enum phi_search_with {
-    PHI_SEARCH_AUTOMATIC, /* ripgrep where there is one, else phi's own engine */
-    PHI_SEARCH_RG,        /* ripgrep; an error where there is none */
-    PHI_SEARCH_GREP,      /* grep -E; an error where there is none */
-    PHI_SEARCH_OWN        /* phi's own engine: no process is started */
+    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    PHI_SEARCH_AUTOMATIC,
+    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
+       directory and a link in the workspace can lead it outside */
+    PHI_SEARCH_RG,
+    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
 } phi_search_with;
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
@@ -8235,11 +8239,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x2b38cded
+#if PHI__IMP_TOOLS != 0x467c49f0
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x2b38cded
+#define PHI__IMP_TOOLS 0x467c49f0
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -8408,6 +8412,8 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
+/* False: files anywhere may be used. */
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
 /* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
    the job's arena. Then `placed`. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
@@ -9262,11 +9268,11 @@ static phi_flow phi__edit_file_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__edit_file_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
         return phi__edit_file_too_large(edit);
-    status = phi__files_open_read(job->memory, job->place, &edit->file, &words);
+    status = phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
@@ -9657,6 +9663,12 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
 
 /* ---- going on ---- */
 
+/* A job that has a step and is not done has its next slice ready. */
+static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
+    if (flow == PHI_PENDING) rt->polls.busy = true;
+    return flow;
+}
+
 static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
@@ -9695,13 +9707,15 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     phi__call_on_gone(call, phi__job_gone);
     phi_json_reader_begin(&job->reader, &job->arena, arguments,
                           PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
-    return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);
+    if (whole) return phi__job_go(job, SIZE_MAX);
+    return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call) {
     phi__job *job = (phi__job *)phi_call_state(call, 0);
     (void)user_data;
-    return job != NULL ? phi__job_go(job, PHI__JOB_SLICE) : PHI_PENDING;
+    if (job == NULL) return PHI_PENDING;
+    return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
 PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
@@ -9775,7 +9789,7 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
 
 #ifndef PHI_NO_FILES
 
-static bool phi__job_confined(const phi_tools_desc *desc) {
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
@@ -9882,6 +9896,7 @@ typedef struct phi__list_run {
     const char *path, *pattern;
     uint64_t max_depth;
     uint64_t total;
+    uint64_t ignored_count; /* left out; a directory counts as one */
     uint64_t end_us;
     phi__walk *walk;
     phi__walk_entry entry; /* while the ignore files are asked about it */
@@ -9958,13 +9973,13 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     return true;
 }
 
-static bool phi__list_files_skipped(phi_str path) {
-    static const char *const names[] = {"target", ".git", "node_modules"};
-    size_t i;
+/* A directory that is never listed; nobody misses .git. */
+static bool phi__list_files_skipped(phi__list_run *list, phi_str path) {
     path = phi__glob_name(path);
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(path, names[i])) return true;
-    return false;
+    if (phi__str_is(path, ".git")) return true;
+    if (!phi__str_is(path, "target") && !phi__str_is(path, "node_modules")) return false;
+    list->ignored_count++;
+    return true;
 }
 
 /* A pattern with a slash is for the whole path, one without for the name alone. */
@@ -9991,9 +10006,11 @@ static void phi__list_files_write(phi__list_run *list, phi_str relative) {
 
 static phi_flow phi__list_files_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
-    char details[80];
-    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
-                   (unsigned long long)list->total, cut ? "true" : "false");
+    unsigned long long ignored = list->ignored_count;
+    char details[120], left_out[48] = "";
+    if (ignored > 0) (void)snprintf(left_out, sizeof left_out, ",\"ignored\":%llu", ignored);
+    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s%s}",
+                   (unsigned long long)list->total, cut ? "true" : "false", left_out);
     if (list->total == 0) {
         phi__buf_printf(&list->out, "No files found in %s", list->path);
         if (!list->out.failed) list->out.len = phi__words_clean_line(list->out.at, list->out.len);
@@ -10002,6 +10019,9 @@ static phi_flow phi__list_files_done(phi__list_run *list) {
                         (unsigned long long)list->total, (unsigned)list->job.set->desc.max_files);
     else
         phi__buf_printf(&list->out, "\n\n(%llu files)", (unsigned long long)list->total);
+    if (ignored > 0)
+        phi__buf_printf(&list->out, "\n(left out: %llu ignored %s)", ignored,
+                        ignored == 1 ? "entry" : "entries");
     if (list->out.failed) return phi__job_no_memory(&list->job);
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
@@ -10029,7 +10049,7 @@ static bool phi__list_files_asks(phi__list_run *list, size_t *work) {
     if (entry->kind != PHI__FILE_DIRECTORY)
         return entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth &&
                phi__list_files_wanted(list, entry->path, work);
-    if (entry->depth < list->max_depth && !phi__list_files_skipped(entry->path)) return true;
+    if (entry->depth < list->max_depth && !phi__list_files_skipped(list, entry->path)) return true;
     phi__walk_skip(list->walk);
     return false;
 }
@@ -10043,6 +10063,7 @@ static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
         phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
     list->asking = status == PHI_BUSY;
     if (status != PHI_OK) return status;
+    if (said == PHI__IGNORE_OUT) list->ignored_count++;
     if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
     if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
     return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
@@ -10117,11 +10138,11 @@ static phi_flow phi__list_files_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, job->place, &list->walk, &words);
+    status = phi__walk_new(job->memory, job->place, PHI__LINKS_REFUSE, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
@@ -10443,7 +10464,8 @@ static phi_flow phi__read_file_text(phi__job *job) {
 static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t bytes) {
     phi__job *job = &read->job;
     phi__words words;
-    phi_status status = phi__files_open_read(job->memory, real, &read->file, &words);
+    phi_status status =
+        phi__files_open_read(job->memory, real, PHI__LINKS_REFUSE, &read->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
@@ -10467,7 +10489,7 @@ static phi_flow phi__read_file_placed(phi__job *job) {
     phi__words words;
     bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
     read->type = phi__read_file_type(read);
     if (read->type != NULL && info.bytes > PHI__READ_MEDIA_BYTES)
@@ -11327,7 +11349,10 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     phi__buf_init(&job->reply, &set->memory);
     phi__list_push(&set->jobs, &job->link);
     set->job_count++;
-    if (phi__scripts_fill(job, hook)) return true;
+    if (phi__scripts_fill(job, hook)) {
+        if (phi__scripts_can_deny(hook->point)) phi__hooks_hold(hook->ticket);
+        return true;
+    }
     phi__scripts_drop(job);
     return false;
 }
@@ -11765,11 +11790,21 @@ static void phi__search_spawn(phi__search *search) {
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
+/* A program opens its files by their names, which another process may have made links meanwhile. */
+static bool phi__search_wants_own(const phi_tools_desc *desc) {
+    return desc->search_with == PHI_SEARCH_OWN ||
+           (desc->search_with == PHI_SEARCH_AUTOMATIC && phi__job_confined(desc));
+}
+
 static void phi__search_program(phi__search *search) {
-    phi_search_with with = search->job.set->desc.search_with;
-    search->use_grep = with == PHI_SEARCH_GREP;
-    if (with == PHI_SEARCH_OWN)
+    const phi_tools_desc *desc = &search->job.set->desc;
+    phi__file_info info;
+    search->use_grep = desc->search_with == PHI_SEARCH_GREP;
+    if (phi__search_wants_own(desc))
         phi__search_own_begin(search);
+    else if (phi__files_stat(search->job.place, PHI__LINKS_REFUSE, &info, NULL) == PHI_OK &&
+             info.kind == PHI__FILE_OTHER) /* a pipe: the program would wait for its other end */
+        (void)phi__job_fail(&search->job, "Search error: %s: Not a regular file", search->path);
     else
         phi__search_spawn(search);
 }
@@ -12281,11 +12316,11 @@ static bool phi__search_own_place(phi__search *search) {
     phi_memory *memory = search->job.memory;
     const char *place = search->job.place;
     phi__file_info info;
-    phi_status status = phi__files_stat(place, true, &info, &own->words);
+    phi_status status = phi__files_stat(place, PHI__LINKS_REFUSE, &info, &own->words);
     if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
         status = phi__ordered_new(memory, place, &own->tree, &own->words);
     } else if (status == PHI_OK) {
-        status = phi__files_open_read(memory, place, &own->file, &own->words);
+        status = phi__files_open_read(memory, place, PHI__LINKS_REFUSE, &own->file, &own->words);
         if (status == PHI_OK) phi__search_own_start(own);
     }
     if (status == PHI_NO_MEMORY || !phi__search_own_name(search, phi__str("", 0)))
@@ -12510,7 +12545,7 @@ typedef struct phi__write {
     phi__job job;
     const char *path;
     phi_str content;
-    size_t made; /* bytes of the place whose directories are there */
+    phi__way way; /* to the place: its directories are made */
     size_t at;
     phi__file *file;
 } phi__write;
@@ -12519,6 +12554,7 @@ static void phi__write_file_drop(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     phi__files_close(write->file);
     write->file = NULL;
+    phi__files_leave(&write->way);
 }
 
 static phi_flow phi__write_file_done(phi__write *write) {
@@ -12553,23 +12589,15 @@ static phi_flow phi__write_file_slice(phi__job *job) {
     return phi__write_file_done(write);
 }
 
-/* The directory a resolved path lies in, some parts a step. */
-static phi_status phi__write_file_make_room(phi__write *write, phi__words *words) {
-    const char *real = write->job.place;
-    char directory[PHI__PATH_BYTES];
-    size_t n = strlen(real), units = PHI__JOB_PATHS;
-    while (n > 0 && real[n - 1] != '/') n--;
-    if (n <= 1 || n > sizeof directory) return PHI_OK;
-    memcpy(directory, real, n - 1);
-    directory[n - 1] = '\0';
-    return phi__files_make_directories_more(directory, &write->made, &units, words);
-}
-
 static phi_flow phi__write_file_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
+    size_t units = PHI__JOB_PATHS;
     phi__words words;
-    phi_status status = phi__write_file_make_room(write, &words);
+    phi_status status;
+    write->way.path = job->place;
+    status = phi__files_make_way(&write->way, &units, &words);
     if (status == PHI_BUSY) return PHI_PENDING;
+    phi__files_leave(&write->way);
     if (status == PHI_OK)
         status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
@@ -31023,11 +31051,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xbd708fb1
+#if PHI__IMP_OPENAPI != 0x56e51f66
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xbd708fb1
+#define PHI__IMP_OPENAPI 0x56e51f66
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -33768,11 +33796,11 @@ static phi_status phi__openapi_body_file_open(phi__openapi_body *b) {
     phi__openapi_file *file;
     phi__file_info info;
     phi__words words;
-    if (phi__files_stat(b->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(b->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__openapi_body_file_refuse(b, words.text);
     if (info.bytes > (uint64_t)PHI__OPENAPI_BODY_MOST - b->file_bytes)
         return phi__openapi_body_file_refuse(b, "the files are larger than 32 MiB together");
-    switch (phi__files_open_read(b->r->memory, b->place, &b->open, &words)) {
+    switch (phi__files_open_read(b->r->memory, b->place, PHI__LINKS_REFUSE, &b->open, &words)) {
     case PHI_OK: break;
     case PHI_NO_MEMORY: return PHI_NO_MEMORY;
     default: return phi__openapi_body_file_refuse(b, words.text);
@@ -35422,7 +35450,8 @@ PHI__FN phi_status phi__reading_add(phi__reading *r, phi_str bytes) {
 #ifndef PHI_NO_FILES
 PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
     phi__words words;
-    phi_status status = phi__files_open_read(r->doc->memory, path, &r->file, &words);
+    phi_status status =
+        phi__files_open_read(r->doc->memory, path, PHI__LINKS_FOLLOW, &r->file, &words);
     if (status == PHI_NO_MEMORY) return phi__reading_no_memory(r);
     return status == PHI_OK ? r->status : phi__reading_fail(r, status, words.text);
 }
@@ -37296,11 +37325,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xcaa4b351
+#if PHI__IMP_SKILLS != 0xc23ae41f
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xcaa4b351
+#define PHI__IMP_SKILLS 0xc23ae41f
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -37783,13 +37812,15 @@ static phi_flow phi__read_skill_list(phi__job *job) {
 static phi_flow phi__read_skill_open(phi__read_skill *read) {
     phi__words words;
     phi__file_info info;
-    phi_status status = phi__files_stat(read->place->out, false, &info, &words);
+    phi_status status = phi__files_stat(read->place->out, PHI__LINKS_REFUSE, &info, &words);
     read->job.go = phi__read_skill_more;
     if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
         read->job.go = phi__read_skill_list;
-        status = phi__walk_new(read->job.memory, read->place->out, &read->walk, &words);
+        status = phi__walk_new(read->job.memory, read->place->out, PHI__LINKS_REFUSE, &read->walk,
+                               &words);
     } else if (status == PHI_OK) {
-        status = phi__files_open_read(read->job.memory, read->place->out, &read->from, &words);
+        status = phi__files_open_read(read->job.memory, read->place->out, PHI__LINKS_REFUSE,
+                                      &read->from, &words);
         read->slice = (char *)phi__alloc(read->job.memory, PHI__JOB_SLICE);
         if (read->slice == NULL) status = PHI_NO_MEMORY;
     }
@@ -38011,7 +38042,7 @@ static phi_status phi__skill_file_find(phi__skill_file *file) {
     for (i = 0; i < PHI__COUNT(leaves); i++) {
         int n = snprintf(path, sizeof path, "%s/%s", file->base, leaves[i]);
         if (n < 0 || (size_t)n >= sizeof path) return PHI_NOT_FOUND;
-        if (phi__files_stat(path, false, &info, NULL) == PHI_NOT_FOUND) continue;
+        if (phi__files_stat(path, PHI__LINKS_REFUSE, &info, NULL) == PHI_NOT_FOUND) continue;
         file->leaf = leaves[i];
         return PHI_OK;
     }
@@ -38054,7 +38085,8 @@ static void phi__skill_file_read(phi__skill_file *file) {
     phi__file *from = NULL;
     char size[96];
     phi_status status = phi__skill_file_resolve(file->base, file->leaf, &file->place, &words);
-    if (status == PHI_OK) status = phi__files_stat(file->place.out, false, &info, &words);
+    if (status == PHI_OK)
+        status = phi__files_stat(file->place.out, PHI__LINKS_REFUSE, &info, &words);
     if (status == PHI_OK && info.bytes > file->skills->desc.max_file_bytes) {
         (void)snprintf(size, sizeof size, "%llu bytes, expected at most %u",
                        (unsigned long long)info.bytes, (unsigned)file->skills->desc.max_file_bytes);
@@ -38062,7 +38094,8 @@ static void phi__skill_file_read(phi__skill_file *file) {
         return;
     }
     if (status == PHI_OK)
-        status = phi__files_open_read(&file->skills->memory, file->place.out, &from, &words);
+        status = phi__files_open_read(&file->skills->memory, file->place.out, PHI__LINKS_REFUSE,
+                                      &from, &words);
     if (status == PHI_NO_MEMORY)
         file->no_memory = true;
     else if (status != PHI_OK)
@@ -38216,7 +38249,7 @@ static phi_status phi__skill_file_go(phi__skill_file *file) {
         phi__path_resolve_advance(&file->place, &units, NULL) != PHI_OK)
         return PHI_NOT_FOUND;
     memcpy(file->base, file->place.out, sizeof file->base);
-    if (phi__files_stat(file->base, false, &info, NULL) != PHI_OK ||
+    if (phi__files_stat(file->base, PHI__LINKS_REFUSE, &info, NULL) != PHI_OK ||
         info.kind != PHI__FILE_DIRECTORY || phi__skill_file_find(file) != PHI_OK)
         return PHI_NOT_FOUND;
     file->name = phi__skill_file_name(file->dir, file->base);
@@ -38640,7 +38673,7 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
         return PHI_NO_MEMORY;
-    status = phi__walk_new(&skills->memory, dir, &skills->load.walk, &words);
+    status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
@@ -38675,7 +38708,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         char label[32];
         phi_status status;
         if (dirs[i] == NULL) return PHI_BAD_ARG;
-        if (phi__files_stat(dirs[i], true, &info, NULL) == PHI_NOT_FOUND) continue;
+        if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
         status = phi_skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
@@ -40866,11 +40899,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x9d324b76
+#if PHI__IMP_TRACE != 0x10ae9da6
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x9d324b76
+#define PHI__IMP_TRACE 0x10ae9da6
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -41451,6 +41484,7 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
+    if (status == PHI_OK) phi__files_private(to->file); /* it holds a conversation */
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;

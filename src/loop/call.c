@@ -586,16 +586,6 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     return won ? PHI_OK : PHI_STALE;
 }
 
-PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
-    phi__toolcall *call = phi__call_find(handle);
-    if (call == NULL) return NULL;
-    if (call->state == NULL && bytes > 0) {
-        call->state = phi__alloc(&call->run->agent->memory, bytes);
-        if (call->state != NULL) call->state_bytes = bytes;
-    }
-    return bytes <= call->state_bytes ? call->state : NULL;
-}
-
 PHI_API bool phi_call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
                                     (uint32_t)PHI__CALL_PENDING;

@@ -533,6 +533,16 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
 
 /* ---- public ---- */
 
+PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call == NULL) return NULL;
+    if (call->state == NULL && bytes > 0) {
+        call->state = phi__alloc(&call->run->agent->memory, bytes);
+        if (call->state != NULL) call->state_bytes = bytes;
+    }
+    return bytes <= call->state_bytes ? call->state : NULL;
+}
+
 PHI_API phi_str phi_call_id(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     return call != NULL ? call->block->id : phi__str(NULL, 0);
