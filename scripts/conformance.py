@@ -2,7 +2,10 @@
 """Reads docs/conformance.md and says what its rows prove; exit 1 where a row or a line is missing.
 
 A row: | id | what holds | departure or note | files below tests/ | `test`, `test` |
-Ids: REQ-001 to REQ-221, AMB-001 to AMB-003, B-n, C-n.m (clause m of line n), D-n, E-page.n, INV-n.
+Ids: REQ-001 to REQ-221, AMB-001 to AMB-003, B-n, C-n.m, D-n, E-page.n, INV-n.
+
+Lines of part C have several clauses. scripts/conformance_clauses.txt lists them, each with the rows that prove it: a
+clause without a row is missing, though its line has others.
 """
 import os
 import re
@@ -23,10 +26,13 @@ LINES = {
     "requirements": [f"REQ-{n:03}" for n in range(1, 222)],
     "ambiguities": [f"AMB-{n:03}" for n in range(1, 4)],
     "B": [f"B-{n}" for n in range(1, 75)],
-    "C": [f"C-{n}" for n in range(1, 77)],
     "D": [f"D-{n}" for n in range(1, 9)],
     "E": [f"E-{page}.{n}" for page, count in E.items() for n in range(1, count + 1)],
 }
+
+
+CLAUSE = re.compile(r"^(\d+) \| (.+) \| (C-[\d.]+(?: C-[\d.]+)*)$")
+LINES_OF_C = 76
 
 
 class Row:
@@ -36,8 +42,6 @@ class Row:
         self.own = bool(OWN.match(departs))
         self.files = files.split(", ")
         self.tests = re.findall(r"\w+", tests)
-        # The clauses of a line of part C are its rows.
-        self.line = self.id.split(".")[0] if self.id.startswith("C-") else self.id
 
 
 def page():
@@ -53,16 +57,30 @@ def rows(text):
     return [Row(found) for found in map(ROW.match, text.split("\n")) if found]
 
 
+def clauses(path=os.path.join(ROOT, "scripts", "conformance_clauses.txt")):
+    """(words, ids of rows) of each clause of part C; every line of the part has one."""
+    with open(path, encoding="utf-8") as file:
+        text = [line for line in file.read().split("\n") if line and not line.startswith("#")]
+    found = [CLAUSE.match(line) for line in text]
+    wrong = [line for line, match in zip(text, found) if match is None]
+    lines = {int(match.group(1)) for match in found if match}
+    wrong += [f"C-{n} has no clause" for n in range(1, LINES_OF_C + 1) if n not in lines]
+    if wrong:
+        raise ValueError("conformance_clauses.txt: " + "; ".join(wrong))
+    return [(f"C-{match.group(1)}: {match.group(2)}", match.group(3).split(" ")) for match in found]
+
+
 def missing(found):
-    """Lines without a row."""
-    have = {row.line for row in found}
+    """Lines and clauses without a row."""
+    have = {row.id for row in found}
     wanted = {line for lines in LINES.values() for line in lines}
-    return sorted(wanted - have)
+    return sorted(wanted - have) + [words for words, ids in clauses() if not have.issuperset(ids)]
 
 
 def summary(found):
-    have = {row.line for row in found}
+    have = {row.id for row in found}
     counts = {name: f"{sum(line in have for line in lines)} of {len(lines)}" for name, lines in LINES.items()}
+    counts["C"] = f"{sum(have.issuperset(ids) for _, ids in clauses())} of {len(clauses())} clauses"
     departed, own = sum(row.departs for row in found), sum(row.own for row in found)
     return (f"{counts['requirements']} requirements, {counts['ambiguities']} ambiguities, " +
             ", ".join(f"{part} {counts[part]}" for part in "BCDE") +

@@ -117,7 +117,8 @@ TEST(a_choice_lists_what_may_be_chosen) {
          "llama_cpp, vllm, lm_studio, litellm, local); did you mean \"groq\"?"},
         {"[failover]\nmodels = [\"default\"]\non = [\"netwrok\", \"quota\"]\n",
          "f:3:7: Invalid value for failover.on[0]: \"netwrok\" (expected one of network, server, "
-         "rate_limited, quota, auth, no_model, overflow, content_filter); did you mean "
+         "rate_limited, quota, auth, no_model, overflow, content_filter, invalid_request); did you "
+         "mean "
          "\"network\"?"},
         {"[[strategy.instances]]\nid = \"s\"\ntype = \"tree\"\n",
          "f:3:8: Invalid value for strategy.instances[0].type: \"tree\" (expected one of cot, cod, "

@@ -152,6 +152,22 @@ TEST(descriptions_are_cut_at_a_character) {
     becomes(schema, want);
 }
 
+TEST(a_tools_description_has_at_most_1024_bytes) {
+    char words[1500];
+    spec s;
+    memset(words, 'w', sizeof words);
+    words[sizeof words - 1] = '\0';
+    (void)snprintf(built, sizeof built,
+                   "{\"openapi\":\"3.0.0\",\"paths\":{\"/a\":{\"get\":{\"operationId\":\"a\","
+                   "\"description\":\"%s\",\"responses\":{}}}}}",
+                   words);
+    spec_open(&s, NULL, built);
+    REQUIRE(CHECK_EQ_INT(s.tools.count, 1));
+    CHECK_EQ_INT(strlen(s.tools.tools[0].description), 1007);
+    CHECK_EQ_STR(s.tools.tools[0].description + 1000, "wwww...");
+    spec_close(&s);
+}
+
 /* ---- references ---- */
 
 TEST(references_become_definitions) {
@@ -456,6 +472,7 @@ TEST_MAIN(TEST_ENTRY(types_and_nulls), TEST_ENTRY(bounds_of_both_versions),
           TEST_ENTRY(properties_that_are_only_read_are_left_out),
           TEST_ENTRY(examples_and_defaults_go_on_when_they_are_short),
           TEST_ENTRY(descriptions_are_cut_at_a_character),
+          TEST_ENTRY(a_tools_description_has_at_most_1024_bytes),
           TEST_ENTRY(references_become_definitions),
           TEST_ENTRY(a_reference_with_keywords_beside_it_joins_allof_in_3_1),
           TEST_ENTRY(circles_that_every_value_must_go_round_are_cut),

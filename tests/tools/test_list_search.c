@@ -67,6 +67,20 @@ TEST(a_listing_says_how_many_ignored_entries_it_left_out) {
     calls_close(&c);
 }
 
+TEST(what_is_never_wanted_is_left_out_at_any_depth_and_so_is_what_an_ignore_file_names) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    calls_mkdir(&c, "src/target");
+    calls_mkdir(&c, "src/deep/.git");
+    calls_put(&c, "src/target/out.o", "");
+    calls_put(&c, "src/deep/.git/HEAD", "");
+    calls_put(&c, ".ignore", "*.txt\nmain.c\n");
+    check_call(&c, "list_files", "{}", false, ".hidden\n.ignore\na.c\nsrc/deep/x.h\n\n(4 files)",
+               "{\"total\":4,\"truncated\":false}");
+    calls_close(&c);
+}
+
 TEST(no_files_is_said_and_no_error) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
@@ -437,19 +451,59 @@ TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
     calls_close(&c);
 }
 
-TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
-          TEST_ENTRY(a_listing_says_how_many_ignored_entries_it_left_out),
-          TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
-          TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
-          TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
-          TEST_ENTRY(names_forge_no_entries_and_say_nothing_to_a_terminal),
-          TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
-          TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
-          TEST_ENTRY(a_notice_about_a_binary_file_makes_no_line), TEST_ENTRY(rg_finds_lines),
-          TEST_ENTRY(grep_finds_the_same_lines_where_the_host_wants_it),
-          TEST_ENTRY(our_own_engine_finds_the_same_lines_where_there_is_no_rg),
-          TEST_ENTRY(a_program_that_the_host_wants_and_that_is_not_there_is_named),
-          TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
-          TEST_ENTRY(a_search_stays_inside_the_workspace),
-          TEST_ENTRY(a_search_that_takes_too_long_is_ended),
-          TEST_ENTRY(cancelling_a_search_or_a_listing_leaves_nothing))
+/* One call that is aborted after some steps: it says so, and all that it had opened is closed. */
+static void cancelled_at(const char *tool, const char *arguments, int steps) {
+    calls c;
+    int before, after;
+    REQUIRE(calls_open(&c, NULL));
+    CHECK(put_links(&c, 5000));
+    before = open(".", O_RDONLY);
+    calls_begin(&c, tool, arguments);
+    calls_go_on(&c, steps);
+    CHECK(!c.ended);
+    CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Cancelled");
+    CHECK(c.is_error);
+    (void)close(before);
+    after = open(".", O_RDONLY); /* the lowest number that is free */
+    CHECK_EQ_INT(after, before);
+    (void)close(after);
+    calls_close(&c);
+}
+
+TEST(a_listing_that_is_cancelled_says_so_and_closes_what_it_had_open) {
+    int steps;
+    for (steps = 1; steps <= 3; steps++) cancelled_at("list_files", "{}", steps);
+}
+
+TEST(a_search_without_rg_that_is_cancelled_says_so_and_closes_what_it_had_open) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    use_path(&c, true); /* no rg: phi's own engine */
+    cancelled_at("search", "{\"pattern\":\"x\"}", 1);
+    use_path(&c, false);
+    calls_close(&c);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
+    TEST_ENTRY(a_listing_says_how_many_ignored_entries_it_left_out),
+    TEST_ENTRY(what_is_never_wanted_is_left_out_at_any_depth_and_so_is_what_an_ignore_file_names),
+    TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
+    TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
+    TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
+    TEST_ENTRY(names_forge_no_entries_and_say_nothing_to_a_terminal),
+    TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
+    TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
+    TEST_ENTRY(a_notice_about_a_binary_file_makes_no_line), TEST_ENTRY(rg_finds_lines),
+    TEST_ENTRY(grep_finds_the_same_lines_where_the_host_wants_it),
+    TEST_ENTRY(our_own_engine_finds_the_same_lines_where_there_is_no_rg),
+    TEST_ENTRY(a_program_that_the_host_wants_and_that_is_not_there_is_named),
+    TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
+    TEST_ENTRY(a_search_stays_inside_the_workspace),
+    TEST_ENTRY(a_search_that_takes_too_long_is_ended),
+    TEST_ENTRY(cancelling_a_search_or_a_listing_leaves_nothing),
+    TEST_ENTRY(a_listing_that_is_cancelled_says_so_and_closes_what_it_had_open),
+    TEST_ENTRY(a_search_without_rg_that_is_cancelled_says_so_and_closes_what_it_had_open))
