@@ -24,7 +24,8 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
            phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
            phi__permissions_text(arena, &rule->argument) &&
            phi__permissions_text(arena, &rule->matches) &&
-           phi__permissions_text(arena, &rule->reason);
+           phi__permissions_text(arena, &rule->reason) &&
+           phi__permissions_text(arena, &rule->options);
 }
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
