@@ -462,6 +462,13 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
 
 /* ---- for other files ---- */
 
+/* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
+static bool phi__rules_one_call(const phi_permission_rule *rule) {
+    return phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
+           rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
+           rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
+}
+
 /* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
    is asked about. */
 static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
@@ -482,20 +489,23 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
+    bool settled = false; /* by a rule on this very call */
     size_t i;
     *which = NULL;
     for (i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        if (*which != NULL && rule->verdict != PHI_PERMISSION_DENY &&
-            strictest == PHI_PERMISSION_ASK)
+        bool one = phi__rules_one_call(rule);
+        if (rule->verdict != PHI_PERMISSION_DENY && !one &&
+            (settled || (*which != NULL && strictest == PHI_PERMISSION_ASK)))
             continue;
         if (!phi__rules_says(subject, rule, &verdict)) continue;
-        if (*which != NULL && verdict != PHI_PERMISSION_DENY && strictest == PHI_PERMISSION_ASK)
-            continue;
-        if (*which == NULL || verdict != PHI_PERMISSION_ALLOW) {
+        if (settled && verdict != PHI_PERMISSION_DENY) continue;
+        if (*which == NULL || one || verdict == PHI_PERMISSION_DENY ||
+            (verdict == PHI_PERMISSION_ASK && strictest == PHI_PERMISSION_ALLOW)) {
             *which = rule;
             strictest = verdict;
         }
+        settled = settled || one;
         if (verdict == PHI_PERMISSION_DENY) break;
     }
     return strictest;

@@ -234,6 +234,16 @@ PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
     return false;
 }
 
+PHI__FN bool phi__wildcard_literal(phi_str pattern) {
+    size_t i;
+    for (i = 0; i < pattern.len; i++) {
+        if (strchr("*?|[", pattern.at[i]) == NULL) continue;
+        if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
+        i += 2;
+    }
+    return true;
+}
+
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
     size_t i;
     for (i = 0; i < text.len; i++) {

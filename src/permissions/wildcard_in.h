@@ -18,6 +18,8 @@ PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob);
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
 /* The words of a pattern, likewise. */
 PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
+PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
