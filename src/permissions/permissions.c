@@ -87,6 +87,8 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     phi__buf_text(why, ": ");
     if (part->rule == NULL)
         phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else if (part->subject->overlong)
+        phi__buf_text(why, "its path is longer than 4,095 bytes, as no file's is");
     else
         phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
     return PHI_OK;

@@ -123,7 +123,10 @@ static bool phi__rules_path_of_word(phi__rules_subject *subject, const phi_permi
     bool fold = !negative && !phi__rules_allows(rule);
     bool glob = fold && subject->may && !known && phi__rules_holds(path, "*?[");
     phi__buf resolved;
-    if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
+    if (path.len > PHI__RULES_PATH_MOST) { /* a shell finds no such file; a tool may shorten it */
+        subject->overlong = subject->command == NULL && !phi__rules_allows(rule);
+        return subject->overlong;
+    }
     if (negative) pattern = phi__rules_after(pattern, 1);
     phi__buf_init(&resolved, subject->memory);
     phi__rules_resolve(subject, path, &resolved);

@@ -19,9 +19,10 @@ typedef struct phi__rules_subject {
     bool line;                         /* a shell's line as a whole, which is not known */
     bool file, writes;                 /* a redirection: */
     phi__shell_word path;
-    bool lost;    /* no memory */
-    bool may;     /* a pattern of the shell matches where one of its files may be the rule's */
-    size_t tries; /* parts of words that were compared with paths */
+    bool lost;     /* no memory */
+    bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
+    bool overlong; /* a rule matches because its path is one that no file has */
+    size_t tries;  /* parts of words that were compared with paths */
     phi_memory *memory;
 } phi__rules_subject;
 

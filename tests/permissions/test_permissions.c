@@ -129,6 +129,23 @@ TEST(paths_that_no_file_has_are_never_allowed_and_always_denied) {
     CHECK_EQ_INT(by(&rule, 1, "read_file", arguments), DENY);
 }
 
+TEST(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path) {
+    phi_permissions *p = make(NULL);
+    char arguments[6000];
+    size_t i, at = (size_t)snprintf(arguments, sizeof arguments, "{\"file\":\"");
+    phi_str why;
+    for (i = 0; i < 4096; i++) arguments[at++] = 'a';
+    (void)snprintf(arguments + at, sizeof arguments - at, "\"}");
+    CHECK_EQ_INT(phi_permissions_check(p, PHI__LIT("read_file"), phi_str_of(arguments), &why),
+                 DENY);
+    CHECK_STR(why, "denied: read_file: its path is longer than 4,095 bytes, as no file's is");
+    at = (size_t)snprintf(arguments, sizeof arguments, "{\"command\":\"git commit -m ");
+    for (i = 0; i < 4096; i++) arguments[at++] = 'a';
+    (void)snprintf(arguments + at, sizeof arguments - at, "\"}");
+    CHECK_EQ_INT(check(p, "bash", arguments), ASK);
+    phi_permissions_free(p);
+}
+
 TEST(a_rule_may_name_the_argument_that_is_the_path) {
     phi_permission_rule rule;
     memset(&rule, 0, sizeof rule);
@@ -984,6 +1001,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(tools_match_by_name_with_wildcards_and_alternatives),
           TEST_ENTRY(files_match_by_path_inside_and_outside_of_the_workspace),
           TEST_ENTRY(paths_that_no_file_has_are_never_allowed_and_always_denied),
+          TEST_ENTRY(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path),
           TEST_ENTRY(a_rule_may_name_the_argument_that_is_the_path),
           TEST_ENTRY(what_a_program_was_told_does_not_count_for_the_next),
           TEST_ENTRY(rules_are_copied),
