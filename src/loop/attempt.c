@@ -199,6 +199,22 @@ static bool phi__attempt_note_secrets(phi__run *run) {
     return !secrets->failed;
 }
 
+static void phi__attempt_hide_text(phi__run *run, phi_str text, phi__secret_text kind) {
+    char *at = (char *)(uintptr_t)text.at; /* the thread's own copy */
+    if (text.len > 0) (void)phi__secret_hide(&run->attempt.secrets, at, text.len, kind);
+}
+
+PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result) {
+    size_t i;
+    if (result == NULL) return NULL;
+    phi__secret_add_key(&run->attempt.secrets, phi_str_of(run->agent->desc.model.api_key));
+    if (run->attempt.secrets.failed) return NULL;
+    for (i = 0; i < result->content_count; i++)
+        phi__attempt_hide_text(run, result->content[i].text, PHI__SECRET_BYTES);
+    phi__attempt_hide_text(run, result->details, PHI__SECRET_JSON);
+    return result;
+}
+
 static phi__state phi__attempt_open_provider(phi__run *run) {
     phi_failure failure;
     phi_status status;

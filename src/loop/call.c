@@ -125,7 +125,7 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     phi__events_stamp(call->run, &message);
-    return phi__append_keep(call->run->agent->thread, &message);
+    return phi__attempt_hide(call->run, phi__append_keep(call->run->agent->thread, &message));
 }
 
 /* A result of one text block, which is the caller's. */

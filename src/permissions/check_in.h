@@ -24,7 +24,7 @@ struct phi_permissions {
 typedef struct phi__check_part {
     phi_permission verdict;
     const phi_permission_rule *rule; /* NULL: none matches */
-    const phi__rules_subject *subject;
+    phi__rules_subject *subject;
 } phi__check_part;
 
 /* Calls `each` for every part of a call: the call itself, or each command and each file of a

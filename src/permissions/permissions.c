@@ -24,7 +24,8 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
            phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
            phi__permissions_text(arena, &rule->argument) &&
            phi__permissions_text(arena, &rule->matches) &&
-           phi__permissions_text(arena, &rule->reason);
+           phi__permissions_text(arena, &rule->reason) &&
+           phi__permissions_text(arena, &rule->options);
 }
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
@@ -86,6 +87,8 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     phi__buf_text(why, ": ");
     if (part->rule == NULL)
         phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else if (part->subject->overlong)
+        phi__buf_text(why, "its path is longer than 4,095 bytes, as no file's is");
     else
         phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
     return PHI_OK;

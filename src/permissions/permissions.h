@@ -48,7 +48,8 @@ typedef struct phi_permission_rule {
        is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
        /usr/bin, and no command with variables set before it; others in every directory. */
     const char *command;
-    const char *with;    /* words, of each of which one must be there; -r also finds -fr */
+    /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
+    const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
     const char *piped;   /* names of programs: the output of one goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
@@ -59,6 +60,10 @@ typedef struct phi_permission_rule {
     const char *argument; /* a member of the arguments, for `matches` */
     const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
     const char *reason;   /* for the model and the person who is asked */
+    /* Of a command: the options that it may have, one alternative each, and no other; "" allows
+       none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
+       be there that the shell could make an option of ($NAME, *.c; not a*.c). */
+    const char *options;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {

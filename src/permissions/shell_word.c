@@ -255,6 +255,17 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         p->at++;
 }
 
+/* A variable that most likely holds a secret: OPENAI_API_KEY, db_password... */
+static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
+    static const char *const parts[] = {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
+    const char *to = from;
+    size_t i;
+    while (to < p->end && phi__shell_word_name(*to)) to++;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(phi__str(from, (size_t)(to - from)), 0, parts[i]) != SIZE_MAX)
+            phi__shell_word_doubt(p, "a variable with the name of a key or a password");
+}
+
 /* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
    text of a value (as arithmetic, as a name, as a prompt), or assign. */
 static bool phi__shell_word_parameter(const phi__shell_parser *p) {
@@ -282,6 +293,7 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "commands in \"${ ...; }\"");
         return;
     }
+    phi__shell_word_secret(p, p->at + (c == '#' ? 1 : 0));
     if (!phi__shell_word_parameter(p))
         phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
     if (!phi__shell_word_down(p)) return;
@@ -348,9 +360,10 @@ static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "\"$[\", or a $ at the end of a continued line");
     else if (next >= '0' && next <= '9')
         p->at++;
-    else if (phi__shell_word_name(next))
+    else if (phi__shell_word_name(next)) {
+        phi__shell_word_secret(p, p->at);
         while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
-    else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
+    } else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
         p->at++;
 }
 

@@ -246,28 +246,129 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
     return phi__wrappers_eval(w, first, first + 1);
 }
 
-/* Each -exec of a find, up to its ";" or "+". */
+/* ---- find ---- */
+
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find that are told apart */
+
+static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
+    for (; *texts != NULL; texts++)
+        if (phi__wrappers_is(word, *texts)) return true;
+    return false;
+}
+
+/* Where the expression begins, behind the directories. *count: how many these are, from *from. */
+static size_t phi__wrappers_starts(const phi__shell_command *c, size_t *from, size_t *count) {
+    size_t i = 1;
+    while (i < c->count && c->words[i].known && phi__str_starts(c->words[i].text, "-") &&
+           c->words[i].text.len == 2 && strchr("HLP", c->words[i].text.at[1]) != NULL)
+        i++;
+    *from = i;
+    while (i < c->count && !phi__str_starts(c->words[i].text, "-") &&
+           !phi__wrappers_is(&c->words[i], "(") && !phi__wrappers_is(&c->words[i], "!"))
+        i++;
+    *count = i - *from;
+    return i;
+}
+
+/* The pattern that all names match when the word at `exec` is reached; "": it is not certain. */
+static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, size_t exec) {
+    static const char *const pairs[] = {"-type", "-maxdepth", "-mindepth", "-size", "-mtime", NULL};
+    static const char *const names[] = {"-name", "-iname", NULL};
+    static const char *const others[] = {"-o", "-or", ",", NULL};
+    size_t i = begin, k;
+    while (i + 1 < exec && phi__wrappers_one_of(&c->words[i], pairs)) i += 2;
+    if (i + 1 >= exec || !phi__wrappers_one_of(&c->words[i], names) || !c->words[i + 1].known)
+        return phi__str("", 0);
+    for (k = i + 2; k < exec; k++)
+        if (!c->words[k].known || phi__wrappers_one_of(&c->words[k], others))
+            return phi__str("", 0);
+    return c->words[i + 1].text;
+}
+
+/* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
+   with matches a dot, too. */
+static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
+                                phi__shell_word *out) {
+    phi__buf text;
+    bool good;
+    memset(out, 0, sizeof *out);
+    phi__buf_init(&text, w->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, below ? "/**" : "/");
+    if (below && names.len > 0) phi__buf_char(&text, '/');
+    if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
+    phi__buf_add_str(&text, names);
+    good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
+    phi__buf_free(&text);
+    return good;
+}
+
+/* The files that find may put in place of {}: two patterns for each directory. */
+static phi_status phi__wrappers_all_found(const phi__wrapping *w, phi_str names,
+                                          phi__shell_word *found, size_t *count) {
+    size_t from, starts, i, n = 0;
+    (void)phi__wrappers_starts(&w->command, &from, &starts);
+    for (i = 0; i < starts || i == 0; i++) {
+        phi_str start = PHI__LIT(".");
+        if (starts > PHI__WRAPPERS_STARTS_MOST) start = phi__str("", 0); /* anywhere */
+        if (starts > 0 && starts <= PHI__WRAPPERS_STARTS_MOST)
+            start = w->command.words[from + i].text;
+        if (!phi__wrappers_found(w, start, names, false, &found[n++]) ||
+            !phi__wrappers_found(w, start, names, true, &found[n++]))
+            return PHI_NO_MEMORY;
+        if (start.len == 0) break;
+    }
+    *count = n;
+    return PHI_OK;
+}
+
+/* A command of an -exec, with the files that find may put in place of each {}. */
+static phi_status phi__wrappers_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
+    phi__shell_command old = w->command;
+    phi__shell_word found[2 * PHI__WRAPPERS_STARTS_MOST], *words;
+    size_t count, i, k, n = 0, most = end - exec - 1;
+    phi_status status =
+        phi__wrappers_all_found(w, phi__wrappers_names(&old, begin, exec), found, &count);
+    if (status != PHI_OK) return status;
+    if (phi__add(w->out->words, phi__mul(most, count)) > PHI__SHELL_WORDS_MOST) {
+        phi__wrappers_unknown(w, "it has too many words");
+        return PHI_OK;
+    }
+    words = (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(most * count, sizeof *words));
+    if (words == NULL) return PHI_NO_MEMORY;
+    for (i = exec + 1; i < end; i++) {
+        bool all = phi__wrappers_is(&old.words[i], "{}");
+        for (k = 0; k < (all ? count : 1); k++) words[n++] = all ? found[k] : old.words[i];
+        /* a file's name in the midst of a text may be a command */
+        if (!all && phi__str_find(old.words[i].text, 0, "{}") != SIZE_MAX)
+            words[n - 1].known = false;
+    }
+    w->out->words += n;
+    w->command.words = words;
+    w->command.count = n;
+    status = phi__wrappers_words(w, 0, n, 0);
+    w->command = old;
+    return status;
+}
+
+/* Each -exec of a find, up to its ";" or "+". A + ends it behind {} only; in busybox, anywhere.
+   What stands behind is looked at again, for the word may be the value of another test. */
 static phi_status phi__wrappers_find(phi__wrapping *w) {
-    size_t i, k;
-    for (i = 1; i < w->command.count; i++) {
-        const phi__shell_word *word = &w->command.words[i];
-        phi_status status;
-        if (!phi__wrappers_is(word, "-exec") && !phi__wrappers_is(word, "-execdir") &&
-            !phi__wrappers_is(word, "-ok") && !phi__wrappers_is(word, "-okdir"))
-            continue;
-        for (k = i + 1; k < w->command.count; k++) {
-            if (phi__wrappers_is(&w->command.words[k], ";")) break;
-            if (phi__wrappers_is(&w->command.words[k], "+") &&
-                phi__wrappers_is(&w->command.words[k - 1], "{}"))
-                break;
-            /* a file's name in the midst of a text may be a command */
-            if (!phi__wrappers_is(&w->command.words[k], "{}") &&
-                phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
-                w->command.words[k].known = false;
+    static const char *const here[] = {"-exec", "-ok", NULL};
+    static const char *const there[] = {"-execdir", "-okdir", NULL};
+    const phi__shell_command *c = &w->command;
+    size_t i, k, from, starts, begin = phi__wrappers_starts(c, &from, &starts);
+    for (i = 1; i < c->count; i++) {
+        bool moved = phi__wrappers_one_of(&c->words[i], there), ended = false;
+        if (!moved && !phi__wrappers_one_of(&c->words[i], here)) continue;
+        if (moved) w->out->moved = true;
+        for (k = i + 1; !ended; k++) {
+            bool plus = k < c->count && phi__wrappers_is(&c->words[k], "+");
+            ended = k == c->count || phi__wrappers_is(&c->words[k], ";") ||
+                    (plus && k > i + 1 && phi__wrappers_is(&c->words[k - 1], "{}"));
+            if ((ended || plus) && k > i + 1 && phi__wrappers_exec(w, begin, i, k) != PHI_OK)
+                return PHI_NO_MEMORY;
         }
-        status = phi__wrappers_words(w, i + 1, k, i + 1);
-        if (status != PHI_OK) return status;
-        i = k;
     }
     return PHI_OK;
 }

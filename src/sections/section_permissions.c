@@ -47,7 +47,8 @@ static const phi__config_choice phi__section_permissions_verdicts[] = {
 typedef struct phi__section_permissions_rule {
     uint64_t set;
     int verdict;
-    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason;
+    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
+        *options;
 } phi__section_permissions_rule;
 
 #define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
@@ -67,7 +68,8 @@ static const phi__config_field phi__section_permissions_rule_fields[] = {
     PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
     PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
     PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
-    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked.")};
+    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked."),
+    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other.")};
 
 static const phi__config_table phi__section_permissions_rule_is = {
     "permissions.rules",
@@ -149,6 +151,7 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
         rules[i].host = r.host;
         rules[i].argument = r.argument;
         rules[i].matches = r.matches;
+        rules[i].options = r.options;
         rules[i++].reason = r.reason;
     }
     s->rules.rules = rules;

@@ -8,6 +8,7 @@
 #include "tools/deny_in.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
@@ -156,8 +157,23 @@ static void phi__bash_late(phi__timer *timer) {
 
 /* ---- the beginning ---- */
 
+/* Variables that make git take no directory for a repository because of the files in it: its
+   configuration names programs. They come behind those that the host's environment sets. */
+static void phi__bash_git(char words[3][48], const char *env[4]) {
+    const char *given = getenv("GIT_CONFIG_COUNT");
+    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
+    int i;
+    if (n > 9999) n = 0;
+    (void)snprintf(words[0], 48, "GIT_CONFIG_COUNT=%lu", n + 1);
+    (void)snprintf(words[1], 48, "GIT_CONFIG_KEY_%lu=safe.bareRepository", n);
+    (void)snprintf(words[2], 48, "GIT_CONFIG_VALUE_%lu=explicit", n);
+    for (i = 0; i < 3; i++) env[i] = words[i];
+    env[3] = NULL;
+}
+
 static void phi__bash_spawn(phi__bash *bash) {
-    const char *argv[4];
+    const char *argv[4], *env[4];
+    char git[3][48];
     char words[160];
     phi__process_desc desc;
     phi_status status;
@@ -167,6 +183,10 @@ static void phi__bash_spawn(phi__bash *bash) {
     argv[3] = NULL;
     memset(&desc, 0, sizeof desc);
     desc.argv = argv;
+    phi__bash_git(git, env);
+    desc.env = env;
+    desc.hide_keys = true;
+    desc.keep_keys = bash->job.set->desc.keep_keys;
     desc.cwd = bash->job.set->desc.workspace;
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;

@@ -62,7 +62,10 @@ typedef struct phi_tools_desc {
     /* Called before a command runs; false: it does not run (default: none). A dialog that takes
        longer than a frame needs a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data;            /* of confirm_fn */
+    void *user_data; /* of confirm_fn */
+    /* NULL-ended names of the host's variables that commands get although they look like keys
+       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    const char *const *keep_keys;
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */

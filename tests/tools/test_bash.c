@@ -33,6 +33,45 @@ TEST(commands_run_in_the_workspace) {
     calls_close(&c);
 }
 
+TEST(keys_are_not_in_a_commands_environment_unless_the_host_lists_them) {
+    static const char *const kept[] = {"PHI_TEST_TOKEN", NULL};
+    static const char line[] =
+        "{\"command\":\"echo a=$PHI_TEST_API_KEY b=$PHI_TEST_TOKEN c=$PHI_TEST_PLAIN\"}";
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    CHECK_EQ_INT(setenv("PHI_TEST_API_KEY", "one", 1), 0);
+    CHECK_EQ_INT(setenv("PHI_TEST_TOKEN", "two", 1), 0);
+    CHECK_EQ_INT(setenv("PHI_TEST_PLAIN", "three", 1), 0);
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", line, false, "Exit code: 0\na= b= c=three\n", NULL);
+    calls_close(&c);
+    desc.keep_keys = kept;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", line, false, "Exit code: 0\na= b=two c=three\n", NULL);
+    calls_close(&c);
+    (void)unsetenv("PHI_TEST_API_KEY");
+    (void)unsetenv("PHI_TEST_TOKEN");
+    (void)unsetenv("PHI_TEST_PLAIN");
+}
+
+TEST(git_takes_no_directory_that_only_looks_like_a_repository_for_one) {
+    static const char line[] =
+        "{\"command\":\"git config --get safe.bareRepository; git config --get phi.test\"}";
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", line, false, "Exit code: 1\nexplicit\n", NULL);
+    calls_close(&c);
+    CHECK_EQ_INT(setenv("GIT_CONFIG_COUNT", "1", 1), 0);
+    CHECK_EQ_INT(setenv("GIT_CONFIG_KEY_0", "phi.test", 1), 0);
+    CHECK_EQ_INT(setenv("GIT_CONFIG_VALUE_0", "kept", 1), 0);
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", line, false, "Exit code: 0\nexplicit\nkept\n", NULL);
+    calls_close(&c);
+    (void)unsetenv("GIT_CONFIG_COUNT");
+    (void)unsetenv("GIT_CONFIG_KEY_0");
+    (void)unsetenv("GIT_CONFIG_VALUE_0");
+}
+
 TEST(output_is_told_while_the_command_runs_at_most_once_a_step) {
     int told, left = 10000;
     calls c;
@@ -384,6 +423,8 @@ TEST(updates_wait_for_a_host_that_does_not_look_and_none_is_lost) {
 TEST_MAIN(TEST_ENTRY(output_is_given_behind_the_exit_code),
           TEST_ENTRY(another_exit_code_is_a_result_and_no_error),
           TEST_ENTRY(commands_run_in_the_workspace),
+          TEST_ENTRY(keys_are_not_in_a_commands_environment_unless_the_host_lists_them),
+          TEST_ENTRY(git_takes_no_directory_that_only_looks_like_a_repository_for_one),
           TEST_ENTRY(output_is_told_while_the_command_runs_at_most_once_a_step),
           TEST_ENTRY(a_character_that_comes_in_two_pieces_is_told_in_one),
           TEST_ENTRY(each_stream_is_cut_at_its_limit_between_characters),
