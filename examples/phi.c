@@ -308,7 +308,7 @@ static void add_line(app *a, text *line, style how, const text *words) {
 static int draw_above(app *a, text *lines, int most) {
     text rows = {NULL, 0, 0}, row = {NULL, 0, 0}, below[LIVE_ROWS + 1];
     int n, i;
-    if (most > QUESTION_ROWS) most = QUESTION_ROWS;
+    most = most < 1 ? 1 : most > QUESTION_ROWS ? QUESTION_ROWS : most;
     memset(below, 0, sizeof below);
     n = a->q.asking ? question_rows(&a->q, a->screen.columns, most, &rows)
                     : live_rows(&a->live, a->screen.columns, most / 2, below);

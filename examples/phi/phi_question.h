@@ -28,8 +28,8 @@ typedef struct question {
     text head, body, why, rules; /* safe to show, in lines */
     text rows, rule_rows;        /* the body and the rules in rows of so many columns */
     int columns;
-    uint64_t shown_ms, key_ms;
-    char key; /* waits to be followed by nothing; 0: none */
+    uint64_t shown_ms, key_ms, last_ms; /* last: of any key */
+    char key;                           /* waits to be followed by nothing; 0: none */
 } question;
 
 /* What is asked, and below it a rule a line; head and rules are those of the item's kind. */
@@ -157,14 +157,16 @@ static inline void question_shown(question *q) { q->shown_ms = keys_now_ms(); }
    not get it. */
 static inline bool question_press(question *q, int key, const char *character, bool pasted,
                                   const char *line, char *answer) {
-    bool early = keys_now_ms() - q->shown_ms <= QUESTION_MS, empty = line[0] == '\0';
+    bool early = keys_now_ms() - q->last_ms <= QUESTION_MS, empty = line[0] == '\0';
+    bool unread = keys_now_ms() - q->shown_ms <= QUESTION_MS;
     bool writes = key == KEY_TEXT || key == KEY_NEWLINE || key == KEY_ENTER;
     *answer = q->key = 0;
-    if (early) return empty && writes; /* typed before it could be read */
+    q->last_ms = keys_now_ms();
+    if (unread) return empty && writes; /* typed before it could be read */
     if (empty) q->open = true;
-    if (key == KEY_TEXT && empty && !pasted && question_answer(q, character) != 0) {
+    if (key == KEY_TEXT && empty && !early && !pasted && question_answer(q, character) != 0) {
         q->key = character[0];
-        q->key_ms = keys_now_ms();
+        q->key_ms = q->last_ms;
     }
     if (key != KEY_ENTER || !q->open) return false;
     *answer = question_answer(q, line);

@@ -143,13 +143,13 @@ static inline bool trust_ask(const trust *t, int columns, typed *in) {
     char word[64] = "";
     int got = 0;
     marked_wrap(&rows, &t->shown, columns);
+    (void)tcflush(0, TCIFLUSH); /* typed before it was shown */
     (void)fprintf(stderr, "./phi.toml is used for the first time as it is now. It says:\n%s\n",
                   rows.at);
     if (t->unknown_address)
         (void)fputs("It gets no keys: you have not named that server.\n", stderr);
     (void)fputs("It may start programs, allow calls and send what you type. Trust it? yes or no: ",
                 stderr);
-    (void)tcflush(0, TCIFLUSH);
     while (got == 0 && !keys_signal) {
         struct pollfd terminal = {0, POLLIN, 0};
         (void)poll(&terminal, 1, 200);

@@ -141,7 +141,13 @@ class Screen(test_phi.Tmux):
         self.wait_for(r"^>$")
         self.type("y", "BSpace")
         self.assertRegex(self.settled(), r"(?m)^>$")
-        self.assertFalse(self.has("one.txt"))
+        for keys in (("y", "C-@"), ("-l", "\u200by"), ("-l", "\x01y")):  # it did not come alone
+            self.type(*keys)
+            self.settled(0.5)
+            self.assertFalse(self.has("one.txt"))
+            self.type("C-u")
+            self.wait_for(r"^>$")
+            time.sleep(0.3)
         self.type("y")
         self.wait_for(r"\* bash touch one.txt")
 
