@@ -104,8 +104,11 @@ typedef struct phi_hook {
     bool ask_again;
     bool quiet;            /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
     uint32_t round;        /* in: how often the hook has waited with ask_again for this answer */
-    phi_str source;        /* QUESTION: who asks: the name of a server */
+    /* QUESTION: who asks: the name of a server. BEFORE_TOOL: phi_tool.source, or empty */
+    phi_str source;
     phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
+    /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: whose rules ask */
+    struct phi_permissions *permissions;
 } phi_hook;
 
 /* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
@@ -158,7 +161,7 @@ typedef struct phi_pending_item {
     phi_agent payer;   /* BUDGET: to call phi_budget_raise for: this agent, or one above it */
     bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
-    phi_str source, question_kind; /* of a question: as of phi_hook */
+    phi_str source, question_kind; /* of a question, or a tool call: as of phi_hook */
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,

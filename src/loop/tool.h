@@ -106,6 +106,9 @@ typedef struct phi_tool {
     /* ... where the definitions of all such tools exceed phi_agent_desc.defer_percent. Tools of MCP
        servers and of OpenAPI documents have it. */
     bool may_defer;
+    /* Who brings the tool, for rules of permissions: the name of an MCP server, "openapi" (default:
+       the host itself). Borrowed until the agent is freed. */
+    const char *source;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

@@ -292,7 +292,8 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.scope = scope;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
+                              phi__always_part, &a);
     if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
