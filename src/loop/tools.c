@@ -278,6 +278,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
                phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
+    if (call->tool != NULL) hook.source = phi_str_of(call->tool->source);
     hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
