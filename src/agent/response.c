@@ -100,6 +100,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     order.waits_ms = desc->decision_timeout_ms;
     order.extra = desc->extra;
     order.context = desc->tool_context;
+    order.metadata = desc->metadata;
     order.format = desc->format;
     order.has_temperature = desc->has_temperature;
     order.temperature = desc->temperature;
@@ -216,7 +217,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
     return phi__error(agent->rt, PHI_BAD_ARG, "%s: tool_context is no JSON object", what);
 }
 
-/* Its format, its temperature, and the context of its tools. */
+/* Its format, its temperature, its metadata, and the context of its tools. */
 static phi_status phi__response_check_own(phi__agent *agent, const char *what,
                                           const phi_ask_desc *desc) {
     phi_status status = phi__agent_check_format(
@@ -226,6 +227,8 @@ static phi_status phi__response_check_own(phi__agent *agent, const char *what,
         !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
         status = phi__error(agent->rt, PHI_BAD_ARG, "%s: temperature %g: expected 0 to 100", what,
                             desc->temperature);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_json(agent->rt, what, "metadata", desc->metadata);
     return status == PHI_OK ? phi__response_check_context(agent, what, desc->tool_context) : status;
 }
 

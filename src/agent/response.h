@@ -89,6 +89,9 @@ typedef struct phi_ask_desc {
     /* JSON text of an object, which the tools of this run read with phi_call_context. Never sent.
        Copied; a snapshot of the run has it (default: none) */
     const char *tool_context;
+    /* JSON text about this run, for the host: in its AGENT_START, its LOOP_START entry and its
+       record. Never sent; copied (default: none) */
+    const char *metadata;
     /* of this run's answers; copied; a snapshot of the run has it (default: the agent's) */
     const phi_format *format;
     bool has_temperature; /* this run sends `temperature` (default: the agent's) */

@@ -39,6 +39,7 @@ typedef struct phi__run_order {
     uint32_t waits_ms;
     const char *extra; /* NULL: none */
     const char *context;
+    const char *metadata;
     const phi_format *format;
     bool has_temperature;
     double temperature;

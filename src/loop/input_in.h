@@ -72,6 +72,9 @@ PHI__FN bool phi__input_deliver(phi__run *run);
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
+/* PHI_BAD_ARG "what: name is no JSON", if it is none; NULL is good. */
+PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
+                                           const char *text);
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);

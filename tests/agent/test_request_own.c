@@ -2,6 +2,7 @@
    answers, and a context for its tools. */
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "record/recorder.h"
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/rig.h"
@@ -46,6 +47,7 @@ static phi_ask_desc own_desc(const phi_format *format) {
     desc.has_temperature = true;
     desc.temperature = 0.25;
     desc.tool_context = "{\"room\":7}";
+    desc.metadata = "{\"trace\":\"t1\"}";
     return desc;
 }
 
@@ -112,6 +114,57 @@ TEST(tools_read_the_context_of_their_run) {
     CHECK_STR(phi_call_context(s.call), ""); /* it is over */
     memset(&none, 0, sizeof none);
     CHECK_STR(phi_call_context(none), "");
+    rig_free(r);
+}
+
+/* A host's events, and their recorder. */
+static phi_session *recorded(rig *r) {
+    phi_recorder *recorder = phi_recorder_new(NULL);
+    phi_session *session;
+    phi_event ev;
+    bool on = true;
+    while (on) {
+        on = phi_step(rig_runtime(r), 0) > 0;
+        while (phi_next_event(rig_runtime(r), &ev)) phi_recorder_add(recorder, &ev);
+    }
+    phi_recorder_flush(recorder);
+    session = phi_recorder_drain(recorder);
+    phi_recorder_free(recorder);
+    return session;
+}
+
+TEST(the_metadata_of_a_run_is_in_its_event_its_entry_and_its_records) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    phi_response response;
+    phi_format format = gold();
+    phi_ask_desc desc = own_desc(&format);
+    phi_session *session, *of_thread = NULL;
+    phi_entry e;
+    char metadata[] = "{\"trace\":\"t1\"}";
+    desc.metadata = metadata;
+    rig_says(r, "{\"gold\":3}");
+    rig_says(r, "more");
+    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    metadata[10] = 'x'; /* copied */
+    session = recorded(r);
+    REQUIRE(session != NULL && session->loop_count == 1);
+    CHECK_STR(session->loops[0]->metadata, "{\"trace\":\"t1\"}");
+    CHECK(strstr(session->loops[0]->events[0].json.at, "\"metadata\":{\"trace\":\"t1\"}") != NULL);
+    phi_session_free(session);
+    REQUIRE(phi_thread_entry(phi_agent_thread(agent), 0, &e) == PHI_OK);
+    CHECK_STR(e.loop->metadata, "{\"trace\":\"t1\"}");
+    CHECK(strstr(rig_request(r, 0), "trace") == NULL); /* never sent */
+    CHECK_EQ_INT(phi_prompt(agent, "And?"), PHI_OK);   /* the next run has none */
+    session = recorded(r);
+    REQUIRE(session != NULL && session->loop_count == 1);
+    CHECK_EQ_INT(session->loops[0]->metadata.len, 0);
+    phi_session_free(session);
+    CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(agent), NULL, &of_thread), PHI_OK);
+    REQUIRE(of_thread != NULL && of_thread->loop_count == 2);
+    CHECK_STR(of_thread->loops[0]->metadata, "{\"trace\":\"t1\"}");
+    CHECK_EQ_INT(of_thread->loops[1]->metadata.len, 0);
+    phi_session_free(of_thread);
     rig_free(r);
 }
 
@@ -196,6 +249,11 @@ TEST(what_a_request_may_not_have_is_refused_by_name) {
         CHECK_EQ_STR(words, "phi_ask_with: tool_context is no JSON object");
     }
     desc = own_desc(&format);
+    desc.metadata = "{\"trace\":";
+    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_ask_with: metadata is no JSON");
+    desc = own_desc(&format);
     desc.temperature = -1;
     CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
@@ -237,6 +295,7 @@ TEST(each_allocation_may_fail) {
 
 TEST_MAIN(TEST_ENTRY(a_request_has_a_format_and_a_temperature_of_its_own_and_the_next_has_not),
           TEST_ENTRY(tools_read_the_context_of_their_run),
+          TEST_ENTRY(the_metadata_of_a_run_is_in_its_event_its_entry_and_its_records),
           TEST_ENTRY(a_strategys_calls_have_the_requests_temperature_and_their_tools_its_context),
           TEST_ENTRY(a_snapshot_of_the_run_has_all_three),
           TEST_ENTRY(what_a_request_may_not_have_is_refused_by_name),
