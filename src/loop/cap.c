@@ -142,12 +142,11 @@ static bool phi__cap_media(phi_arena *arena, phi_content *content, size_t count,
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
     uint32_t most = call->run->agent->desc.max_result_bytes;
     if (call->tool == NULL || call->tool->max_result_bytes == 0) return most;
-    return (uint32_t)phi__min(most,
-                              call->tool->max_result_bytes); /* PHI_UNLIMITED is the largest */
+    return (uint32_t)phi__min(most, call->tool->max_result_bytes); /* PHI_UNLIMITED: the largest */
 }
 
-/* *out: as much of the result as agent and tool allow, in the arena or borrowed. path: of the file with
-   all of it, or NULL. */
+/* *out: as much of the result as agent and tool allow, in the arena or borrowed. path: of the file
+   with all of it, or NULL. */
 static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_result *result,
                          const char *path, phi_tool_result *out) {
     uint32_t most = phi__cap_most(call);

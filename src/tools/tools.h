@@ -71,9 +71,9 @@ typedef struct phi_tools_desc {
     /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
        it): phi_tool.max_result_bytes of bash */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;         /* listed by list_files (default 200) */
-    uint32_t max_matches;       /* listed by search (default 50) */
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
     /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
