@@ -289,20 +289,21 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
     return PHI_NO_MEMORY;
 }
 
-/* Whether it is as small as its agent wants results. */
-static bool phi__call_fits(const phi_agent_desc *desc, const phi_tool_result *result) {
+/* True if the result is as small as its agent and its tool want it. */
+static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *result) {
+    uint32_t most_image = call->run->agent->desc.max_result_image_bytes;
     size_t texts = 0, i;
     for (i = 0; i < result->content_count; i++) {
         const phi_content *c = &result->content[i];
         if (c->kind == PHI_CONTENT_TEXT) texts += c->text.len;
-        if (phi__cap_too_large(c, desc->max_result_image_bytes)) return false;
+        if (phi__cap_too_large(c, most_image)) return false;
     }
-    return texts <= desc->max_result_bytes;
+    return texts <= phi__cap_most(call);
 }
 
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
-    if (phi__call_fits(&call->run->agent->desc, result)) return phi__call_give_whole(call, result);
+    if (phi__call_fits(call, result)) return phi__call_give_whole(call, result);
     phi__call_clear_timers(call); /* it has a result, so neither is its tool called again */
     phi__call_poll_remove(call);
     return phi__cap_begin(call, result, phi__call_give_whole);

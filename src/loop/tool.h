@@ -100,6 +100,9 @@ typedef struct phi_tool {
        (default: none) */
     const char *raw;
     const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
+    /* Of the texts of one result, as phi_agent_desc.max_result_bytes; the smaller of the two counts
+       (default: the agent's alone) */
+    uint32_t max_result_bytes;
     /* A request does not define the tool: the model knows its name, and loads the definition when
        it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
        own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */

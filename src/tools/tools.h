@@ -69,10 +69,14 @@ typedef struct phi_tools_desc {
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
-    uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;         /* listed by list_files (default 200) */
-    uint32_t max_matches;       /* listed by search (default 50) */
+    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    uint32_t max_output_bytes;
+    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
+       it): phi_tool.max_result_bytes of bash */
+    uint32_t max_bash_result_bytes;
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
     /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;

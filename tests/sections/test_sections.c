@@ -57,6 +57,27 @@ TEST(a_file_with_every_section_makes_an_agent_that_runs) {
     rig_free(r);
 }
 
+TEST(tool_settings_say_how_much_of_a_command_the_model_sees) {
+    static const char *const lines[] = {"", "[tool_settings]\nmax_bash_result_bytes = 100\n",
+                                        "[tool_settings]\nmax_bash_result_bytes = \"unlimited\"\n"};
+    static const uint32_t want[] = {32768, 100, PHI_UNLIMITED};
+    char text[300];
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        rig *r = rig_new();
+        phi_agent_desc d;
+        made m;
+        (void)snprintf(text, sizeof text, PROVIDER "[tools]\nenabled = [\"bash\"]\n%s", lines[i]);
+        REQUIRE(load(&m, r, text, NULL, NULL));
+        CHECK_EQ_STR(made_problems(&m), "");
+        d = made_desc(&m, NULL);
+        REQUIRE(CHECK_EQ_INT(d.tool_count, 1));
+        CHECK_EQ_INT(d.tools[0].max_result_bytes, want[i]);
+        made_free(&m);
+        rig_free(r);
+    }
+}
+
 TEST(check_only_finds_the_same_and_makes_nothing) {
     rig *r = rig_new();
     char *text = test_read_file(FULL, NULL);
@@ -512,6 +533,7 @@ TEST(a_file_with_errors_makes_no_agent_whatever_allocation_fails) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_file_with_every_section_makes_an_agent_that_runs),
+          TEST_ENTRY(tool_settings_say_how_much_of_a_command_the_model_sees),
           TEST_ENTRY(check_only_finds_the_same_and_makes_nothing),
           TEST_ENTRY(mistakes_of_sections_have_words),
           TEST_ENTRY(a_workspace_that_cannot_be_resolved_is_reported_where_it_is_named),
