@@ -2,7 +2,8 @@
 """Reads docs/conformance.md and says what its rows prove; exit 1 where a row or a line is missing.
 
 A row: | id | what holds | departure or note | files below tests/ | `test`, `test` |
-Ids: REQ-001 to REQ-221, AMB-001 to AMB-003, B-n, C-n.m, D-n, E-page.n, INV-n.
+Ids: REQ-001 to REQ-221, AMB-001 to AMB-003, B-n, C-n.m, D-n, E-page.n, INV-n; of the documents on threads and
+strategies SI-n, TP-n, TI-n, MT-n, TS-n.
 
 Lines of part C have several clauses. scripts/conformance_clauses.txt lists them, each with the rows that prove it: a
 clause without a row is missing, though its line has others.
@@ -16,18 +17,22 @@ ROW = re.compile(r"^\| ([A-Z]+-[\w.]+) \| ((?:[^|]|\\\|)+?) \| ((?:[^|]|\\\|)*?)
                  r"(\w+/\w+(?:, \w+/\w+)*) \| (`\w+`(?:, `\w+`)*) \|$")
 # Where something else holds on purpose, the text begins with the place that says so, or with phi's own reason; all
 # else is a note.
-SOURCE = re.compile(r"^(?:Design|Demand|Issue|[RWBCD]) [\d.]+\b")
+SOURCE = re.compile(r"^(?:(?:Design|Demand|Issue|[RWBCD]) [\d.]+|Study [A-G])\b")
 OWN = re.compile(r"^phi: .*\bbecause\b")
 # How many assertions of each of the original's test files part E lists.
 E = {"agent_loop": 20, "session": 14, "config": 12, "compaction": 6, "openapi": 7, "prun": 5, "sub_agent": 5,
      "context_translation": 3, "structured_output": 4, "agent": 5, "tools": 6, "tool_timeout": 4,
      "turn_request_capture": 4, "revert": 3, "serialization": 2, "others": 7}
+# How many rows each document on threads and strategies has: strategy internals, thread projection, thread integration,
+# multi-turn, and the study of all four.
+DOCUMENTS = {"SI": 39}
 LINES = {
     "requirements": [f"REQ-{n:03}" for n in range(1, 222)],
     "ambiguities": [f"AMB-{n:03}" for n in range(1, 4)],
     "B": [f"B-{n}" for n in range(1, 75)],
     "D": [f"D-{n}" for n in range(1, 9)],
     "E": [f"E-{page}.{n}" for page, count in E.items() for n in range(1, count + 1)],
+    "documents": [f"{page}-{n}" for page, count in DOCUMENTS.items() for n in range(1, count + 1)],
 }
 
 
@@ -83,7 +88,7 @@ def summary(found):
     counts["C"] = f"{sum(have.issuperset(ids) for _, ids in clauses())} of {len(clauses())} clauses"
     departed, own = sum(row.departs for row in found), sum(row.own for row in found)
     return (f"{counts['requirements']} requirements, {counts['ambiguities']} ambiguities, " +
-            ", ".join(f"{part} {counts[part]}" for part in "BCDE") +
+            ", ".join(f"{part} {counts[part]}" for part in "BCDE") + f", documents {counts['documents']}" +
             f": {len(found) - departed - own} proved, {departed} departed by a document, {own} by phi's own decision")
 
 
