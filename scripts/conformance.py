@@ -25,7 +25,7 @@ E = {"agent_loop": 20, "session": 14, "config": 12, "compaction": 6, "openapi": 
      "turn_request_capture": 4, "revert": 3, "serialization": 2, "others": 7}
 # How many rows each document on threads and strategies has: strategy internals, thread projection, thread integration,
 # multi-turn, and the study of all four.
-DOCUMENTS = {"SI": 39, "TP": 34, "TI": 56, "MT": 50}
+DOCUMENTS = {"SI": 39, "TP": 34, "TI": 56, "MT": 50, "TS": 99}
 LINES = {
     "requirements": [f"REQ-{n:03}" for n in range(1, 222)],
     "ambiguities": [f"AMB-{n:03}" for n in range(1, 4)],
