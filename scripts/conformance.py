@@ -36,6 +36,8 @@ LINES = {
 }
 
 
+# Kinds of differences to the original: | K-n | what phi does | the reason | the rows that say so |
+KIND = re.compile(r"^\| (K-\d+) \| [^|]+ \| [^|]+ \| ([A-Z]+-[\w.]+(?:, [A-Z]+-[\w.]+)*) \|$")
 CLAUSE = re.compile(r"^(\d+) \| (.+) \| (C-[\d.]+(?: C-[\d.]+)*)$")
 LINES_OF_C = 76
 
@@ -55,7 +57,7 @@ def page():
 
 
 def is_row(line):
-    return line.startswith("|") and not line.startswith(("|-", "| Line |"))
+    return line.startswith("|") and not line.startswith(("|-", "| Line |", "| Kind |", "| K-"))
 
 
 def rows(text):
@@ -73,6 +75,16 @@ def clauses(path=os.path.join(ROOT, "scripts", "conformance_clauses.txt")):
     if wrong:
         raise ValueError("conformance_clauses.txt: " + "; ".join(wrong))
     return [(f"C-{match.group(1)}: {match.group(2)}", match.group(3).split(" ")) for match in found]
+
+
+def without_kind(text):
+    """Departures of the original's lists that are of no kind or of two, rows of kinds that declare none, lines that are
+    no kind."""
+    lines = [line for line in text.split("\n") if line.startswith("| K-")]
+    named = [name for match in map(KIND.match, lines) if match for name in match.group(2).split(", ")]
+    departed = {row.id for row in rows(text) if (row.departs or row.own) and row.id not in LINES["documents"]}
+    return ([line for line in lines if not KIND.match(line)] + sorted(departed ^ set(named)) +
+            sorted({name for name in named if named.count(name) > 1}))
 
 
 def missing(found):
@@ -96,6 +108,7 @@ def main():
     text = page()
     found = rows(text)
     bad = [line for line in text.split("\n") if is_row(line) and not ROW.match(line)] + missing(found)
+    bad += [f"{name}: a departure without its kind, or a kind without its departure" for name in without_kind(text)]
     for line in bad:
         print(line)
     print("conformance: " + summary(found))
