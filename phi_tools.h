@@ -75,7 +75,7 @@
 #if PHI__PUB_LOOP != 0x30256d41
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x40b43e19
+#if PHI__PUB_FEATURES != 0xc876c56e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0xdb358f31
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xca5e29e1
+#if PHI__PUB_PERMISSIONS != 0xf6163399
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0xca5e29e1
+#define PHI__PUB_PERMISSIONS 0xf6163399
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -167,7 +167,8 @@ typedef struct phi_permission_rule {
        is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
        /usr/bin, and no command with variables set before it; others in every directory. */
     const char *command;
-    const char *with;    /* words, of each of which one must be there; -r also finds -fr */
+    /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
+    const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
     const char *piped;   /* names of programs: the output of one goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
@@ -178,6 +179,10 @@ typedef struct phi_permission_rule {
     const char *argument; /* a member of the arguments, for `matches` */
     const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
     const char *reason;   /* for the model and the person who is asked */
+    /* Of a command: the options that it may have, one alternative each, and no other; "" allows
+       none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
+       be there that the shell could make an option of ($NAME, *.c; not a*.c). */
+    const char *options;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {
@@ -273,11 +278,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x7379f9bf
+#if PHI__PUB_TOOLS != 0xae1968c5
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x7379f9bf
+#define PHI__PUB_TOOLS 0xae1968c5
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -379,7 +384,10 @@ typedef struct phi_tools_desc {
     /* Called before a command runs; false: it does not run (default: none). A dialog that takes
        longer than a frame needs a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data;            /* of confirm_fn */
+    void *user_data; /* of confirm_fn */
+    /* NULL-ended names of the host's variables that commands get although they look like keys
+       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    const char *const *keep_keys;
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
@@ -4660,11 +4668,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x82ecdae9
+#if PHI__IMP_PERMISSIONS != 0x0d645a79
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x82ecdae9
+#define PHI__IMP_PERMISSIONS 0x0d645a79
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4733,6 +4741,7 @@ typedef struct phi__shell {
     size_t words;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
+    bool moved;          /* find runs commands in directories that are not known */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -4821,7 +4830,10 @@ typedef struct phi__rules_subject {
     bool line;                         /* a shell's line as a whole, which is not known */
     bool file, writes;                 /* a redirection: */
     phi__shell_word path;
-    bool lost; /* no memory */
+    bool lost;     /* no memory */
+    bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
+    bool overlong; /* a rule matches because its path is one that no file has */
+    size_t tries;  /* parts of words that were compared with paths */
     phi_memory *memory;
 } phi__rules_subject;
 
@@ -4835,6 +4847,10 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* Whether all options of a command are among those of the rule's text. */
+PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
+/* Whether programs take the word for this long option: --fo and --fo=x for --force. */
+PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
 
@@ -4868,7 +4884,7 @@ struct phi_permissions {
 typedef struct phi__check_part {
     phi_permission verdict;
     const phi_permission_rule *rule; /* NULL: none matches */
-    const phi__rules_subject *subject;
+    phi__rules_subject *subject;
 } phi__check_part;
 
 /* Calls `each` for every part of a call: the call itself, or each command and each file of a
@@ -4896,10 +4912,16 @@ PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 /* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
    does, and a pattern that ends in a slash and ** matches the directory itself, too. */
 PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
+/* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
+   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
+   hidden directory. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob);
 /* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
 /* The words of a pattern, likewise. */
 PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
+PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
@@ -4918,6 +4940,7 @@ typedef struct phi__always {
     phi_permission_scope scope;
     phi_permission_rule *rules;
     size_t count;
+    bool asked; /* a rule asks about a part: this very call, or none */
 } phi__always;
 
 static bool phi__always_any(phi_str text, const char *const *names) {
@@ -4964,46 +4987,30 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 
 /* ---- commands ---- */
 
-/* Programs and builtins that do whatever their words say, or run other programs: only those very
-   words may be allowed. Digits at the end of a name (python3.11) do not count. */
-static const char *const phi__always_open[] = {
-    "sh",       "bash",    "dash",        "zsh",     "ksh",     "ash",    "fish",
-    "pwsh",     "cmd",     "powershell",  "eval",    "source",  ".",      "exec",
-    "trap",     "sudo",    "doas",        "su",      "env",     "xargs",  "find",
-    "ssh",      "scp",     "rsync",       "python",  "pypy",    "perl",   "ruby",
-    "node",     "php",     "lua",         "tclsh",   "Rscript", "julia",  "osascript",
-    "tsx",      "ts-node", "awk",         "gawk",    "mawk",    "nawk",   "sed",
-    "gsed",     "tee",     "docker",      "podman",  "kubectl", "rm",     "dd",
-    "alias",    "export",  "set",         "npx",     "pnpx",    "bunx",   "uvx",
-    "pipx",     "chmod",   "chown",       "kill",    "curl",    "wget",   "printf",
-    "read",     "unset",   "let",         "declare", "typeset", "local",  "readonly",
-    "mapfile",  "wait",    "readarray",   "enable",  "hash",    "bind",   "complete",
-    "shopt",    "builtin", "command",     "coproc",  "time",    "nice",   "ionice",
-    "nohup",    "timeout", "stdbuf",      "setsid",  "busybox", "toybox", "watch",
-    "parallel", "script",  "strace",      "ltrace",  "gdb",     "lldb",   "screen",
-    "tmux",     "expect",  "tar",         "zip",     "vi",      "vim",    "nvim",
-    "emacs",    "ed",      "ex",          "less",    "more",    "man",    "crontab",
-    "at",       "batch",   "chroot",      "nsenter", "unshare", "flock",  "runuser",
-    "pkexec",   "entr",    "systemd-run", "fd",      "rg",      "sort",   "test",
-    "[",        "ln",      "install",     "socat",   "nc",      "ncat",   NULL};
-/* Programs whose first word is a command of their own. */
-static const char *const phi__always_two[] = {
-    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
-    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
-/* ... and "npm run test": the second one names a script or a package. */
-static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
-                                              "dlx", "tool",       NULL};
+/* Commands whose options and further words were read: with these options, and files of the
+   workspace, they do no more than what was asked about. Of all others the very words are allowed.
+   */
+typedef struct phi__always_known {
+    const char *command; /* a pattern for each word that stays */
+    const char *options;
+} phi__always_known;
+
+static const phi__always_known phi__always_commands[] = {
+    {"npm|pnpm|yarn|bun test", ""},
+    {"npm|pnpm|yarn|bun run ?*", ""},
+    {"cargo build|check|test|clippy|doc",
+     "-[qv]|--release|--workspace|--all|--all-targets|--lib|--bins|--tests|--no-run|--locked|"
+     "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
+     "--nocapture|--no-deps"},
+    {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
+    {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* Programs that run what they read. */
 static const char *const phi__always_reads[] = {
     "sh",         "bash",    "dash",  "zsh",       "ksh",  "ash",  "fish", "pwsh",
     "powershell", "python",  "pypy",  "perl",      "ruby", "node", "php",  "lua",
     "tclsh",      "Rscript", "julia", "osascript", "ssh",  "deno", "bun",  "xargs",
     "parallel",   "at",      "batch", "crontab",   NULL};
-/* Of git: those that run what their words, or the configuration that they write, name. */
-static const char *const phi__always_git[] = {
-    "config",   "rebase",        "bisect", "submodule", "difftool", "mergetool", "clone",
-    "worktree", "filter-branch", "grep",   "hook",      "bundle",   NULL};
-
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
     size_t i = name.len;
@@ -5038,30 +5045,54 @@ static bool phi__always_deletes(const phi__shell_command *c) {
            phi__always_has(c, "--r");
 }
 
-/* How many words a rule of SCOPE_KIND takes over; *more: others may follow. */
-static size_t phi__always_kind(const phi__shell_command *c, bool *more) {
-    phi_str name = phi__always_program(c->words[0].text);
-    *more = !phi__always_any(name, phi__always_open);
-    if (!*more) return c->count;
-    if (!phi__always_any(name, phi__always_two)) return 1;
-    if (c->count < 2) { /* all that it can do is too much, but for the targets of a makefile */
-        *more = phi__str_is(name, "make");
-        return c->count;
-    }
-    if (phi__str_starts(c->words[1].text, "-")) return c->count;
-    if (phi__str_is(name, "git") && phi__always_any(c->words[1].text, phi__always_git)) {
-        *more = false;
-        return c->count;
-    }
-    return phi__always_any(c->words[1].text, phi__always_run) ? phi__min(c->count, 3) : 2;
+/* Whether all words of the pattern match; *count: how many they are. */
+static bool phi__always_begins(const phi__shell_command *c, const char *command, size_t *count) {
+    phi_str rest = phi_str_of(command), pattern;
+    for (*count = 0; phi__wildcard_word(&rest, &pattern); (*count)++)
+        if (*count == c->count || !phi__wildcard_any(pattern, c->words[*count].text, false) ||
+            phi__str_starts(c->words[*count].text, "-"))
+            return false;
+    return true;
 }
 
-static phi_status phi__always_command(phi__always *a, const phi__rules_subject *subject) {
-    const phi__shell_command *c = subject->command;
-    size_t i, n = c->count;
-    bool more = false;
-    phi_permission_rule rule;
+static bool phi__always_words(const phi__always *a, const phi__shell_command *c, size_t count,
+                              bool more, const char **out) {
     phi__buf words;
+    size_t i;
+    phi__buf_init(&words, a->arena->memory);
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(&words, ' ');
+        phi__wildcard_quote(&words, c->words[i].text);
+    }
+    if (more) phi__buf_text(&words, " *");
+    return phi__always_keep(a, &words, out);
+}
+
+/* SCOPE_KIND: the rule on all commands of this kind, if the command itself is one that it allows. */
+static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
+                                   phi_permission_rule *rule) {
+    phi_permission_rules alone;
+    const phi_permission_rule *which;
+    phi_permission_rule wide = *rule;
+    size_t i, count = 0;
+    for (i = 0; i < PHI__COUNT(phi__always_commands); i++)
+        if (phi__always_begins(subject->command, phi__always_commands[i].command, &count)) break;
+    if (i == PHI__COUNT(phi__always_commands)) return PHI_OK;
+    wide.path = "./**";
+    wide.options = phi__always_commands[i].options;
+    if (!phi__always_words(a, subject->command, count, true, &wide.command)) return PHI_NO_MEMORY;
+    memset(&alone, 0, sizeof alone);
+    alone.rules = &wide;
+    alone.count = 1;
+    if (phi__rules_decide(&alone, subject, &which) == PHI_PERMISSION_ALLOW) *rule = wide;
+    return subject->lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__always_command(phi__always *a, phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    phi_permission_rule rule;
+    phi__buf tool;
+    size_t i;
     memset(&rule, 0, sizeof rule);
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
@@ -5071,27 +5102,24 @@ static phi_status phi__always_command(phi__always *a, const phi__rules_subject *
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
     if (c->reads && phi__always_any(phi__always_program(c->words[0].text), phi__always_reads))
         return phi__always_refuse(a, subject, "it runs what it reads");
-    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c, &more);
-    phi__buf_init(&words, a->arena->memory);
-    for (i = 0; i < n; i++) {
-        if (i > 0) phi__buf_char(&words, ' ');
-        phi__wildcard_quote(&words, c->words[i].text);
-    }
-    if (more) phi__buf_text(&words, " *");
     rule.verdict = PHI_PERMISSION_ALLOW;
-    if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
-    phi__wildcard_quote(&words, subject->tool);
-    return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    phi__buf_init(&tool, a->arena->memory);
+    phi__wildcard_quote(&tool, subject->tool);
+    if (!phi__always_keep(a, &tool, &rule.tool) ||
+        !phi__always_words(a, c, c->count, false, &rule.command) ||
+        (a->scope == PHI_PERMISSION_SCOPE_KIND && phi__always_kind(a, subject, &rule) != PHI_OK))
+        return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
 }
 
 /* ---- files and tools ---- */
 
-static bool phi__always_path(const phi__always *a, phi_str path, const char **out) {
+static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
-    bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (n == 1 || (n == 0 && phi__str_starts(path, "~"))) { /* of all files; of nobody known */
+    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* perhaps outside */
         kind = false;
         n = path.len;
     }
@@ -5110,7 +5138,7 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     if (!subject->path.known || subject->path.text.len == 0)
         return phi__always_refuse(a, subject, "the file's name is not known");
     rule.tool = subject->writes ? "write_file" : "read_file";
-    if (!phi__always_path(a, subject->path.text, &rule.path)) return PHI_NO_MEMORY;
+    if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
     return phi__always_add(a, &rule);
 }
 
@@ -5127,7 +5155,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
     if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
     phi__buf_init(&words, a->arena->memory);
     if (path.len > 0)
-        good = phi__always_path(a, path, &rule.path);
+        good = phi__always_path(a, path, a->scope == PHI_PERMISSION_SCOPE_KIND, &rule.path);
     else if (phi_json_is_string(url)) {
         phi__buf host;
         phi__buf_init(&host, a->arena->memory);
@@ -5146,8 +5174,13 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
 /* phi__check_parts: each part that is not allowed yet. */
 static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
-    const phi__rules_subject *subject = part->subject;
+    phi__rules_subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
+        a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        a->asked = true;
+        return PHI_OK;
+    }
     if (part->rule != NULL)
         return phi__always_refuse(
             a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
@@ -5155,6 +5188,21 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     if (subject->file) return phi__always_file(a, subject);
     return subject->command != NULL ? phi__always_command(a, subject)
                                     : phi__always_tool(a, subject);
+}
+
+/* The rule on this very call, which counts before those that ask, in place of all others. */
+static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, tool_name);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, arguments);
+    a->count = 0;
+    return phi__always_keep(a, &words, &rule.matches) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -5175,6 +5223,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
     status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -5357,28 +5406,44 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
-    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason }
+    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
 #define PHI__MODES_READS(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads"                                                                        \
+            "it only reads", NULL                                                                  \
+    }
+/* The same, with these options and no other: they were read in the manuals of GNU and busybox. */
+#define PHI__MODES_OPTIONS(command, options)                                                       \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "it only reads", options                                                               \
     }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
-            "it only prints"                                                                       \
+            "it only prints", NULL                                                                 \
     }
 /* The same, where words that are not known may make it worse. */
 #define PHI__MODES_KNOWN(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
-            "it only prints"                                                                       \
+            "it only prints", NULL                                                                 \
+    }
+#define PHI__MODES_EDITS(command, options)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "edits are accepted", options                                                          \
     }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
-    { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
+            NULL                                                                                   \
+    }
 
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason }
+    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+#define PHI__MODES_ASK(command, with, path, reason)                                                \
+    { PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
 
 #define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
 #define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
@@ -5394,6 +5459,26 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
 #define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
 
+/* Options that write no file, run no program, and read no file which they name themselves. */
+#define PHI__MODES_GREP_OPTIONS                                                                    \
+    "-[acEFHhIilnoPqsvwx]|-[ABCem]*|-[0-9]*|--line-number|--ignore-case|--word-regexp|"            \
+    "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
+#define PHI__MODES_GIT_OPTIONS                                                                     \
+    "-[abcilmopqrstuvwzM1]|-[0-9]*|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
+    "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
+    "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
+    "--reverse|--first-parent|--merges|--no-merges|--follow|--patch|--no-patch|--unified=*|"       \
+    "--find-renames*|--diff-filter=*|--ignore-all-space|--ignore-space-change|--no-ext-diff|"      \
+    "--no-textconv|--no-pager|--check|--raw|--topo-order|--date-order|--branches|--remotes|"       \
+    "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
+    "renames"
+#define PHI__MODES_GIT_PLUMBING                                                                    \
+    "-[cdemoprstvzn]|-[0-9]*|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
+    "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
+    "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
+
 /* Of the tools and commands that look at the workspace, and change nothing. */
 #define PHI__MODES_READING                                                                         \
     PHI__MODES_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                \
@@ -5401,27 +5486,35 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
-        PHI__MODES_PLAIN("node|npm|python|python3|go|gcc|clang|make|cmake --version"),             \
+        PHI__MODES_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                \
         PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
-        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
-        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
+        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("file *", "-C --c*"), PHI__MODES_READS("jq *", "*import* *include*"),     \
+        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
+        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L"),              \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
-        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o -R"),   \
-        PHI__MODES_READS("sort *", "-o --o* --co* -T --t* --fil*"),                                \
+        PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
+                                                           "--type=*|--smart-case|--no-heading|"   \
+                                                           "--multiline|--stats|--json"),          \
+        PHI__MODES_OPTIONS("tree *", "-[adfilpsuDghFQNrtcUvSC]|-[LPI]*|--dirsfirst|--noreport|"    \
+                                     "--prune|--gitignore|--du|--filelimit=*"),                    \
+        PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
+                                     "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
         PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
-        PHI__MODES_READS("git status|log|diff|show|blame|describe|shortlog|rev-parse *",           \
-                         "--out* --ext* --textc*"),                                                \
-        PHI__MODES_READS("git ls-files|ls-tree|rev-list|merge-base|cat-file *",                    \
-                         "--out* --text* --filter*"),                                              \
+        PHI__MODES_OPTIONS("git status|log|diff|show|blame|shortlog *", PHI__MODES_GIT_OPTIONS),   \
+        PHI__MODES_OPTIONS("git describe|rev-parse|ls-files|ls-tree|rev-list|merge-base *",        \
+                           PHI__MODES_GIT_PLUMBING),                                               \
+        PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
         PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
-        PHI__MODES_READS("git grep *", "-O --op*"),                                                \
-        PHI__MODES_READS("git config --get|--list|-l *", NULL)
+        PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
+                                                                 "--untracked|--heading|--break"), \
+        PHI__MODES_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
 
 /* What nobody means, and what cannot be undone. */
 #define PHI__MODES_DESTRUCTIVE                                                                     \
@@ -5466,10 +5559,24 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                     "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
                     "it may hold secrets"),                                                        \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
-    {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL, \
-            "**/.git/**", NULL, NULL, NULL, "git runs what stands there"                           \
-    }
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *",                                            \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "**/.git/**",                                                                             \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "git runs what stands there",                                                             \
+         NULL},                                                                                    \
+        PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
+                       "it reads files that a file names"),                                        \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from", NULL, "it reads files that a file names"), \
+        PHI__MODES_ASK("md5sum|sha1sum|sha256sum|sha512sum|cksum *", "-c|--check", NULL,           \
+                       "it reads files that a file names")
 
 static const phi_permission_rule phi__modes_default[] = {PHI__MODES_READING, PHI__MODES_DESTRUCTIVE,
                                                          PHI__MODES_SECRETS};
@@ -5478,8 +5585,11 @@ static const phi_permission_rule phi__modes_edits[] = {
     PHI__MODES_DESTRUCTIVE,
     PHI__MODES_SECRETS,
     PHI__MODES_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
-    {PHI_PERMISSION_ALLOW, "bash", "mkdir|touch|cp|mv *", NULL, NULL, NULL, "./**", NULL, NULL,
-     NULL, "edits are accepted"}};
+    PHI__MODES_EDITS("mkdir *", "-[pv]|--parents|--verbose"),
+    PHI__MODES_EDITS("touch *", "-[acm]"),
+    PHI__MODES_EDITS("cp *", "-[adfiLnPpRruv]|--recursive|--archive|--verbose|--force|"
+                             "--no-clobber|--update|--preserve|--sparse=never"),
+    PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
     PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 
@@ -5499,19 +5609,92 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #endif
 #undef PHI__MODES_TOOL
 #undef PHI__MODES_READS
+#undef PHI__MODES_OPTIONS
 #undef PHI__MODES_PLAIN
 #undef PHI__MODES_KNOWN
+#undef PHI__MODES_EDITS
 #undef PHI__MODES_DENY
 #undef PHI__MODES_DENY_PATH
+#undef PHI__MODES_ASK
 #undef PHI__MODES_SHELLS
 #undef PHI__MODES_HOMES
 #undef PHI__MODES_ROOTS
 #undef PHI__MODES_SYSTEM_PATHS
 #undef PHI__MODES_HOME_PATHS
 #undef PHI__MODES_DISKS
+#undef PHI__MODES_GREP_OPTIONS
+#undef PHI__MODES_GIT_OPTIONS
+#undef PHI__MODES_GIT_PLUMBING
 #undef PHI__MODES_READING
 #undef PHI__MODES_DESTRUCTIVE
 #undef PHI__MODES_SECRETS
+
+/* ---- src/permissions/options.c ---- */
+
+/* options.c - options of a command against those that a rule names. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
+
+static bool phi__options_any(const char *options, phi_str text) {
+    return phi__wildcard_any(phi_str_of(options), text, false);
+}
+
+/* "-xVALUE" by an alternative that ends in a star. */
+static bool phi__options_valued(const char *options, phi_str text) {
+    phi_str rest = phi_str_of(options), one;
+    while (phi__wildcard_next(&rest, &one))
+        if (one.len > 0 && one.at[one.len - 1] == '*' && phi__wildcard_any(one, text, false))
+            return true;
+    return false;
+}
+
+/* Several letters in one word, the last perhaps with its value. */
+static bool phi__options_cluster(const char *options, phi_str text) {
+    char word[PHI__OPTIONS_GLUED_MOST + 2];
+    size_t i;
+    if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
+    word[0] = '-';
+    for (i = 1; i < text.len; i++) {
+        memcpy(word + 1, text.at + i, text.len - i);
+        if (phi__options_valued(options, phi__str(word, text.len - i + 1))) return true;
+        if (!phi__options_any(options, phi__str(word, 2))) return false;
+    }
+    return true;
+}
+
+/* Whether the shell may make an option of a word that is not known, or several words. */
+static bool phi__options_uncertain(phi_str text) {
+    size_t i;
+    if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return true;
+    if (phi__str_find(text, 0, "**") != SIZE_MAX) return true; /* the files of a find: anywhere */
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\0' || strchr("$`({<>", text.at[i]) != NULL) return true;
+    return false;
+}
+
+PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options) {
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (!c->words[i].known && phi__options_uncertain(text)) return false;
+        if (text.len < 2 || text.at[0] != '-' || phi__str_is(text, "--")) continue;
+        if (phi__options_any(options, text)) continue;
+        if (text.at[1] == '-' || !phi__options_cluster(options, text)) return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
+    const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
+    size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
+    return n > 2 && n < option.len && memcmp(text.at, "--", 2) == 0 &&
+           memcmp(text.at, option.at, n) == 0;
+}
+
+#endif
 
 /* ---- src/permissions/permissions.c ---- */
 
@@ -5539,7 +5722,8 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
            phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
            phi__permissions_text(arena, &rule->argument) &&
            phi__permissions_text(arena, &rule->matches) &&
-           phi__permissions_text(arena, &rule->reason);
+           phi__permissions_text(arena, &rule->reason) &&
+           phi__permissions_text(arena, &rule->options);
 }
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
@@ -5601,6 +5785,8 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     phi__buf_text(why, ": ");
     if (part->rule == NULL)
         phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else if (part->subject->overlong)
+        phi__buf_text(why, "its path is longer than 4,095 bytes, as no file's is");
     else
         phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
     return PHI_OK;
@@ -5755,7 +5941,11 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 
 #ifndef PHI_NO_PERMISSIONS
 
-enum { PHI__RULES_PATH_MOST = 4095 }; /* bytes: no file has a longer path */
+enum {
+    PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
+    PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
+    PHI__RULES_TRIES_MOST = 2000  /* parts of words of a line that are compared with paths */
+};
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
     return rule->verdict == PHI_PERMISSION_ALLOW;
@@ -5843,7 +6033,7 @@ static void phi__rules_lower(phi__buf *text) {
 
 /* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
 static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
-                                bool fold) {
+                                bool fold, bool glob) {
     phi__buf whole;
     bool matches;
     phi__buf_init(&whole, subject->memory);
@@ -5852,30 +6042,41 @@ static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, ph
     else
         phi__rules_resolve(subject, pattern, &whole);
     if (fold) phi__rules_lower(&whole);
-    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true);
+    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true) ||
+              (glob && phi__wildcard_meets(phi__buf_str(&whole), resolved));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
 }
 
 /* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
-   that ask or deny match capitals and small letters alike. */
-static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            phi_str path) {
+   that ask or deny match capitals and small letters alike, and a pattern of the shell where one of
+   its files may be the rule's. */
+static bool phi__rules_path_of_word(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                    phi_str path, bool known) {
     phi_str pattern = phi_str_of(rule->path), one;
     bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
     bool fold = !negative && !phi__rules_allows(rule);
+    bool glob = fold && subject->may && !known && phi__rules_holds(path, "*?[");
     phi__buf resolved;
-    if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
+    if (path.len > PHI__RULES_PATH_MOST) { /* a shell finds no such file; a tool may shorten it */
+        subject->overlong = subject->command == NULL && !phi__rules_allows(rule);
+        return subject->overlong;
+    }
     if (negative) pattern = phi__rules_after(pattern, 1);
     phi__buf_init(&resolved, subject->memory);
     phi__rules_resolve(subject, path, &resolved);
     if (fold) phi__rules_lower(&resolved);
     while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold);
+        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold, glob);
     if (resolved.failed) subject->lost = true;
     phi__buf_free(&resolved);
     return found != negative;
+}
+
+static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str path) {
+    return phi__rules_path_of_word(subject, rule, path, true);
 }
 
 /* The part of a word that may be a path: of an option, its value. */
@@ -5901,6 +6102,12 @@ static bool phi__rules_hidden(phi_str text) {
     return false;
 }
 
+/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
+static bool phi__rules_glued(phi_str text) {
+    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
+    return phi__rules_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
+}
+
 /* For a rule that allows: whether this word is no path, or one of the rule's. */
 static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
                                    const phi__shell_word *word) {
@@ -5908,17 +6115,34 @@ static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permis
     if (word->pipe) return true;
     if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
     if (!word->known && phi__rules_hidden(word->text)) return false;
+    if (phi__rules_glued(word->text)) return false;
     if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
         return true;
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
 }
 
-/* For others: whether it, or the value of its option, is one of the rule's. */
+/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
+   "--option=file", "-tfile". */
+static bool phi__rules_part_begins(phi_str word, size_t i, bool letters) {
+    return strchr("@:=,", word.at[i - 1]) != NULL ||
+           (letters && i >= 2 && i <= PHI__RULES_LETTERS_MOST);
+}
+
+/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
+   parts than anybody writes is for a rule that asks. */
 static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                 phi_str word) {
-    phi_str value = phi__rules_value(word);
-    return phi__rules_path(subject, rule, word) ||
-           (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
+                                 const phi__shell_word *word) {
+    phi_str text = word->text;
+    bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
+    size_t i;
+    if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
+    for (i = 1; i < text.len; i++) {
+        if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
+        if (++subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
+            return true;
+    }
+    return false;
 }
 
 static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
@@ -5947,15 +6171,15 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
     const phi__shell_command *c = subject->command;
     size_t i;
     if (phi__rules_allows(rule)) {
-        if (phi__rules_moved_git(subject)) return false;
+        if (subject->shell->moved || phi__rules_moved_git(subject)) return false;
         for (i = 1; i < c->count; i++)
             if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
         return true;
     }
     for (i = 0; i < c->assigned_count; i++)
-        if (phi__rules_path(subject, rule, phi__rules_value(c->assigned[i].text))) return true;
+        if (phi__rules_word_path(subject, rule, &c->assigned[i])) return true;
     for (i = 1; i < c->count; i++)
-        if (phi__rules_word_path(subject, rule, c->words[i].text)) return true;
+        if (phi__rules_word_path(subject, rule, &c->words[i])) return true;
     return false;
 }
 
@@ -5988,7 +6212,8 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
-            if (phi__wildcard_any(one, text, false)) return true;
+            if (phi__wildcard_any(one, text, false) || phi__options_short_for(text, one))
+                return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -6008,7 +6233,7 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     phi_str rest = phi_str_of(rule->without), one;
     size_t i;
     for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
-        if (!c->words[i].known) return false;
+        if (!c->words[i].known && !c->words[i].pipe) return false;
     while (phi__wildcard_word(&rest, &one))
         if (phi__rules_has(c, one)) return false;
     return true;
@@ -6131,7 +6356,8 @@ static bool phi__rules_argument(const phi__rules_subject *subject,
 /* It restricts commands: their words, or what they work on. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
-           rule->without != NULL || rule->piped != NULL || rule->path != NULL || rule->host != NULL;
+           rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
+           rule->host != NULL || rule->options != NULL;
 }
 
 static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -6141,12 +6367,12 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
         (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
         return rule->matches == NULL || phi__rules_argument(subject, rule);
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
-        rule->piped != NULL || rule->host != NULL || rule->matches != NULL)
+        rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
     if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
-    return phi__rules_path(subject, rule, subject->path.text);
+    return phi__rules_path_of_word(subject, rule, subject->path.text, subject->path.known);
 }
 
 static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -6154,6 +6380,7 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
+    if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
     if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
     if (rule->path != NULL && !phi__rules_command_path(subject, rule)) return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
@@ -6165,7 +6392,8 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
     if (subject->line) return !phi__rules_narrow(rule);
     if (subject->command != NULL) return phi__rules_command(subject, rule);
-    if (rule->command != NULL || rule->with != NULL || rule->without != NULL || rule->piped != NULL)
+    if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
+        rule->piped != NULL || rule->options != NULL)
         return false;
     if (rule->path != NULL && !phi__rules_tool_path(subject, rule)) return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
@@ -6173,21 +6401,53 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
 
 /* ---- for other files ---- */
 
+/* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
+static bool phi__rules_one_call(const phi_permission_rule *rule) {
+    return phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
+           rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
+           rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
+}
+
+/* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
+   is asked about. */
+static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_permission *verdict) {
+    bool matches;
+    *verdict = rule->verdict;
+    subject->may = rule->verdict == PHI_PERMISSION_ASK;
+    if (phi__rules_match(subject, rule)) return true;
+    if (rule->verdict != PHI_PERMISSION_DENY || rule->path == NULL) return false;
+    *verdict = PHI_PERMISSION_ASK;
+    subject->may = true;
+    matches = phi__rules_match(subject, rule);
+    subject->may = false;
+    return matches;
+}
+
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which) {
+    phi_permission strictest = rules->otherwise, verdict;
+    bool settled = false; /* by a rule on this very call */
     size_t i;
     *which = NULL;
     for (i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        if (*which != NULL && rule->verdict != PHI_PERMISSION_DENY &&
-            (*which)->verdict == PHI_PERMISSION_ASK)
+        bool one = phi__rules_one_call(rule);
+        if (rule->verdict != PHI_PERMISSION_DENY && !one &&
+            (settled || (*which != NULL && strictest == PHI_PERMISSION_ASK)))
             continue;
-        if (!phi__rules_match(subject, rule)) continue;
-        if (*which == NULL || rule->verdict != PHI_PERMISSION_ALLOW) *which = rule;
-        if (rule->verdict == PHI_PERMISSION_DENY) break;
+        if (!phi__rules_says(subject, rule, &verdict)) continue;
+        if (settled && verdict != PHI_PERMISSION_DENY) continue;
+        if (*which == NULL || one || verdict == PHI_PERMISSION_DENY ||
+            (verdict == PHI_PERMISSION_ASK && strictest == PHI_PERMISSION_ALLOW)) {
+            *which = rule;
+            strictest = verdict;
+        }
+        settled = settled || one;
+        if (verdict == PHI_PERMISSION_DENY) break;
     }
-    return *which != NULL ? (*which)->verdict : rules->otherwise;
+    return strictest;
 }
 
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
@@ -6229,7 +6489,8 @@ static const phi__rules_json_member phi__rules_json_members[] = {
     {"host", offsetof(phi_permission_rule, host)},
     {"argument", offsetof(phi_permission_rule, argument)},
     {"matches", offsetof(phi_permission_rule, matches)},
-    {"reason", offsetof(phi_permission_rule, reason)}};
+    {"reason", offsetof(phi_permission_rule, reason)},
+    {"options", offsetof(phi_permission_rule, options)}};
 
 static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
 
@@ -6280,7 +6541,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     }
     return phi__rules_json_refuse(error, place, key,
                                   "verdict, tool, command, with, without, piped, path, host, "
-                                  "argument, matches or reason");
+                                  "argument, matches, reason or options");
 }
 
 static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,
@@ -6652,6 +6913,7 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     memset(&command, 0, sizeof command);
     phi__shell_word_blanks(p);
     if (phi__shell_parse_sees(p, "((")) {
+        phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
         phi__shell_parse_do(p);
@@ -6860,6 +7122,7 @@ static void phi__shell_parse_named_function(phi__shell_parser *p) {
 /* False: it is a simple one. */
 static bool phi__shell_parse_compound(phi__shell_parser *p) {
     if (phi__shell_parse_sees(p, "((")) {
+        phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
     } else if (p->at < p->end && *p->at == '(') {
@@ -7479,6 +7742,17 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         p->at++;
 }
 
+/* A variable that most likely holds a secret: OPENAI_API_KEY, db_password... */
+static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
+    static const char *const parts[] = {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
+    const char *to = from;
+    size_t i;
+    while (to < p->end && phi__shell_word_name(*to)) to++;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(phi__str(from, (size_t)(to - from)), 0, parts[i]) != SIZE_MAX)
+            phi__shell_word_doubt(p, "a variable with the name of a key or a password");
+}
+
 /* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
    text of a value (as arithmetic, as a name, as a prompt), or assign. */
 static bool phi__shell_word_parameter(const phi__shell_parser *p) {
@@ -7506,6 +7780,7 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "commands in \"${ ...; }\"");
         return;
     }
+    phi__shell_word_secret(p, p->at + (c == '#' ? 1 : 0));
     if (!phi__shell_word_parameter(p))
         phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
     if (!phi__shell_word_down(p)) return;
@@ -7572,9 +7847,10 @@ static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "\"$[\", or a $ at the end of a continued line");
     else if (next >= '0' && next <= '9')
         p->at++;
-    else if (phi__shell_word_name(next))
+    else if (phi__shell_word_name(next)) {
+        phi__shell_word_secret(p, p->at);
         while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
-    else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
+    } else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
         p->at++;
 }
 
@@ -7861,7 +8137,118 @@ static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
            phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);
 }
 
+/* ---- two patterns ---- */
+
+enum {
+    PHI__WILDCARD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILDCARD_ANY = 256,  /* one character; less: this character */
+    PHI__WILDCARD_STAR,
+    PHI__WILDCARD_DEEP, /* any text, with slashes */
+    PHI__WILDCARD_SET   /* and the place of the set */
+};
+
+typedef struct phi__wildcard_tokens {
+    phi_str text;
+    unsigned short at[PHI__WILDCARD_MOST];
+    size_t count;
+} phi__wildcard_tokens;
+
+/* `glob`: sets are not looked into, and classes in them may be anything. */
+static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
+    size_t i = 0, end;
+    out->text = text;
+    for (out->count = 0; i < text.len; out->count++) {
+        unsigned token = (unsigned char)text.at[i];
+        end = i + 1;
+        if (token == '?') token = PHI__WILDCARD_ANY;
+        if (token == '*') {
+            while (end < text.len && text.at[end] == '*') end++;
+            token = end > i + 1 ? PHI__WILDCARD_DEEP : PHI__WILDCARD_STAR;
+        }
+        if (token == '[' && glob) {
+            size_t close = phi__wildcard_set_end(text, i);
+            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL;
+            token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
+            end = plain ? close : text.len;
+        } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
+            token = PHI__WILDCARD_SET + (unsigned)i;
+            end = phi__wildcard_set_end(text, i);
+        }
+        out->at[out->count] = (unsigned short)token;
+        i = end;
+    }
+}
+
+/* Whether one character may be of both. */
+static bool phi__wildcard_both(const phi__wildcard_tokens *a, unsigned one, unsigned other) {
+    phi_str set;
+    size_t from, end;
+    if (one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY) return one == other;
+    if (one < PHI__WILDCARD_ANY) return one != '/';
+    if (other == '/') return false;
+    if (one < PHI__WILDCARD_SET || other >= PHI__WILDCARD_ANY) return true;
+    from = one - PHI__WILDCARD_SET;
+    end = phi__wildcard_set_end(a->text, from);
+    set = phi__str(a->text.at + from + 1, end - from - 2);
+    return phi__wildcard_in_set(set, (char)(unsigned char)other);
+}
+
+static bool phi__wildcard_star_token(unsigned token) {
+    return token == PHI__WILDCARD_STAR || token == PHI__WILDCARD_DEEP;
+}
+
+/* Whether a star matches one character of `token`. */
+static bool phi__wildcard_takes(unsigned star, unsigned token) {
+    return star == PHI__WILDCARD_DEEP || token != '/';
+}
+
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
+   hidden directory: else the search of any directory would be one of ".ssh" and what is in it. */
+static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
+                                const phi__wildcard_tokens *b, size_t j) {
+    size_t k;
+    if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
+        return false;
+    if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
+    for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
+    return k < a->count;
+}
+
+/* From place i of `a` and j of `b`, where both match so far: to the next places. */
+static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
+                                 const phi__wildcard_tokens *b, size_t j, bool *here, bool *below) {
+    bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
+    bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
+    if (star_a) below[j] = true;
+    if (star_b) here[j + 1] = true;
+    if (i == a->count || j == b->count) return;
+    if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
+    if (phi__wildcard_hides(a, i, b, j)) return;
+    if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
+    if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
+}
+
 /* ---- for other files ---- */
+
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
+    phi__wildcard_tokens a, b;
+    bool rows[2][PHI__WILDCARD_MOST + 1];
+    size_t i, j;
+    if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
+    phi__wildcard_split(&a, pattern, false);
+    phi__wildcard_split(&b, glob, true);
+    memset(rows, 0, sizeof rows);
+    rows[0][0] = true;
+    for (i = 0; i <= a.count; i++) {
+        bool *here = rows[i % 2], *below = rows[(i + 1) % 2];
+        bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
+        memset(below, 0, sizeof rows[0]);
+        for (j = 0; j <= b.count; j++)
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, here, below);
+        if (here[b.count] && (rest || i == a.count)) return true;
+    }
+    return false;
+}
 
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
     size_t i = 0;
@@ -7893,6 +8280,16 @@ PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
     while (phi__wildcard_next(&pattern, &one))
         if (phi__wildcard_matches(one, text, path)) return true;
     return false;
+}
+
+PHI__FN bool phi__wildcard_literal(phi_str pattern) {
+    size_t i;
+    for (i = 0; i < pattern.len; i++) {
+        if (strchr("*?|[", pattern.at[i]) == NULL) continue;
+        if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
+        i += 2;
+    }
+    return true;
 }
 
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
@@ -8156,28 +8553,129 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
     return phi__wrappers_eval(w, first, first + 1);
 }
 
-/* Each -exec of a find, up to its ";" or "+". */
+/* ---- find ---- */
+
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find that are told apart */
+
+static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
+    for (; *texts != NULL; texts++)
+        if (phi__wrappers_is(word, *texts)) return true;
+    return false;
+}
+
+/* Where the expression begins, behind the directories. *count: how many these are, from *from. */
+static size_t phi__wrappers_starts(const phi__shell_command *c, size_t *from, size_t *count) {
+    size_t i = 1;
+    while (i < c->count && c->words[i].known && phi__str_starts(c->words[i].text, "-") &&
+           c->words[i].text.len == 2 && strchr("HLP", c->words[i].text.at[1]) != NULL)
+        i++;
+    *from = i;
+    while (i < c->count && !phi__str_starts(c->words[i].text, "-") &&
+           !phi__wrappers_is(&c->words[i], "(") && !phi__wrappers_is(&c->words[i], "!"))
+        i++;
+    *count = i - *from;
+    return i;
+}
+
+/* The pattern that all names match when the word at `exec` is reached; "": it is not certain. */
+static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, size_t exec) {
+    static const char *const pairs[] = {"-type", "-maxdepth", "-mindepth", "-size", "-mtime", NULL};
+    static const char *const names[] = {"-name", "-iname", NULL};
+    static const char *const others[] = {"-o", "-or", ",", NULL};
+    size_t i = begin, k;
+    while (i + 1 < exec && phi__wrappers_one_of(&c->words[i], pairs)) i += 2;
+    if (i + 1 >= exec || !phi__wrappers_one_of(&c->words[i], names) || !c->words[i + 1].known)
+        return phi__str("", 0);
+    for (k = i + 2; k < exec; k++)
+        if (!c->words[k].known || phi__wrappers_one_of(&c->words[k], others))
+            return phi__str("", 0);
+    return c->words[i + 1].text;
+}
+
+/* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
+   with matches a dot, too. */
+static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
+                                phi__shell_word *out) {
+    phi__buf text;
+    bool good;
+    memset(out, 0, sizeof *out);
+    phi__buf_init(&text, w->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, below ? "/**" : "/");
+    if (below && names.len > 0) phi__buf_char(&text, '/');
+    if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
+    phi__buf_add_str(&text, names);
+    good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
+    phi__buf_free(&text);
+    return good;
+}
+
+/* The files that find may put in place of {}: two patterns for each directory. */
+static phi_status phi__wrappers_all_found(const phi__wrapping *w, phi_str names,
+                                          phi__shell_word *found, size_t *count) {
+    size_t from, starts, i, n = 0;
+    (void)phi__wrappers_starts(&w->command, &from, &starts);
+    for (i = 0; i < starts || i == 0; i++) {
+        phi_str start = PHI__LIT(".");
+        if (starts > PHI__WRAPPERS_STARTS_MOST) start = phi__str("", 0); /* anywhere */
+        if (starts > 0 && starts <= PHI__WRAPPERS_STARTS_MOST)
+            start = w->command.words[from + i].text;
+        if (!phi__wrappers_found(w, start, names, false, &found[n++]) ||
+            !phi__wrappers_found(w, start, names, true, &found[n++]))
+            return PHI_NO_MEMORY;
+        if (start.len == 0) break;
+    }
+    *count = n;
+    return PHI_OK;
+}
+
+/* A command of an -exec, with the files that find may put in place of each {}. */
+static phi_status phi__wrappers_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
+    phi__shell_command old = w->command;
+    phi__shell_word found[2 * PHI__WRAPPERS_STARTS_MOST], *words;
+    size_t count, i, k, n = 0, most = end - exec - 1;
+    phi_status status =
+        phi__wrappers_all_found(w, phi__wrappers_names(&old, begin, exec), found, &count);
+    if (status != PHI_OK) return status;
+    if (phi__add(w->out->words, phi__mul(most, count)) > PHI__SHELL_WORDS_MOST) {
+        phi__wrappers_unknown(w, "it has too many words");
+        return PHI_OK;
+    }
+    words = (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(most * count, sizeof *words));
+    if (words == NULL) return PHI_NO_MEMORY;
+    for (i = exec + 1; i < end; i++) {
+        bool all = phi__wrappers_is(&old.words[i], "{}");
+        for (k = 0; k < (all ? count : 1); k++) words[n++] = all ? found[k] : old.words[i];
+        /* a file's name in the midst of a text may be a command */
+        if (!all && phi__str_find(old.words[i].text, 0, "{}") != SIZE_MAX)
+            words[n - 1].known = false;
+    }
+    w->out->words += n;
+    w->command.words = words;
+    w->command.count = n;
+    status = phi__wrappers_words(w, 0, n, 0);
+    w->command = old;
+    return status;
+}
+
+/* Each -exec of a find, up to its ";" or "+". A + ends it behind {} only; in busybox, anywhere.
+   What stands behind is looked at again, for the word may be the value of another test. */
 static phi_status phi__wrappers_find(phi__wrapping *w) {
-    size_t i, k;
-    for (i = 1; i < w->command.count; i++) {
-        const phi__shell_word *word = &w->command.words[i];
-        phi_status status;
-        if (!phi__wrappers_is(word, "-exec") && !phi__wrappers_is(word, "-execdir") &&
-            !phi__wrappers_is(word, "-ok") && !phi__wrappers_is(word, "-okdir"))
-            continue;
-        for (k = i + 1; k < w->command.count; k++) {
-            if (phi__wrappers_is(&w->command.words[k], ";")) break;
-            if (phi__wrappers_is(&w->command.words[k], "+") &&
-                phi__wrappers_is(&w->command.words[k - 1], "{}"))
-                break;
-            /* a file's name in the midst of a text may be a command */
-            if (!phi__wrappers_is(&w->command.words[k], "{}") &&
-                phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
-                w->command.words[k].known = false;
+    static const char *const here[] = {"-exec", "-ok", NULL};
+    static const char *const there[] = {"-execdir", "-okdir", NULL};
+    const phi__shell_command *c = &w->command;
+    size_t i, k, from, starts, begin = phi__wrappers_starts(c, &from, &starts);
+    for (i = 1; i < c->count; i++) {
+        bool moved = phi__wrappers_one_of(&c->words[i], there), ended = false;
+        if (!moved && !phi__wrappers_one_of(&c->words[i], here)) continue;
+        if (moved) w->out->moved = true;
+        for (k = i + 1; !ended; k++) {
+            bool plus = k < c->count && phi__wrappers_is(&c->words[k], "+");
+            ended = k == c->count || phi__wrappers_is(&c->words[k], ";") ||
+                    (plus && k > i + 1 && phi__wrappers_is(&c->words[k - 1], "{}"));
+            if ((ended || plus) && k > i + 1 && phi__wrappers_exec(w, begin, i, k) != PHI_OK)
+                return PHI_NO_MEMORY;
         }
-        status = phi__wrappers_words(w, i + 1, k, i + 1);
-        if (status != PHI_OK) return status;
-        i = k;
     }
     return PHI_OK;
 }
@@ -8239,11 +8737,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x467c49f0
+#if PHI__IMP_TOOLS != 0xcb9a60e4
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x467c49f0
+#define PHI__IMP_TOOLS 0xcb9a60e4
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -8560,6 +9058,7 @@ PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
@@ -8708,8 +9207,23 @@ static void phi__bash_late(phi__timer *timer) {
 
 /* ---- the beginning ---- */
 
+/* Variables that make git take no directory for a repository because of the files in it: its
+   configuration names programs. They come behind those that the host's environment sets. */
+static void phi__bash_git(char words[3][48], const char *env[4]) {
+    const char *given = getenv("GIT_CONFIG_COUNT");
+    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
+    int i;
+    if (n > 9999) n = 0;
+    (void)snprintf(words[0], 48, "GIT_CONFIG_COUNT=%lu", n + 1);
+    (void)snprintf(words[1], 48, "GIT_CONFIG_KEY_%lu=safe.bareRepository", n);
+    (void)snprintf(words[2], 48, "GIT_CONFIG_VALUE_%lu=explicit", n);
+    for (i = 0; i < 3; i++) env[i] = words[i];
+    env[3] = NULL;
+}
+
 static void phi__bash_spawn(phi__bash *bash) {
-    const char *argv[4];
+    const char *argv[4], *env[4];
+    char git[3][48];
     char words[160];
     phi__process_desc desc;
     phi_status status;
@@ -8719,6 +9233,10 @@ static void phi__bash_spawn(phi__bash *bash) {
     argv[3] = NULL;
     memset(&desc, 0, sizeof desc);
     desc.argv = argv;
+    phi__bash_git(git, env);
+    desc.env = env;
+    desc.hide_keys = true;
+    desc.keep_keys = bash->job.set->desc.keep_keys;
     desc.cwd = bash->job.set->desc.workspace;
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;
@@ -38852,11 +39370,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x3993fd84
+#if PHI__IMP_SECTIONS != 0xca3f7687
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x3993fd84
+#define PHI__IMP_SECTIONS 0xca3f7687
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -39950,7 +40468,8 @@ static const phi__config_choice phi__section_permissions_verdicts[] = {
 typedef struct phi__section_permissions_rule {
     uint64_t set;
     int verdict;
-    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason;
+    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
+        *options;
 } phi__section_permissions_rule;
 
 #define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
@@ -39970,7 +40489,8 @@ static const phi__config_field phi__section_permissions_rule_fields[] = {
     PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
     PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
     PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
-    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked.")};
+    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked."),
+    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other.")};
 
 static const phi__config_table phi__section_permissions_rule_is = {
     "permissions.rules",
@@ -40052,6 +40572,7 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
         rules[i].host = r.host;
         rules[i].argument = r.argument;
         rules[i].matches = r.matches;
+        rules[i].options = r.options;
         rules[i++].reason = r.reason;
     }
     s->rules.rules = rules;

@@ -1,5 +1,5 @@
-/* phi_keys.h - a terminal in raw mode, and the keys that are pressed, without waiting for them. Copy what you need
-   of it. The terminal gets its settings back when the program ends, is stopped by Ctrl+Z, is ended by a signal, or crashes. */
+/* phi_keys.h - a terminal in raw mode, and its keys, without waiting. Copy what you need of it. However the program ends,
+   also by a signal, a crash or Ctrl+Z, the terminal gets its settings back. */
 #ifndef PHI_KEYS_H
 #define PHI_KEYS_H
 
@@ -193,8 +193,7 @@ static inline int keys_next(key_reader *k) {
                        : c == '\r' ? "\n"
                                    : k->bytes);
     }
-    k->len -= n;
-    memmove(k->bytes, k->bytes + n, k->len);
+    memmove(k->bytes, k->bytes + n, k->len -= n);
     return n > 0 ? key : KEY_NONE;
 }
 

@@ -27,12 +27,12 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
         status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
-            status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__records_get_str(child, "source"), message.details);
+            status = phi__input_append(agent, to, kind, message.content, message.content_count,
+                                       phi__records_get_str(child, "source"), message.details);
         if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
     }
     phi__entry_get_reader_free(&reader);
-    return status == PHI_FULL ? PHI_PARSE : status;
+    return status;
 }
 
 /* ---- parts of the run ---- */

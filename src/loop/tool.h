@@ -110,6 +110,9 @@ typedef struct phi_tool {
     /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
        pointers. They come out of a text: check them. */
     bool keeps_state;
+    /* Who brings the tool, for rules of permissions: the name of an MCP server, "openapi" (default:
+       the host itself). Borrowed until the agent is freed. */
+    const char *source;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */

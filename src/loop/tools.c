@@ -278,6 +278,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
                phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
+    if (call->tool != NULL) hook.source = phi_str_of(call->tool->source);
     hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
@@ -529,54 +530,4 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     if (!good) return PHI__RUN_LOST;
     *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
     return PHI__RUN_TOOLS;
-}
-
-/* ---- public ---- */
-
-PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
-    phi__toolcall *call = phi__call_find(handle);
-    if (call == NULL) return NULL;
-    if (call->state == NULL && bytes > 0) {
-        call->state = phi__alloc(&call->run->agent->memory, bytes);
-        if (call->state != NULL) call->state_bytes = bytes;
-    }
-    return bytes <= call->state_bytes ? call->state : NULL;
-}
-
-PHI_API phi_str phi_call_id(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->id : phi__str(NULL, 0);
-}
-
-PHI_API phi_str phi_call_tool_name(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? call->block->name : phi__str(NULL, 0);
-}
-
-PHI_API phi_agent phi_call_agent(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return call != NULL ? call->run->agent->handle : none;
-}
-
-PHI_API uint32_t phi_call_block_index(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
-}
-
-PHI_API phi_str phi_call_context(phi_call handle) {
-    const phi__toolcall *call = phi__call_find(handle);
-    const phi__agent *agent = call != NULL ? call->run->agent : NULL;
-    phi_str context = call != NULL ? call->run->context : phi__str(NULL, 0);
-    while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
-        agent = agent->tree.parent;
-        if (agent != NULL && agent->run != NULL) context = agent->run->context;
-    }
-    return context;
-}
-
-PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }

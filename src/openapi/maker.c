@@ -126,6 +126,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
                            (desc->destructive_needs_approval && m->op->destructive);
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = "openapi";
     phi__openapi_call_fill(tool);
     return true;
 }

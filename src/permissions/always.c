@@ -58,7 +58,7 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 /* ---- commands ---- */
 
 /* Commands whose options and further words were read: with these options, and files of the
-   workspace, they do no more than what was asked about. Of all others the very words are allowed.
+   workspace, they do no more than the command in question. Of all others the very words are allowed.
    */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that stays */
@@ -292,7 +292,8 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.scope = scope;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
+                              phi__always_part, &a);
     if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);

@@ -7,33 +7,36 @@
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
-    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason,    \
+            NULL, NULL                                                                             \
+    }
 #define PHI__MODES_READS(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads", NULL                                                                  \
+            "it only reads", NULL, NULL                                                            \
     }
 /* The same, with these options and no other: they were read in the manuals of GNU and busybox. */
 #define PHI__MODES_OPTIONS(command, options)                                                       \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
-            "it only reads", options                                                               \
+            "it only reads", options, NULL                                                         \
     }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
-            "it only prints", NULL                                                                 \
+            "it only prints", NULL, NULL                                                           \
     }
 /* The same, where words that are not known may make it worse. */
 #define PHI__MODES_KNOWN(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
-            "it only prints", NULL                                                                 \
+            "it only prints", NULL, NULL                                                           \
     }
 #define PHI__MODES_EDITS(command, options)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
-            "edits are accepted", options                                                          \
+            "edits are accepted", options, NULL                                                    \
     }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
     {                                                                                              \
@@ -42,9 +45,15 @@
     }
 
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason,      \
+            NULL, NULL                                                                             \
+    }
 #define PHI__MODES_ASK(command, with, path, reason)                                                \
-    { PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+    {                                                                                              \
+        PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
+            NULL, NULL                                                                             \
+    }
 
 #define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
 #define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"

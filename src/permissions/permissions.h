@@ -64,6 +64,10 @@ typedef struct phi_permission_rule {
        none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
        be there that the shell could make an option of ($NAME, *.c; not a*.c). */
     const char *options;
+    /* Whose tool it is: a pattern of phi_tool.source; "": the host's own. NULL: anybody's, but a
+       rule that allows tools by name allows no other source's tool that has the name of a shell or
+       of a built-in tool. */
+    const char *source;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {
@@ -101,6 +105,10 @@ typedef struct phi_permissions_desc {
     const char *workspace;             /* absolute; copied (default: relative paths are in it) */
     const char *home;                  /* absolute; copied (default: only "~" names it) */
     const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    /* NULL-ended; files that the host runs or heeds: its scripts, its configuration. Under whatever
+       rules, writing one is asked about, and a command that copies, moves or removes it or the
+       directory that it is in. Relative ones are in the workspace; copied (default: none) */
+    const char *const *protected_paths;
     /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
        why it asks. (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
@@ -128,10 +136,15 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call, and why, in words (valid until the next call of any function on
-   these permissions). Without memory it is PHI_PERMISSION_ASK. */
+/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
+   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
                                              phi_str arguments, phi_str *why);
+
+/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */

@@ -450,7 +450,17 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
+/* Another source's tool with the name of one of phi's does something else. */
+static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
+    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
+    if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
+    if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
+    return !phi__rules_any(own, subject->tool) &&
+           !phi__rules_any(subject->shell_tools, subject->tool);
+}
+
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    if (!phi__rules_source(subject, rule)) return false;
     if (subject->file) return phi__rules_file(subject, rule);
     if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;

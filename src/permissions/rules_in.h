@@ -10,9 +10,10 @@
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
-    phi_str tool;
-    phi_str arguments;    /* JSON text */
-    const phi_json *root; /* of the arguments; NULL: they are no JSON */
+    const char *shell_tools;      /* a pattern */
+    phi_str tool, source;         /* source: empty, or who brings it */
+    phi_str arguments;            /* JSON text */
+    const phi_json *root;         /* of the arguments; NULL: they are no JSON */
     const phi__shell *shell;
     const phi__shell_command *command; /* of a shell's line */
     size_t index;                      /* of the command */

@@ -357,6 +357,43 @@ TEST(a_rewrite_that_waits_for_no_run_is_done_with_the_restore) {
     rig_free(other);
 }
 
+/* The limit holds for what comes after. */
+TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
+    static const char *const says[] = {"one", "two", "three"};
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi_str_of("");
+    phi_agent agent = rig_agent(r, &desc);
+    phi_content content = phi__input_text(phi_str_of("four"));
+    size_t i;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    for (i = 0; i < PHI__COUNT(says); i++) {
+        CHECK_EQ_INT(phi_follow_up(agent, says[i]), PHI_OK);
+        CHECK_EQ_INT(phi_steer(agent, says[i]), PHI_OK);
+    }
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    desc.queue_limit = 1;
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    if (CHECK(agent.rt != NULL)) {
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 3);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 3);
+        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        for (i = 0; i < 8; i++) rig_says(other, "Well.");
+        CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(other, 60), 0);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+    }
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
 TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
     story s;
     phi_str text = phi_str_of("");
@@ -1178,5 +1215,6 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_prompt_that_a_filter_rejected_is_in_no_snapshot),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
+          TEST_ENTRY(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit),
           TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
           TEST_ENTRY(what_a_run_has_spent_is_counted_on_after_a_restore))

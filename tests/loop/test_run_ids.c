@@ -34,7 +34,7 @@ TEST(every_run_of_an_agent_has_its_agent_id_and_its_session_id) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
     heard h;
-    char agent_id[60], session_id[60];
+    char agent_id[sizeof h.agent_id], session_id[sizeof h.session_id];
     heard_begin(&h, r);
     desc.agent_id = desc.session_id = NULL;
     agent = rig_agent(r, &desc);

@@ -129,6 +129,74 @@ TEST(paths_that_no_file_has_are_never_allowed_and_always_denied) {
     CHECK_EQ_INT(by(&rule, 1, "read_file", arguments), DENY);
 }
 
+static phi_permission from(phi_permissions *p, const char *source, const char *tool,
+                           const char *arguments) {
+    return phi_permissions_check_from(p, phi_str_of(source), phi_str_of(tool),
+                                      phi_str_of(arguments), NULL);
+}
+
+TEST(a_servers_tool_with_the_name_of_a_built_in_one_is_not_judged_by_its_rules) {
+    phi_permission_rule rules[3];
+    phi_permissions *p = make(NULL);
+    CHECK_EQ_INT(from(p, "", "read_file", "{\"path\":\"a\"}"), ALLOW);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{\"path\":\"a\"}"), ASK);
+    CHECK_EQ_INT(from(p, "files", "search", "{}"), ASK);
+    CHECK_EQ_INT(from(p, "files", "bash", "{\"command\":\"ls\"}"), ASK);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{\"path\":\"~/.ssh/id_rsa\"}"), DENY);
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = rules[1].verdict = rules[2].verdict = ALLOW;
+    rules[0].tool = "files_*";
+    rules[1].tool = "read_file";
+    rules[1].source = "files|more";
+    rules[2].tool = "write_file";
+    rules[2].source = "";
+    CHECK_EQ_INT(phi_permissions_add(p, rules, 3), PHI_OK);
+    CHECK_EQ_INT(from(p, "files", "files_read", "{}"), ALLOW);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{}"), ALLOW);
+    CHECK_EQ_INT(from(p, "other", "read_file", "{}"), ASK);
+    CHECK_EQ_INT(from(p, "", "write_file", "{}"), ALLOW);
+    CHECK_EQ_INT(from(p, "files", "write_file", "{}"), ASK);
+    CHECK_EQ_INT(phi_permissions_set(p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)), PHI_OK);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{}"), ALLOW);
+    phi_permissions_free(p);
+}
+
+TEST(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode) {
+    static const char *const paths[] = {"guard.sh", "/made/project/tools/[x].py",
+                                        "/home/ada/phi.toml", NULL};
+    static const phi_permission_mode modes[] = {
+        PHI_PERMISSION_MODE_DEFAULT, PHI_PERMISSION_MODE_ACCEPT_EDITS, PHI_PERMISSION_MODE_ALL};
+    static const char *const commands[] = {
+        "cp a guard.sh", "mv a ./guard.sh",   "cp a/guard.sh .", "cp a tools",
+        "mv tools old",  "echo x > guard.sh", "tee guard.sh",    "sed -i 1d guard.sh",
+        "rm guard.sh",   "cp a guard.s?",     "cp -ta guard.sh", "chmod +x tools/[[]x].py"};
+    phi_permissions_desc desc;
+    phi_permissions *p;
+    char arguments[200];
+    size_t m, i;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.workspace = "/made/project";
+    desc.protected_paths = paths;
+    p = phi_permissions_new(&desc, NULL);
+    REQUIRE(p != NULL);
+    for (m = 0; m < PHI__COUNT(modes); m++) {
+        CHECK_EQ_INT(phi_permissions_set(p, phi_permissions_mode(modes[m])), PHI_OK);
+        CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"guard.sh\"}"), ASK);
+        CHECK_EQ_INT(check(p, "edit_file", "{\"path\":\"src/../GUARD.sh\"}"), ASK);
+        CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"tools/[x].py\"}"), ASK);
+        CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"/home/ada/phi.toml\"}"), ASK);
+        CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"guard.sh\"}"), ALLOW);
+        CHECK_EQ_INT(check(p, "bash", "{\"command\":\"cat guard.sh\"}"), ALLOW);
+        for (i = 0; i < PHI__COUNT(commands); i++) {
+            (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", commands[i]);
+            if (!CHECK_EQ_INT(check(p, "bash", arguments), ASK)) printf("  %s\n", commands[i]);
+        }
+    }
+    CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"other.sh\"}"), ALLOW);
+    phi_permissions_free(p);
+}
+
 TEST(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path) {
     phi_permissions *p = make(NULL);
     char arguments[6000];
@@ -612,6 +680,8 @@ static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
     world *w = (world *)user_data;
     w->asked++;
     w->ticket = hook->ticket;
+    CHECK(hook->permissions == w->p);
+    CHECK_STR(hook->source, "files");
     (void)snprintf(w->why, sizeof w->why, "%.*s", (int)hook->text.len, hook->text.at);
     CHECK_EQ_INT(phi_permissions_set(w->p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)),
                  PHI_MISUSE);
@@ -657,6 +727,7 @@ static void begin(world *w, phi_permission_mode mode, bool person) {
     how.user_data = w;
     w->p = phi_permissions_new(&how, NULL);
     tool.needs_approval = true;
+    tool.source = "files";
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.hook_fn = phi_permissions_hook;
@@ -766,6 +837,7 @@ TEST(a_snapshot_with_a_waiting_question_asks_it_again) {
     phi_str saved;
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_echo();
+    tool.source = "files";
     memset(&w, 0, sizeof w);
     w.answer = PHI_WAIT;
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
@@ -1001,6 +1073,8 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(tools_match_by_name_with_wildcards_and_alternatives),
           TEST_ENTRY(files_match_by_path_inside_and_outside_of_the_workspace),
           TEST_ENTRY(paths_that_no_file_has_are_never_allowed_and_always_denied),
+          TEST_ENTRY(a_servers_tool_with_the_name_of_a_built_in_one_is_not_judged_by_its_rules),
+          TEST_ENTRY(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode),
           TEST_ENTRY(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path),
           TEST_ENTRY(a_rule_may_name_the_argument_that_is_the_path),
           TEST_ENTRY(what_a_program_was_told_does_not_count_for_the_next),

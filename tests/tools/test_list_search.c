@@ -76,8 +76,9 @@ TEST(what_is_never_wanted_is_left_out_at_any_depth_and_so_is_what_an_ignore_file
     calls_put(&c, "src/target/out.o", "");
     calls_put(&c, "src/deep/.git/HEAD", "");
     calls_put(&c, ".ignore", "*.txt\nmain.c\n");
-    check_call(&c, "list_files", "{}", false, ".hidden\n.ignore\na.c\nsrc/deep/x.h\n\n(4 files)",
-               "{\"total\":4,\"truncated\":false}");
+    check_call(&c, "list_files", "{}", false,
+               ".hidden\n.ignore\na.c\nsrc/deep/x.h\n\n(4 files)\n(left out: 5 ignored entries)",
+               "{\"total\":4,\"truncated\":false,\"ignored\":5}");
     calls_close(&c);
 }
 
