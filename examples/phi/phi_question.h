@@ -71,13 +71,26 @@ static inline void question_always(question *q, const phi_permission_rules *rule
     free(lines.at);
 }
 
+/* The one rule is the tool's name and the command as it stands above. */
+static inline bool question_is_exact(const question *q) {
+    size_t name = q->rules.len - q->body.len;
+    return q->always.count == 1 && q->body.len > 0 && q->rules.len > q->body.len &&
+           memchr(q->rules.at, ' ', q->rules.len) == q->rules.at + name - 1 &&
+           memcmp(q->rules.at + name, q->body.at, q->body.len) == 0;
+}
+
 static inline void question_layout(question *q, int columns) {
     if (q->columns == columns) return;
     q->columns = columns;
     q->rows.len = q->rule_rows.len = 0;
     marked_wrap(&q->rows, &q->body, columns);
-    if (q->with_always) text_say(&q->rule_rows, "  always would allow:\n");
-    if (q->with_always) marked_wrap(&q->rule_rows, &q->rules, columns);
+    if (!q->with_always) return;
+    if (question_is_exact(q)) {
+        text_say(&q->rule_rows, "  always would allow: this very line\n");
+        return;
+    }
+    text_say(&q->rule_rows, "  always would allow:\n");
+    marked_wrap(&q->rule_rows, &q->rules, columns);
 }
 
 /* The first rows of the body, how much is between, and the last ones. */
