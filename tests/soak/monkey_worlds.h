@@ -187,12 +187,10 @@ static void tell_difference(phi_str one, phi_str two) {
            two.at + from);
 }
 
-static void do_twin(monkey *m) {
-    phi_agent a = m->seats[pick(m, m->seat_count)].agent, twin;
+static void twin_of(monkey *m, phi_agent a) {
+    phi_agent twin;
     phi_agent_desc desc;
     phi_str one = PHI__LIT(""), two = PHI__LIT("");
-    if (inside(m) || m->under_way != NOTHING) return;
-    memory_is_back(m);
     if (phi_agent_get_desc(a, &desc) != PHI_OK || phi_agent_snapshot(a, &m->arena, &one) != PHI_OK)
         return;
     desc.store = NULL;
@@ -206,6 +204,15 @@ static void do_twin(monkey *m) {
         if (!phi_str_equal(one, two)) tell_difference(one, two);
     }
     (void)phi_agent_free(twin);
+}
+
+/* The clock stands still, and there is memory. */
+static void do_twin(monkey *m) {
+    if (inside(m) || m->under_way != NOTHING) return;
+    memory_is_back(m);
+    m->calm = true;
+    twin_of(m, m->seats[pick(m, m->seat_count)].agent);
+    m->calm = false;
 }
 
 /* ---- a runtime, saved and loaded in pieces ---- */
