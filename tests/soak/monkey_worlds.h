@@ -206,9 +206,9 @@ static void twin_of(monkey *m, phi_agent a) {
     (void)phi_agent_free(twin);
 }
 
-/* The clock stands still, and there is memory. */
+/* There is memory, and the clock stands still; of a tape that is played each look at it may move it. */
 static void do_twin(monkey *m) {
-    if (inside(m) || m->under_way != NOTHING) return;
+    if (inside(m) || m->playing || m->under_way != NOTHING) return;
     memory_is_back(m);
     m->calm = true;
     twin_of(m, m->seats[pick(m, m->seat_count)].agent);
