@@ -193,6 +193,7 @@ static void twin_of(monkey *m, phi_agent a) {
     phi_str one = PHI__LIT(""), two = PHI__LIT("");
     if (phi_agent_get_desc(a, &desc) != PHI_OK || phi_agent_snapshot(a, &m->arena, &one) != PHI_OK)
         return;
+    if (desc.tool_source_count > 0) return; /* its next list is another one */
     desc.store = NULL;
     desc.thread_id = NULL;
     /* its run is as good as over: the deferred rewrite is done while it is loaded */
