@@ -51,5 +51,6 @@ while [ "$round" -le "$rounds" ]; do
     round=$((round + 1))
 done
 echo "a monkey, $minutes minutes"
-PHI_MONKEY_MINUTES=$minutes build/asan/tests/soak/test_monkey
+# One that was ended goes on where it was: PHI_MONKEY_MINUTES=60 PHI_MONKEY_STATE=build/soak_monkey nohup ... &
+PHI_MONKEY_MINUTES=$minutes PHI_MONKEY_STATE=build/soak_monkey build/asan/tests/soak/test_monkey
 "$make" --no-print-directory FUZZ_SECONDS="${FUZZ_SECONDS:-300}" fuzz
