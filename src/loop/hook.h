@@ -102,8 +102,8 @@ typedef struct phi_hook {
     /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
        `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
     bool ask_again;
-    bool quiet;            /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
-    uint32_t round;        /* in: how often the hook has waited with ask_again for this answer */
+    bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
+    uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
     /* QUESTION: who asks: the name of a server. BEFORE_TOOL: phi_tool.source, or empty */
     phi_str source;
     phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
