@@ -72,6 +72,8 @@ static const phi__always_known phi__always_commands[] = {
      "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
      "--nocapture|--no-deps"},
     {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"mkdir", "-[pv]|--parents|--verbose"},
+    {"touch", "-[acm]"},
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* Programs that run what they read. */
