@@ -85,12 +85,9 @@ static inline void question_layout(question *q, int columns) {
     q->rows.len = q->rule_rows.len = 0;
     marked_wrap(&q->rows, &q->body, columns);
     if (!q->with_always) return;
-    if (question_is_exact(q)) {
-        text_say(&q->rule_rows, "  always would allow: this very line\n");
-        return;
-    }
-    text_say(&q->rule_rows, "  always would allow:\n");
-    marked_wrap(&q->rule_rows, &q->rules, columns);
+    text_say(&q->rule_rows, question_is_exact(q) ? "  always would allow: this very line\n"
+                                                 : "  always would allow:\n");
+    if (!question_is_exact(q)) marked_wrap(&q->rule_rows, &q->rules, columns);
 }
 
 /* The first rows of the body, how much is between, and the last ones. */

@@ -57,9 +57,8 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 
 /* ---- commands ---- */
 
-/* Commands whose options and further words were read: with these options, and files of the
-   workspace, they do no more than the command in question. Of all others the very words are allowed.
-   */
+/* Commands whose options and further words were read: these options, and files of the workspace,
+   give them no other effect. Of all other commands the very words are allowed. */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that stays */
     const char *options;
@@ -73,6 +72,8 @@ static const phi__always_known phi__always_commands[] = {
      "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
      "--nocapture|--no-deps"},
     {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"mkdir", "-[pv]|--parents|--verbose"},
+    {"touch", "-[acm]"},
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* Programs that run what they read. */
@@ -138,7 +139,7 @@ static bool phi__always_words(const phi__always *a, const phi__shell_command *c,
     return phi__always_keep(a, &words, out);
 }
 
-/* SCOPE_KIND: the rule on all commands of this kind, if the command itself is one that it allows. */
+/* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
 static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
                                    phi_permission_rule *rule) {
     phi_permission_rules alone;

@@ -16,7 +16,7 @@
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
             "it only reads", NULL, NULL                                                            \
     }
-/* The same, with these options and no other: they were read in the manuals of GNU and busybox. */
+/* The same, with these options and no other: from the manuals of GNU, git, ripgrep and tree. */
 #define PHI__MODES_OPTIONS(command, options)                                                       \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
@@ -41,7 +41,7 @@
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
     {                                                                                              \
         PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
-            NULL                                                                                   \
+            NULL, NULL                                                                             \
     }
 
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
@@ -180,6 +180,7 @@
          NULL,                                                                                     \
          NULL,                                                                                     \
          "git runs what stands there",                                                             \
+         NULL,                                                                                     \
          NULL},                                                                                    \
         PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
         PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \

@@ -8,7 +8,7 @@
 enum {
     PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
     PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__RULES_TRIES_MOST = 2000  /* parts of words of a line that are compared with paths */
+    PHI__RULES_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
 };
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
@@ -202,7 +202,8 @@ static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permissi
     if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
-        if (++subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
+        if (subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
         if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
             return true;
     }

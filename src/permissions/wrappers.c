@@ -248,7 +248,7 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
 
 /* ---- find ---- */
 
-enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find that are looked at one by one */
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with patterns of its own */
 
 static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
     for (; *texts != NULL; texts++)

@@ -75,8 +75,9 @@ TEST(each_line_of_the_table_of_edits_has_its_verdict) {
     CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS) >= 80);
 }
 
-/* The verdict on `other` after the rules on `line` were added. */
-static phi_permission after(const char *line, size_t len, const char *other, size_t other_len) {
+/* The verdict on `other` after the rules on `line` were added. *made: there are such rules. */
+static phi_permission after(phi_permission_scope scope, const char *line, size_t len,
+                            const char *other, size_t other_len, bool *made) {
     phi_permissions_desc desc;
     phi_permissions *permissions;
     phi_permission_rules rules;
@@ -92,9 +93,9 @@ static phi_permission after(const char *line, size_t len, const char *other, siz
     phi__buf_init(&text, &memory);
     permissions = phi_permissions_new(&desc, NULL);
     arguments_of(&text, line, len);
-    if (phi_permissions_always(permissions, PHI__LIT("bash"), phi__buf_str(&text),
-                               PHI_PERMISSION_SCOPE_KIND, &arena, &rules, NULL) == PHI_OK)
-        CHECK_EQ_INT(phi_permissions_add(permissions, rules.rules, rules.count), PHI_OK);
+    *made = phi_permissions_always(permissions, PHI__LIT("bash"), phi__buf_str(&text), scope,
+                                   &arena, &rules, NULL) == PHI_OK;
+    if (*made) CHECK_EQ_INT(phi_permissions_add(permissions, rules.rules, rules.count), PHI_OK);
     phi__buf_clear(&text);
     arguments_of(&text, other, other_len);
     verdict = phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
@@ -113,8 +114,9 @@ TEST(what_always_proposes_allows_no_line_that_was_not_seen) {
         const char *arrow = strstr(at, " => ");
         if (len > 5 && *at != '#' && CHECK(arrow != NULL && arrow < at + len)) {
             const char *line = at + 5, *other = arrow + 4;
-            phi_permission got =
-                after(line, (size_t)(arrow - line), other, (size_t)(at + len - other));
+            bool made;
+            phi_permission got = after(PHI_PERMISSION_SCOPE_KIND, line, (size_t)(arrow - line),
+                                       other, (size_t)(at + len - other), &made);
             if (!CHECK((got == PHI_PERMISSION_ALLOW) == (*at == 'y')))
                 printf("  %s: %.*s\n", names[got], (int)len, at);
             pairs++;
@@ -126,6 +128,28 @@ TEST(what_always_proposes_allows_no_line_that_was_not_seen) {
     free(table);
 }
 
+TEST(what_always_proposes_allows_its_own_line) {
+    char *table = test_read_file("tests/permissions/commands.txt", NULL), *at = table;
+    int scope, proposals = 0;
+    REQUIRE(table != NULL);
+    while (*at != '\0') {
+        size_t len = strcspn(at, "\n");
+        for (scope = 0; scope < 2 && len > 7 && *at != '#'; scope++) {
+            bool made;
+            phi_permission got =
+                after((phi_permission_scope)scope, at + 7, len - 7, at + 7, len - 7, &made);
+            if (made && !CHECK_EQ_INT(got, PHI_PERMISSION_ALLOW))
+                printf("  %d: %.*s\n", scope, (int)len, at);
+            if (made && *at == 'd') CHECK(!"a denied line has no rule");
+            proposals += made ? 1 : 0;
+        }
+        at += len + (at[len] == '\n');
+    }
+    CHECK(proposals > 400);
+    free(table);
+}
+
 TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict),
           TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
-          TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen))
+          TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
+          TEST_ENTRY(what_always_proposes_allows_its_own_line))

@@ -194,6 +194,12 @@ TEST(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode) {
         }
     }
     CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"other.sh\"}"), ALLOW);
+    {
+        phi_str why;
+        (void)phi_permissions_check(p, PHI__LIT("write_file"),
+                                    phi_str_of("{\"path\":\"guard.sh\"}"), &why);
+        CHECK_STR(why, "to be approved: write_file: this program runs it, or heeds it");
+    }
     phi_permissions_free(p);
 }
 
