@@ -120,8 +120,8 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 /* What an agent is now, as a file that phi_config_load reads: model, prompt, profile, limits,
    retry, cache, compaction, names of tools; the workspace is absolute (as it is where it cannot be
-   resolved), and the default "." is left out. Keys, logins and headers are variables and never
-   their values.
+   resolved), and the default "." is left out. Keys, logins, queries of addresses (but versions)
+   and headers are variables and never their values.
    The reader sets these variables, and brings the tools that are named: phi_config_sections(),
    phi_agents_desc.tools. Not written: hooks, callbacks, filters, strategies, failover, stores, and
    the sections skills, sub_agents, mcp, openapi, permissions, callbacks with the tools that they
