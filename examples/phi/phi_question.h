@@ -1,7 +1,5 @@
 /* phi_question.h - a question for a person: what a tool wants to run, in rows that fit the window, and which keys
-   answer it. Copy what you need of it.
-
-   Each row of a command is marked, so that none looks like one of the program's own: "|" begins a line of it, "+"
+   answer it. Copy what you need of it. Each row of a command is marked, so that none looks like one of the program's own: "|" begins a line of it, "+"
    continues the row before. Where not all rows fit, the first and the last are shown, and what is between is counted.
    Nothing counts as an answer that may have been typed before the question was read, or is the beginning of a sentence:
    an answer is a single key on an empty line, followed by nothing for QUESTION_MS, or a word and Enter. */
@@ -196,8 +194,7 @@ static inline void question_free(question *q) {
     free(q->body.at);
     free(q->why.at);
     free(q->rules.at);
-    free(q->rows.at);
-    free(q->rule_rows.at);
+    free(q->rows.at), free(q->rule_rows.at);
 }
 
 #endif

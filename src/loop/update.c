@@ -1,7 +1,7 @@
 /* update.c - what a tool asks about its call, and its reports while it runs: parts of its result,
    and messages for the person who waits.
 
-   Nothing of a report reaches the model. A part passes the two hooks of updates; a tape records it. */
+   Nothing of a report reaches the model. A part passes the two hooks; a tape records it. */
 #include "loop/loop_in.h"
 
 typedef struct phi__update {

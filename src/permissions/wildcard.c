@@ -155,8 +155,7 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
 }
 
 /* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
-hidden directory : else every search would be one of ".ssh" and
-                   the files in it.* /
+   hidden directory: else every search would be one of ".ssh" and the files in it. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
                                 const phi__wildcard_tokens *b, size_t j) {
     size_t k;

@@ -596,11 +596,10 @@ class Pty(Chat):
 
     def test_one_question_asks_for_permission_at_the_terminal(self):
         self.start("phi-ask", "go")
-        self.wait_for("touch one.txt\r\n  always would allow: this very line\r\ny, a (always) or n: ")
-        for answer in ("a\n", "y\n", "y\n"):
-            self.said = b""  # the next question: what is typed before it counts for nothing
-            self.type(answer)
-            self.wait_for("n: ")
+        self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *\r\ny, a (always) or n: ")
+        self.said = b""  # the next question: what is typed before it counts for nothing
+        self.type("a\n")
+        self.wait_for("n: ")
         self.assertIn(b"by hand", self.said)
         self.type("n\n")
         self.wait_for("I was told: The user said no.")
@@ -788,7 +787,7 @@ class Tmux(Chat):
         self.start("phi-ask")
         self.type("go", "Enter")
         self.wait_for(r"bash wants to run:\n  \| touch one.txt\n")
-        self.wait_for(r"^  always would allow: this very line\n(.*\n)+y: once \| n: no \| a: always")
+        self.wait_for(r"^  always would allow:\n  \| bash touch \*\n(.*\n)+y: once \| n: no \| a: always")
         self.assertFalse(self.has("one.txt"))
         time.sleep(0.27)  # an answer that was typed before the question could be read is none
         self.type("y")
@@ -796,10 +795,6 @@ class Tmux(Chat):
         self.assertTrue(self.has("one.txt") and not self.has("two.txt"))
         time.sleep(0.27)
         self.type("a")
-        self.wait_for(r"touch three.txt\n(.*\n)+.*^y: once")
-        self.assertTrue(self.has("two.txt") and not self.has("three.txt"))
-        time.sleep(0.27)
-        self.type("y")
         self.wait_for(r"write_file wants to run:\n  \| four.txt\n  \| .*by hand")
         self.assertTrue(self.has("two.txt") and self.has("three.txt"))
         time.sleep(0.27)
