@@ -66,22 +66,22 @@
 #if PHI__PUB_LOG != 0x8b3e6156
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x6f5788a8
+#if PHI__PUB_HISTORY != 0xb6d4b9e7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x30256d41
+#if PHI__PUB_LOOP != 0xe39adbb6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xc876c56e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xdb358f31
+#if PHI__PUB_AGENT != 0xccc967d3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0xf186d262
+#if PHI__PUB_RECORD != 0xbb714ec3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SUBAGENTS != 0x750031f3
@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x9e5c0cbf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x27b4e7c3
+#if PHI__PUB_CONFIG != 0xf3aa09e7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xf6163399
+#if PHI__PUB_PERMISSIONS != 0xbea4e776
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0xf6163399
+#define PHI__PUB_PERMISSIONS 0xbea4e776
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -183,6 +183,10 @@ typedef struct phi_permission_rule {
        none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
        be there that the shell could make an option of ($NAME, *.c; not a*.c). */
     const char *options;
+    /* Whose tool it is: a pattern of phi_tool.source; "": the host's own. NULL: anybody's, but a
+       rule that allows tools by name allows no other source's tool that has the name of a shell or
+       of a built-in tool. */
+    const char *source;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {
@@ -220,6 +224,10 @@ typedef struct phi_permissions_desc {
     const char *workspace;             /* absolute; copied (default: relative paths are in it) */
     const char *home;                  /* absolute; copied (default: only "~" names it) */
     const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    /* NULL-ended; files that the host runs or heeds: its scripts, its configuration. Under whatever
+       rules, writing one is asked about, and a command that copies, moves or removes it or the
+       directory that it is in. Relative ones are in the workspace; copied (default: none) */
+    const char *const *protected_paths;
     /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
        why it asks. (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
@@ -247,10 +255,15 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call, and why, in words (valid until the next call of any function on
-   these permissions). Without memory it is PHI_PERMISSION_ASK. */
+/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
+   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
                                              phi_str arguments, phi_str *why);
+
+/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
@@ -278,11 +291,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0xae1968c5
+#if PHI__PUB_TOOLS != 0x7253b398
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0xae1968c5
+#define PHI__PUB_TOOLS 0x7253b398
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -391,10 +404,14 @@ typedef struct phi_tools_desc {
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
-    uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;         /* listed by list_files (default 200) */
-    uint32_t max_matches;       /* listed by search (default 50) */
+    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    uint32_t max_output_bytes;
+    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
+       it): phi_tool.max_result_bytes of bash */
+    uint32_t max_bash_result_bytes;
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
     /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
@@ -1737,11 +1754,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif /* PHI__PUB_SKILLS */
 
 #ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0x4e4330b9
+#if PHI__PUB_SECTIONS != 0x9ae5ebdd
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__PUB_SECTIONS 0x4e4330b9
+#define PHI__PUB_SECTIONS 0x9ae5ebdd
 
 /* ---- src/sections/sections.h ---- */
 
@@ -1766,6 +1783,13 @@ extern "C" {
 /* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
    a PHI_NO_ macro leaves out. */
 PHI_API const phi_config_section *const *phi_config_sections(void);
+
+/* The files that a configuration runs or heeds, for phi_permissions_desc.protected_paths: the file
+   itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a file,
+   relative to the workspace and to the file's directory. The rules of its [permissions] protect
+   them already. At most 500. NULL-ended, in the arena. PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
+                                              const char *const **out);
 
 #ifdef __cplusplus
 }
@@ -4668,11 +4692,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x0d645a79
+#if PHI__IMP_PERMISSIONS != 0xe3941771
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x0d645a79
+#define PHI__IMP_PERMISSIONS 0xe3941771
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4821,9 +4845,10 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
-    phi_str tool;
-    phi_str arguments;    /* JSON text */
-    const phi_json *root; /* of the arguments; NULL: they are no JSON */
+    const char *shell_tools;      /* a pattern */
+    phi_str tool, source;         /* source: empty, or who brings it */
+    phi_str arguments;            /* JSON text */
+    const phi_json *root;         /* of the arguments; NULL: they are no JSON */
     const phi__shell *shell;
     const phi__shell_command *command; /* of a shell's line */
     size_t index;                      /* of the command */
@@ -4871,6 +4896,8 @@ struct phi_permissions {
     phi_arena arena;       /* of the texts below */
     phi_arena rules_arena; /* of the rules */
     phi_permission_rules rules;
+    phi_permission_rule guards[2]; /* of protected paths: behind all rules, whatever they are */
+    size_t guard_count;
     const char *workspace, *home, *shell_tools;
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
@@ -4890,7 +4917,7 @@ typedef struct phi__check_part {
 /* Calls `each` for every part of a call: the call itself, or each command and each file of a
    shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
 PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
-                                    phi_str tool_name, phi_str arguments,
+                                    phi_str source, phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx);
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
@@ -4987,9 +5014,8 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 
 /* ---- commands ---- */
 
-/* Commands whose options and further words were read: with these options, and files of the
-   workspace, they do no more than what was asked about. Of all others the very words are allowed.
-   */
+/* Commands whose options and further words were read: these options, and files of the workspace,
+   give them no other effect. Of all other commands the very words are allowed. */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that stays */
     const char *options;
@@ -5003,6 +5029,8 @@ static const phi__always_known phi__always_commands[] = {
      "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
      "--nocapture|--no-deps"},
     {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"mkdir", "-[pv]|--parents|--verbose"},
+    {"touch", "-[acm]"},
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* Programs that run what they read. */
@@ -5068,7 +5096,7 @@ static bool phi__always_words(const phi__always *a, const phi__shell_command *c,
     return phi__always_keep(a, &words, out);
 }
 
-/* SCOPE_KIND: the rule on all commands of this kind, if the command itself is one that it allows. */
+/* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
 static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
                                    phi_permission_rule *rule) {
     phi_permission_rules alone;
@@ -5222,7 +5250,8 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.scope = scope;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
+                              phi__always_part, &a);
     if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
@@ -5371,7 +5400,7 @@ static phi_status phi__check_line(phi__checking *checking, phi_arena *scratch, p
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
-                                    phi_str tool_name, phi_str arguments,
+                                    phi_str source, phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx) {
     phi__checking checking;
@@ -5384,6 +5413,8 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     checking.subject.workspace = permissions->workspace;
     checking.subject.home = permissions->home;
     checking.subject.tool = tool_name;
+    checking.subject.source = source;
+    checking.subject.shell_tools = permissions->shell_tools;
     checking.subject.arguments = arguments;
     checking.subject.memory = &permissions->memory;
     status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
@@ -5406,44 +5437,53 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
-    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason,    \
+            NULL, NULL                                                                             \
+    }
 #define PHI__MODES_READS(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads", NULL                                                                  \
+            "it only reads", NULL, NULL                                                            \
     }
-/* The same, with these options and no other: they were read in the manuals of GNU and busybox. */
+/* The same, with these options and no other: from the manuals of GNU, git, ripgrep and tree. */
 #define PHI__MODES_OPTIONS(command, options)                                                       \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
-            "it only reads", options                                                               \
+            "it only reads", options, NULL                                                         \
     }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
-            "it only prints", NULL                                                                 \
+            "it only prints", NULL, NULL                                                           \
     }
 /* The same, where words that are not known may make it worse. */
 #define PHI__MODES_KNOWN(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
-            "it only prints", NULL                                                                 \
+            "it only prints", NULL, NULL                                                           \
     }
 #define PHI__MODES_EDITS(command, options)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
-            "edits are accepted", options                                                          \
+            "edits are accepted", options, NULL                                                    \
     }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
     {                                                                                              \
         PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
-            NULL                                                                                   \
+            NULL, NULL                                                                             \
     }
 
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason,      \
+            NULL, NULL                                                                             \
+    }
 #define PHI__MODES_ASK(command, with, path, reason)                                                \
-    { PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason, NULL }
+    {                                                                                              \
+        PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
+            NULL, NULL                                                                             \
+    }
 
 #define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
 #define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
@@ -5570,6 +5610,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
          NULL,                                                                                     \
          NULL,                                                                                     \
          "git runs what stands there",                                                             \
+         NULL,                                                                                     \
          NULL},                                                                                    \
         PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
         PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
@@ -5723,7 +5764,8 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
            phi__permissions_text(arena, &rule->argument) &&
            phi__permissions_text(arena, &rule->matches) &&
            phi__permissions_text(arena, &rule->reason) &&
-           phi__permissions_text(arena, &rule->options);
+           phi__permissions_text(arena, &rule->options) &&
+           phi__permissions_text(arena, &rule->source);
 }
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
@@ -5756,6 +5798,52 @@ static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_
     p->rules.count = n;
     p->rules.otherwise = otherwise;
     return PHI_OK;
+}
+
+/* ---- protected paths ---- */
+
+static void phi__permissions_path(phi__buf *out, phi_str path) {
+    if (out->len > 0) phi__buf_char(out, '|');
+    if (phi__str_starts(path, "!") || phi__str_starts(path, "**")) phi__buf_text(out, "./");
+    phi__wildcard_quote(out, path);
+}
+
+/* The directories that a file is in, for who moves one moves the file. */
+static void phi__permissions_above(phi__buf *out, phi_str path) {
+    bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+    while (path.len > 0) {
+        while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
+        while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+        if (path.len > 0) phi__permissions_path(out, path);
+    }
+    if (!absolute) phi__permissions_path(out, phi__str(".", 1));
+}
+
+static bool phi__permissions_guard(phi_permissions *p, const char *const *paths) {
+    phi__buf files, all;
+    size_t i;
+    bool good;
+    if (paths == NULL || paths[0] == NULL) return true;
+    phi__buf_init(&files, &p->memory);
+    phi__buf_init(&all, &p->memory);
+    for (i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
+    phi__buf_add_str(&all, phi__buf_str(&files));
+    for (i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
+    p->guards[0].verdict = p->guards[1].verdict = PHI_PERMISSION_ASK;
+    p->guards[0].reason = p->guards[1].reason = "this program runs it, or heeds it";
+    p->guards[0].tool = "write_file|edit_file";
+    p->guards[1].command = "cp|mv|ln|tee|touch|install|rm|rmdir|dd|sed|truncate|chmod|chown|patch|"
+                           "rsync|tar|unzip|shred *";
+    phi__buf_char(&files, '\0');
+    phi__buf_char(&all, '\0');
+    good = !files.failed && !all.failed;
+    p->guards[0].path = files.at;
+    p->guards[1].path = all.at;
+    p->guard_count = 2;
+    for (i = 0; good && i < 2; i++) good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    phi__buf_free(&files);
+    phi__buf_free(&all);
+    return good;
 }
 
 /* ---- the verdict ---- */
@@ -5792,7 +5880,7 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     return PHI_OK;
 }
 
-static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
+static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source, phi_str tool_name,
                                               phi_str arguments) {
     /* a line without any command is allowed */
     phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
@@ -5800,7 +5888,7 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_n
     phi_status status;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
-    status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);
+    status = phi__check_parts(p, &scratch, source, tool_name, arguments, phi__permissions_part, &v);
     phi_arena_free(&scratch);
     if (status == PHI_OK && !p->why.failed) return v.strictest;
     phi__buf_clear(&p->why);
@@ -5828,6 +5916,7 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
         phi__buf_clear(&p->question);
         phi__buf_add_str(&p->question, phi__buf_str(&p->why));
         hook->text = phi__buf_str(&p->question);
+        hook->permissions = p;
         return phi__permissions_call(p, p->ask_fn, hook);
     }
     phi__buf_text(&p->why, "; there is nobody to ask");
@@ -5842,7 +5931,7 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
-        verdict = phi__permissions_decide(p, hook->tool_name, hook->arguments);
+        verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
         hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
         return PHI_DENY;
@@ -5852,13 +5941,19 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
 }
 
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why) {
     phi_permission verdict;
     if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, tool_name, arguments);
+    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
+}
+
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why) {
+    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
@@ -5891,7 +5986,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     if (!phi__permissions_text(&p->arena, &p->workspace) ||
         !phi__permissions_text(&p->arena, &p->home) ||
         !phi__permissions_text(&p->arena, &p->shell_tools) ||
-        phi__permissions_use(p, desc.rules, NULL, 0) != PHI_OK) {
+        !phi__permissions_guard(p, desc.protected_paths) ||
+        phi__permissions_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return NULL;
     }
@@ -5918,7 +6014,7 @@ PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
                                        const phi_permission_rules *rules) {
     if (permissions == NULL || rules == NULL) return PHI_BAD_ARG;
     if (permissions->busy) return PHI_MISUSE;
-    return phi__permissions_use(permissions, rules, NULL, 0);
+    return phi__permissions_use(permissions, rules, permissions->guards, permissions->guard_count);
 }
 
 PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
@@ -5944,7 +6040,7 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 enum {
     PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
     PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__RULES_TRIES_MOST = 2000  /* parts of words of a line that are compared with paths */
+    PHI__RULES_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
 };
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
@@ -6138,7 +6234,8 @@ static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permissi
     if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
-        if (++subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
+        if (subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
         if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
             return true;
     }
@@ -6386,7 +6483,17 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
+/* Another source's tool with the name of one of phi's does something else. */
+static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
+    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
+    if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
+    if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
+    return !phi__rules_any(own, subject->tool) &&
+           !phi__rules_any(subject->shell_tools, subject->tool);
+}
+
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    if (!phi__rules_source(subject, rule)) return false;
     if (subject->file) return phi__rules_file(subject, rule);
     if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
@@ -6490,7 +6597,8 @@ static const phi__rules_json_member phi__rules_json_members[] = {
     {"argument", offsetof(phi_permission_rule, argument)},
     {"matches", offsetof(phi_permission_rule, matches)},
     {"reason", offsetof(phi_permission_rule, reason)},
-    {"options", offsetof(phi_permission_rule, options)}};
+    {"options", offsetof(phi_permission_rule, options)},
+    {"source", offsetof(phi_permission_rule, source)}};
 
 static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
 
@@ -6541,7 +6649,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     }
     return phi__rules_json_refuse(error, place, key,
                                   "verdict, tool, command, with, without, piped, path, host, "
-                                  "argument, matches, reason or options");
+                                  "argument, matches, reason, options or source");
 }
 
 static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,
@@ -8203,7 +8311,7 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
 }
 
 /* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
-   hidden directory: else the search of any directory would be one of ".ssh" and what is in it. */
+   hidden directory: else every search would be one of ".ssh" and the files in it. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
                                 const phi__wildcard_tokens *b, size_t j) {
     size_t k;
@@ -8555,7 +8663,7 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
 
 /* ---- find ---- */
 
-enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find that are told apart */
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with patterns of its own */
 
 static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
     for (; *texts != NULL; texts++)
@@ -8737,11 +8845,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xcb9a60e4
+#if PHI__IMP_TOOLS != 0x96cdcd34
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xcb9a60e4
+#define PHI__IMP_TOOLS 0x96cdcd34
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -9065,12 +9173,14 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* A stream's output, as UTF-8, cut to the limit. */
+/* A stream's output, as UTF-8. Of more than max_output_bytes half is its head; the other half is a
+   ring of the last bytes. */
 typedef struct phi__bash_stream {
     phi__buf kept;
+    uint64_t all; /* bytes that came */
+    size_t next;  /* of the ring: where the next byte goes, over the oldest one */
     char tail[4]; /* the first bytes of a character whose rest has not come */
     size_t tail_len;
-    bool cut; /* there was more */
 } phi__bash_stream;
 
 typedef struct phi__bash {
@@ -9079,6 +9189,7 @@ typedef struct phi__bash {
     phi__process *process;
     phi__bash_stream streams[2];
     phi__buf fresh; /* both streams as they came, not yet reported */
+    phi__buf valid; /* bytes just read, as UTF-8; the tail of a stream that is cut */
     bool stopped;
     phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
@@ -9092,6 +9203,7 @@ static void phi__bash_drop(phi__job *job) {
     phi__buf_free(&bash->streams[0].kept);
     phi__buf_free(&bash->streams[1].kept);
     phi__buf_free(&bash->fresh);
+    phi__buf_free(&bash->valid);
 }
 
 static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
@@ -9115,16 +9227,41 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
-    size_t begin = to->kept.len, most = bash->job.set->desc.max_output_bytes;
-    if (to->cut || len == 0) return;
-    phi__utf8_repair(&to->kept, phi__str(at, len));
-    if (to->kept.failed) return;
-    if (to->kept.len > most) {
-        to->kept.len = phi__utf8_cut(phi__buf_str(&to->kept), most);
-        to->cut = true;
+/* Where the ring begins: behind the head. */
+static size_t phi__bash_ring(const phi__bash *bash) {
+    size_t most = bash->job.set->desc.max_output_bytes;
+    return most - most / 2;
+}
+
+/* Over the oldest bytes of the ring. */
+static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) {
+    size_t begin = phi__bash_ring(bash), size = to->kept.len - begin, n;
+    if (text.len > size) text = phi__str(text.at + text.len - size, size);
+    if (to->next < begin) to->next = begin; /* the first time */
+    while (text.len > 0) {                  /* twice at most */
+        if (to->next == to->kept.len) to->next = begin;
+        n = phi__min(text.len, to->kept.len - to->next);
+        memcpy(to->kept.at + to->next, text.at, n);
+        to->next += n;
+        text = phi__str(text.at + n, text.len - n);
     }
-    phi__buf_add(&bash->fresh, to->kept.at + begin, to->kept.len - begin);
+}
+
+static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t room = bash->job.set->desc.max_output_bytes - to->kept.len;
+    bool reports = room > 0;
+    phi_str text;
+    if (len == 0 || to->kept.failed || bash->valid.failed) return;
+    phi__buf_clear(&bash->valid);
+    phi__utf8_repair(&bash->valid, phi__str(at, len));
+    if (bash->valid.failed) return;
+    text = phi__buf_str(&bash->valid);
+    to->all += text.len;
+    room = phi__min(room, text.len);
+    phi__buf_add(&to->kept, text.at, room);
+    if (to->kept.failed) return;
+    if (reports) phi__buf_add(&bash->fresh, text.at, phi__utf8_cut(text, room));
+    if (text.len > room) phi__bash_turn(bash, to, phi__str(text.at + room, text.len - room));
 }
 
 static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
@@ -9155,7 +9292,7 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
     phi__bash *bash = (phi__bash *)ctx;
     phi__bash_stream *to = &bash->streams[stream - 1];
     phi__bash_take(bash, to, bytes, len);
-    if (to->kept.failed || bash->fresh.failed) {
+    if (to->kept.failed || bash->fresh.failed || bash->valid.failed) {
         (void)phi__job_no_memory(&bash->job);
         return true;
     }
@@ -9167,9 +9304,33 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 
 /* ---- the end ---- */
 
-static void phi__bash_show(phi__buf *out, const phi__bash_stream *stream) {
-    phi__buf_add(out, stream->kept.at, stream->kept.len);
-    if (stream->cut) phi__buf_text(out, "\n... (output truncated)");
+/* The last bytes of a stream that is cut, from where a character begins. */
+static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
+    size_t begin = phi__bash_ring(bash), n = 0;
+    phi_str tail;
+    phi__buf_clear(&bash->valid);
+    phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
+    if (stream->next > begin)
+        phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
+    tail = phi__buf_str(&bash->valid);
+    while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
+    return phi__str(tail.at + n, tail.len - n);
+}
+
+static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
+    unsigned long long kept, all = (unsigned long long)stream->all;
+    phi_str head = phi__buf_str(&stream->kept), tail;
+    if (stream->all <= stream->kept.len) {
+        phi__buf_add(out, head.at, head.len);
+        return;
+    }
+    head.len = phi__utf8_cut(head, phi__bash_ring(bash));
+    tail = phi__bash_tail(bash, stream);
+    kept = (unsigned long long)(head.len + tail.len);
+    phi__buf_add(out, head.at, head.len);
+    phi__buf_printf(out, "\n[... %llu bytes left out ...]\n", all - kept);
+    phi__buf_add(out, tail.at, tail.len);
+    phi__buf_printf(out, "\n... (output truncated): %llu of %llu bytes were kept", kept, all);
 }
 
 static void phi__bash_exited(void *ctx, int code, int signal_number) {
@@ -9182,17 +9343,17 @@ static void phi__bash_exited(void *ctx, int code, int signal_number) {
     phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
     (void)phi__bash_tell(bash); /* the result holds it all, reported or not */
     phi__buf_init(&out, bash->job.memory);
-    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
+    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 320);
     phi__buf_printf(&out, "Exit code: %d\n", code);
     if (err_of->kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
-    phi__bash_show(&out, out_of);
+    phi__bash_show(bash, &out, out_of);
     if (err_of->kept.len > 0) {
         phi__buf_text(&out, "\nSTDERR:\n");
-        phi__bash_show(&out, err_of);
+        phi__bash_show(bash, &out, err_of);
     }
     (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
                    code == 0 ? "true" : "false");
-    if (out.failed || out_of->kept.failed || err_of->kept.failed)
+    if (out.failed || out_of->kept.failed || err_of->kept.failed || bash->valid.failed)
         (void)phi__job_no_memory(&bash->job);
     else
         (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
@@ -9268,6 +9429,7 @@ static phi_flow phi__bash_go(phi__job *job) {
     phi__buf_init(&bash->streams[0].kept, job->memory);
     phi__buf_init(&bash->streams[1].kept, job->memory);
     phi__buf_init(&bash->fresh, job->memory);
+    phi__buf_init(&bash->valid, job->memory);
     bash->deadline.fire = phi__bash_late;
     bash->tick.fire = phi__bash_tick;
     if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;
@@ -12912,6 +13074,7 @@ enum {
     PHI__TOOLS_LIST_MS = 10000,
     PHI__TOOLS_SEARCH_MS = 30000,
     PHI__TOOLS_OUTPUT_BYTES = 262144,
+    PHI__TOOLS_BASH_RESULT_BYTES = 32768, /* not the book's: what a model's window can bear */
     PHI__TOOLS_READ_BYTES = 1048576,
     PHI__TOOLS_FILES = 200,
     PHI__TOOLS_MATCHES = 50,
@@ -12998,6 +13161,8 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
     desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    desc->max_bash_result_bytes =
+        phi__tools_or(desc->max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
     desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
     desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
     desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
@@ -13023,6 +13188,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                           "Run a command with bash and get its exit code, stdout and stderr. "
                           "Background processes end with the command.");
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
+    tool->max_result_bytes = set->desc.max_bash_result_bytes;
 #endif
 #ifndef PHI_NO_FILES
     tool =
@@ -13142,11 +13308,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1a934626
+#if PHI__IMP_MCP != 0x711578e3
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1a934626
+#define PHI__IMP_MCP 0x711578e3
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -30675,6 +30841,7 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
     tool->checks_arguments = true;    /* mcp_calls.c takes nulls that stand for nothing */
 }
@@ -31569,11 +31736,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x56e51f66
+#if PHI__IMP_OPENAPI != 0x7677b8d5
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x56e51f66
+#define PHI__IMP_OPENAPI 0x7677b8d5
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -33176,7 +33343,7 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 #include <stdio.h>
 
 enum {
-    PHI__MAKER_DESCRIPTION = 1024, /* bytes of a tool's description; OpenAI, November 2026 */
+    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description: a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -33258,19 +33425,23 @@ static bool phi__maker_put_schema(phi__making *m) {
 static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
-    char words[PHI__MAKER_DESCRIPTION + 1];
-    size_t i;
+    const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
+    size_t i, size;
+    char *words;
     for (i = 0; i < 2 && text.len == 0; i++)
         text = phi__str_trim(phi__json_text_of(phi_json_get(m->node, keys[i])));
     if (text.len == 0) text = m->op->path;
     if (label.len == 0) label = m->source->shown.operation_id;
     if (label.len == 0) label = m->op->name;
-    (void)snprintf(words, sizeof words, "%s%.*s%s",
-                   m->source->shown.deprecated ? "(deprecated) " : "",
-                   (int)phi__utf8_cut(text, PHI__MAKER_DESCRIPTION - 20), text.at,
-                   text.len > PHI__MAKER_DESCRIPTION - 20 ? "..." : "");
-    if (!phi__making_str(m, phi_str_of(words), &kept)) return false;
-    tool->description = kept.at;
+    if (text.len > PHI__MAKER_DESCRIPTION) {
+        text.len = phi__utf8_cut(text, PHI__MAKER_DESCRIPTION);
+        after = "...";
+    }
+    size = strlen(before) + text.len + strlen(after) + 1;
+    words = (char *)phi__making_zero(m, size, 1);
+    if (words == NULL) return false;
+    (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
+    tool->description = words;
     if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
     return true;
@@ -33290,6 +33461,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
                            (desc->destructive_needs_approval && m->op->destructive);
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = "openapi";
     phi__openapi_call_fill(tool);
     return true;
 }
@@ -39370,11 +39542,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xca3f7687
+#if PHI__IMP_SECTIONS != 0x9dfe3d1e
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xca3f7687
+#define PHI__IMP_SECTIONS 0x9dfe3d1e
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -39482,6 +39654,127 @@ PHI__FN void phi__section_scripts_end(void *state);
 #endif
 
 #endif
+#endif
+
+/* ---- src/sections/protected.c ---- */
+
+/* protected.c - the files that a configuration runs or heeds. */
+
+#ifndef PHI_NO_CONFIG
+
+
+enum {
+    PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
+    PHI__PROTECTED_MOST = 500  /* paths */
+};
+
+typedef struct phi__protected {
+    phi_arena *arena;
+    phi_str directory; /* of the file, with a slash behind; empty: it has none */
+    const char **list;
+    size_t count;
+} phi__protected;
+
+static bool phi__protected_keep(phi__protected *p, phi_str path) {
+    phi_str copy;
+    size_t i;
+    for (i = 0; i < p->count; i++)
+        if (phi__str_is(path, p->list[i])) return true;
+    if (p->count == PHI__PROTECTED_MOST) return true;
+    if (!phi__arena_str(p->arena, path, &copy)) return false;
+    p->list[p->count++] = copy.at;
+    return true;
+}
+
+/* Absolute, without links; as it is where that cannot be found out. */
+static bool phi__protected_resolved(phi__protected *p, phi_str path) {
+#ifndef PHI_NO_FILES
+    phi__resolve *r = (phi__resolve *)phi__alloc(p->arena->memory, sizeof *r);
+    phi__words words = PHI_ZERO;
+    size_t units = SIZE_MAX;
+    phi_str copy;
+    bool good = r != NULL && phi__arena_str(p->arena, path, &copy);
+    if (good && phi__path_resolve_begin(r, NULL, copy.at, &words) == PHI_OK &&
+        phi__path_resolve_advance(r, &units, &words) == PHI_OK)
+        good = phi__protected_keep(p, phi_str_of(r->out));
+    if (r != NULL) phi__free(p->arena->memory, r, sizeof *r);
+    if (!good) return false;
+#endif
+    return phi__protected_keep(p, path);
+}
+
+/* A word of a command: relative to the workspace, or to the file's directory. */
+static bool phi__protected_word(phi__protected *p, phi_str word) {
+    phi__buf joined;
+    bool good;
+    if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
+        return true;
+    if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
+        return true; /* a program of the PATH, or no file */
+    if (word.at[0] == '/') return phi__protected_resolved(p, word);
+    if (!phi__protected_keep(p, word)) return false;
+    if (word.at[0] == '~') return true;
+    phi__buf_init(&joined, p->arena->memory);
+    phi__buf_add_str(&joined, p->directory);
+    phi__buf_add_str(&joined, word);
+    good = !joined.failed && phi__protected_resolved(p, phi__buf_str(&joined));
+    phi__buf_free(&joined);
+    return good;
+}
+
+static bool phi__protected_command(phi__protected *p, phi_str text) {
+    size_t i = 0, from;
+    while (i < text.len) {
+        from = i;
+        while (i < text.len && text.at[i] != '\0' &&
+               strchr(" \t\n'\"`;|&()<>=,", text.at[i]) == NULL)
+            i++;
+        if (!phi__protected_word(p, phi__str(text.at + from, i - from))) return false;
+        i++;
+    }
+    return true;
+}
+
+/* Texts under keys that name commands; `all`: each text. */
+static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
+    static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *member;
+    size_t i;
+    if (all && phi_json_is_string(node)) return phi__protected_command(p, phi_json_str(node, ""));
+    if (depth == PHI__PROTECTED_DEPTH || (!phi_json_is_object(node) && !phi_json_is_array(node)))
+        return true;
+    while ((member = phi_json_next(&it)) != NULL) {
+        bool named = all;
+        for (i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
+        if (!phi__protected_tree(p, member, named, depth + 1)) return false;
+    }
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
+                                              const char *const **out) {
+    phi__protected p;
+    phi_str path;
+    size_t n;
+    if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    memset(&p, 0, sizeof p);
+    p.arena = arena;
+    p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
+    if (p.list == NULL) return PHI_NO_MEMORY;
+    path = phi_str_of(phi__config_load_path(config));
+    for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
+    p.directory = phi__str(path.at, n);
+    if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
+        !phi__protected_tree(&p, phi_config_tree(config), false, 0))
+        return PHI_NO_MEMORY;
+    *out = p.list;
+    return PHI_OK;
+}
+
 #endif
 
 /* ---- src/sections/section.c ---- */
@@ -40469,7 +40762,7 @@ typedef struct phi__section_permissions_rule {
     uint64_t set;
     int verdict;
     const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
-        *options;
+        *options, *source;
 } phi__section_permissions_rule;
 
 #define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
@@ -40490,7 +40783,9 @@ static const phi__config_field phi__section_permissions_rule_fields[] = {
     PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
     PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
     PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked."),
-    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other.")};
+    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other."),
+    PHI__SECTION_PERMISSIONS_TEXT(
+        source, "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
 
 static const phi__config_table phi__section_permissions_rule_is = {
     "permissions.rules",
@@ -40573,6 +40868,7 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
         rules[i].argument = r.argument;
         rules[i].matches = r.matches;
         rules[i].options = r.options;
+        rules[i].source = r.source;
         rules[i++].reason = r.reason;
     }
     s->rules.rules = rules;
@@ -40594,6 +40890,8 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
         phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
+    status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
+    if (status != PHI_OK) return status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
     desc.home = s->taken.home;
@@ -40806,9 +41104,9 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
     if (point->point == PHI__SECTION_SCRIPTS_TASK) {
         phi__config_words_warning(ground, node, point->key,
                                   "%s belongs to a session recorder "
-                                  "(phi_recorder_desc.before_task_fn): it is ignored here; "
+                                  "(phi_recorder_desc.%s_fn): it is ignored here; "
                                   "remove it: before_loop and after_loop are run for each run",
-                                  point->key);
+                                  point->key, point->key);
         return true;
     }
     if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
@@ -41161,7 +41459,7 @@ typedef struct phi__section_tools_taken {
     phi__config_texts allowed_paths, deny_patterns;
     bool unconfined;
     uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
-    uint32_t max_output_bytes, max_read_bytes, max_files, max_matches;
+    uint32_t max_output_bytes, max_bash_result_bytes, max_read_bytes, max_files, max_matches;
     phi_search_with search_with;
 } phi__section_tools_taken;
 
@@ -41206,7 +41504,10 @@ static const phi__config_field phi__section_tools_fields[] = {
                       "Seconds of search."),
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_output_bytes, "max_output_bytes",
                       PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
-                      "Bytes of the output of a command that the model sees."),
+                      "Bytes that are kept of each stream of a command: its head and its tail."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_bash_result_bytes, "max_bash_result_bytes",
+                      PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 64, 4294967295, "32768",
+                      "Bytes of the result of a command that the model sees."),
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_read_bytes, "max_read_bytes",
                       PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
                       "Bytes of a file that read_file shows."),
@@ -41216,7 +41517,8 @@ static const phi__config_field phi__section_tools_fields[] = {
                       1, 4294967295, "50", "Matches that search shows."),
     PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
                        phi__section_tools_search, "\"automatic\"",
-                       "The program that search runs.")};
+                       "The program that search runs; automatic: phi's own engine where files are "
+                       "confined.")};
 
 static const phi__config_table phi__section_tools_is = {
     "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
@@ -41248,6 +41550,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.list_timeout_ms = t->list_timeout_ms;
     desc.search_timeout_ms = t->search_timeout_ms;
     desc.max_output_bytes = t->max_output_bytes;
+    desc.max_bash_result_bytes = t->max_bash_result_bytes;
     desc.max_read_bytes = t->max_read_bytes;
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;

@@ -21,8 +21,8 @@ static bool person(const app *a) {
 /* Called for calls that the rules ask about. */
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
-    if (phi_permissions_check_from(a->permissions, hook->source, hook->tool_name, hook->arguments, NULL) ==
-        PHI_PERMISSION_ALLOW)
+    if (phi_permissions_check_from(a->permissions, hook->source, hook->tool_name, hook->arguments,
+                                   NULL) == PHI_PERMISSION_ALLOW)
         return PHI_ALLOW;
     if (person(a)) return PHI_WAIT;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
@@ -76,8 +76,8 @@ static bool ask_next(app *a) {
         phi_pending_item *item = &items[i];
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
-        if (tool && phi_permissions_check_from(a->permissions, item->source, item->tool_name, item->arguments, NULL) ==
-                        PHI_PERMISSION_ALLOW) {
+        if (tool && phi_permissions_check_from(a->permissions, item->source, item->tool_name,
+                                               item->arguments, NULL) == PHI_PERMISSION_ALLOW) {
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
             continue;
         }
