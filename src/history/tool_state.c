@@ -318,8 +318,7 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     phi__buf_char(&denied, ']');
     if (status == PHI_OK && (text.failed || applied.failed || denied.failed))
         status = PHI_NO_MEMORY;
-    if (status == PHI_OK)
-        *changed = text.len != now.len || memcmp(text.at, now.at, now.len) != 0;
+    if (status == PHI_OK) *changed = text.len != now.len || memcmp(text.at, now.at, now.len) != 0;
     if (status == PHI_OK)
         status = phi__tool_state_commit(thread, order->call_id, &text, &applied, &denied);
     phi__buf_free(&text);
