@@ -1,7 +1,7 @@
 /* effect.c - effects: the changes that a tool makes to a JSON object.
 
-   The effects of a result, and those of a fold, are applied to one tree, whose size in bytes is kept
-   along. So a result is never larger than its limit, nor deeper than the reader allows. */
+   One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
+   never larger than its limit, nor deeper than the reader allows. */
 #include "history/effect_in.h"
 
 #include "history/tool_state_in.h"

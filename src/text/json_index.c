@@ -57,8 +57,8 @@ static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64
     return true;
 }
 
-/* Removes members that have a later one of their name, and tells the entries what is before
-   them. */
+/* Removes members that have a later one of their name, and gives each entry the node before its
+   own. */
 static void phi__json_index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
