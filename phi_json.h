@@ -2863,11 +2863,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x2b840202
+#if PHI__IMP_TEXT != 0x211d39b2
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x2b840202
+#define PHI__IMP_TEXT 0x211d39b2
 
 /* ---- src/text/json_in.h ---- */
 
@@ -5370,8 +5370,8 @@ static bool phi__json_index_add(phi__json_index *index, phi_json *object, uint64
     return true;
 }
 
-/* Removes members that have a later one of their name, and tells the entries what is before
-   them. */
+/* Removes members that have a later one of their name, and gives each entry the node before its
+   own. */
 static void phi__json_index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;

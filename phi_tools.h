@@ -4692,11 +4692,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xe3941771
+#if PHI__IMP_PERMISSIONS != 0x74b85191
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xe3941771
+#define PHI__IMP_PERMISSIONS 0x74b85191
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5533,7 +5533,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
         PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
-        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L"),              \
+        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
@@ -6427,6 +6427,23 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
+/* The pattern of the files that a search looks at, in its directory. */
+static bool phi__rules_included(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi_json *include = phi_json_get(subject->root, "include");
+    phi_str path = phi__rules_path_of(subject->root);
+    phi__buf text;
+    bool matches;
+    if (!phi_json_is_string(include) || phi__rules_allows(rule)) return false;
+    phi__buf_init(&text, subject->memory);
+    phi__buf_add_str(&text, path.len > 0 ? path : PHI__LIT("."));
+    phi__buf_char(&text, '/');
+    phi__buf_add_str(&text, phi_json_str(include, ""));
+    matches = phi__rules_path_of_word(subject, rule, phi__buf_str(&text), false);
+    if (text.failed) subject->lost = true;
+    phi__buf_free(&text);
+    return matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
@@ -6502,7 +6519,9 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->options != NULL)
         return false;
-    if (rule->path != NULL && !phi__rules_tool_path(subject, rule)) return false;
+    if (rule->path != NULL && !phi__rules_tool_path(subject, rule) &&
+        !phi__rules_included(subject, rule))
+        return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
@@ -7624,12 +7643,22 @@ static bool phi__shell_word_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* At a continued line, which is joined before anything else is read. It is a blank where one stands
+   on either side of it; else it may hide an operator, a name or a brace. */
+static void phi__shell_word_join(phi__shell_parser *p, bool blank) {
+    if (blank || strchr(" \t\n", phi__shell_word_next(p, 2)) != NULL)
+        p->at += 2;
+    else
+        phi__shell_word_stop(p, "a line is continued in the midst of a word or an operator");
+}
+
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p) {
+    const char *from = p->at;
     while (p->at < p->end) {
         if (*p->at == ' ' || *p->at == '\t')
             p->at++;
         else if (phi__shell_word_sees(p, "\\\n"))
-            p->at += 2;
+            phi__shell_word_join(p, p->at > from);
         else if (*p->at == '#') {
             while (p->at < p->end && *p->at != '\n') p->at++;
         } else
@@ -7834,6 +7863,8 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         (void)phi__shell_word_ansi(p);
     } else if (c == '$' || c == '`')
         phi__shell_word_expansion(p, in_quotes);
+    else if (phi__shell_word_sees(p, "\\\n"))
+        phi__shell_word_join(p, false);
     else if (c == '\\' && p->end - p->at > 1)
         p->at += 2;
     else if (c == '"') {
@@ -7958,6 +7989,7 @@ static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
     else if (phi__shell_word_name(next)) {
         phi__shell_word_secret(p, p->at);
         while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
+        if (phi__shell_word_sees(p, "\\\n")) phi__shell_word_join(p, false);
     } else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
         p->at++;
 }
@@ -8070,10 +8102,12 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     } else if (strchr(" \t\n;&|<>)", c) != NULL) {
         return false;
     } else if (c == '\\') {
-        if (phi__shell_word_next(p, 1) != '\n') {
-            phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
-            r->word.quoted = true;
+        if (phi__shell_word_next(p, 1) == '\n') {
+            phi__shell_word_join(p, false);
+            return true;
         }
+        phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
+        r->word.quoted = true;
         p->at += p->end - p->at > 1 ? 2 : 1;
     } else if (c == '\'' || c == '"') {
         p->at++;
@@ -8432,9 +8466,9 @@ typedef struct phi__wrapper {
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false, "C"},
+    {"env", "iv0", "uC", 0, true, false, false, "Ciu"},
     {"nohup", "", "", 0, false, false, false, ""},
-    {"exec", "cl", "a", 0, false, false, false, "a"},
+    {"exec", "cl", "a", 0, false, false, false, "acl"},
     {"command", "p", "", 0, false, false, false, ""},
     {"builtin", "", "", 0, false, false, false, ""},
     {"nice", "0123456789", "n", 0, false, false, false, ""},
@@ -8534,6 +8568,7 @@ static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper,
         const phi__shell_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
         if (!word->known) return false;
+        if (word->text.len == 1) w->risky = true; /* env -: the same as -i */
         if (phi__str_is(word->text, "--")) {
             (*i)++;
             return true;
@@ -8585,8 +8620,18 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
 
 /* ---- shells ---- */
 
+/* Options that change what a line means (keyword, history, interactive shells and their start
+   files) are decided on as well. */
+static bool phi__wrappers_plain_option(phi_str name) {
+    static const char *const names[] = {"errexit", "nounset", "pipefail", "xtrace"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return true;
+    return false;
+}
+
 /* The word behind -c and all options; 0: there is none, or the options are not understood. */
-static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
+static size_t phi__wrappers_script(phi__wrapping *w, bool *operands) {
     bool script = false;
     size_t i, k;
     *operands = false;
@@ -8596,18 +8641,25 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
         if (text.len < 2 || (text.at[0] != '-' && text.at[0] != '+')) break;
         if (!word->known) break;
         if (phi__str_is(text, "--norc") || phi__str_is(text, "--noprofile") ||
-            phi__str_is(text, "--posix") || phi__str_is(text, "--login"))
+            phi__str_is(text, "--posix"))
             continue;
+        if (phi__str_is(text, "--login")) {
+            w->risky = true;
+            continue;
+        }
         for (k = 1; k < text.len; k++) {
             if (text.at[k] == '\0' || strchr("cefhlmnopuvxisE", text.at[k]) == NULL) {
                 *operands = true;
                 return 0;
             }
             if (text.at[k] == 'c' && text.at[0] == '-') script = true;
+            if (text.at[k] == 'i' || text.at[k] == 'l') w->risky = true;
             if (text.at[k] == 'o' && (++i >= w->command.count || !w->command.words[i].known)) {
                 *operands = true;
                 return 0;
             }
+            if (text.at[k] == 'o' && !phi__wrappers_plain_option(w->command.words[i].text))
+                w->risky = true;
         }
     }
     *operands = i < w->command.count;
@@ -8616,17 +8668,19 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
 
 static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
-    size_t script = phi__wrappers_script(w, &operands);
+    size_t script;
+    w->risky = false;
+    script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
     if (script > 0) {
-        phi__wrappers_self(w)->wraps = true;
+        phi__wrappers_self(w)->wraps = !w->risky;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
-    phi__wrappers_self(w)->wraps = true;
+    phi__wrappers_self(w)->wraps = !w->risky;
     return phi__wrappers_line(w, input->text);
 }
 
@@ -8822,6 +8876,12 @@ static phi_status phi__wrappers_open(phi__wrapping *w) {
     return PHI_OK;
 }
 
+/* Whether a name finds the program of the system: "./env" may be anything. */
+static bool phi__wrappers_system(phi_str name) {
+    size_t skip = phi__str_starts(name, "/usr/bin/") ? 9 : phi__str_starts(name, "/bin/") ? 5 : 0;
+    return name.len > skip && memchr(name.at + skip, '/', name.len - skip) == NULL;
+}
+
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
@@ -8835,6 +8895,8 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         w.command = out->commands[w.index];
         status = phi__wrappers_open(&w);
+        if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
+            out->commands[w.index].wraps = false;
     }
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;

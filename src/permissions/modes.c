@@ -103,7 +103,7 @@
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
         PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
-        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L"),              \
+        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \

@@ -395,6 +395,23 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
+/* The pattern of the files that a search looks at, in its directory. */
+static bool phi__rules_included(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi_json *include = phi_json_get(subject->root, "include");
+    phi_str path = phi__rules_path_of(subject->root);
+    phi__buf text;
+    bool matches;
+    if (!phi_json_is_string(include) || phi__rules_allows(rule)) return false;
+    phi__buf_init(&text, subject->memory);
+    phi__buf_add_str(&text, path.len > 0 ? path : PHI__LIT("."));
+    phi__buf_char(&text, '/');
+    phi__buf_add_str(&text, phi_json_str(include, ""));
+    matches = phi__rules_path_of_word(subject, rule, phi__buf_str(&text), false);
+    if (text.failed) subject->lost = true;
+    phi__buf_free(&text);
+    return matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
@@ -470,7 +487,9 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->options != NULL)
         return false;
-    if (rule->path != NULL && !phi__rules_tool_path(subject, rule)) return false;
+    if (rule->path != NULL && !phi__rules_tool_path(subject, rule) &&
+        !phi__rules_included(subject, rule))
+        return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 

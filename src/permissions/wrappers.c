@@ -17,9 +17,9 @@ typedef struct phi__wrapper {
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false, "C"},
+    {"env", "iv0", "uC", 0, true, false, false, "Ciu"},
     {"nohup", "", "", 0, false, false, false, ""},
-    {"exec", "cl", "a", 0, false, false, false, "a"},
+    {"exec", "cl", "a", 0, false, false, false, "acl"},
     {"command", "p", "", 0, false, false, false, ""},
     {"builtin", "", "", 0, false, false, false, ""},
     {"nice", "0123456789", "n", 0, false, false, false, ""},
@@ -119,6 +119,7 @@ static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper,
         const phi__shell_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
         if (!word->known) return false;
+        if (word->text.len == 1) w->risky = true; /* env -: the same as -i */
         if (phi__str_is(word->text, "--")) {
             (*i)++;
             return true;
@@ -170,8 +171,18 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
 
 /* ---- shells ---- */
 
+/* Options that change what a line means (keyword, history, interactive shells and their start
+   files) are decided on as well. */
+static bool phi__wrappers_plain_option(phi_str name) {
+    static const char *const names[] = {"errexit", "nounset", "pipefail", "xtrace"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return true;
+    return false;
+}
+
 /* The word behind -c and all options; 0: there is none, or the options are not understood. */
-static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
+static size_t phi__wrappers_script(phi__wrapping *w, bool *operands) {
     bool script = false;
     size_t i, k;
     *operands = false;
@@ -181,18 +192,25 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
         if (text.len < 2 || (text.at[0] != '-' && text.at[0] != '+')) break;
         if (!word->known) break;
         if (phi__str_is(text, "--norc") || phi__str_is(text, "--noprofile") ||
-            phi__str_is(text, "--posix") || phi__str_is(text, "--login"))
+            phi__str_is(text, "--posix"))
             continue;
+        if (phi__str_is(text, "--login")) {
+            w->risky = true;
+            continue;
+        }
         for (k = 1; k < text.len; k++) {
             if (text.at[k] == '\0' || strchr("cefhlmnopuvxisE", text.at[k]) == NULL) {
                 *operands = true;
                 return 0;
             }
             if (text.at[k] == 'c' && text.at[0] == '-') script = true;
+            if (text.at[k] == 'i' || text.at[k] == 'l') w->risky = true;
             if (text.at[k] == 'o' && (++i >= w->command.count || !w->command.words[i].known)) {
                 *operands = true;
                 return 0;
             }
+            if (text.at[k] == 'o' && !phi__wrappers_plain_option(w->command.words[i].text))
+                w->risky = true;
         }
     }
     *operands = i < w->command.count;
@@ -201,17 +219,19 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
 
 static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
-    size_t script = phi__wrappers_script(w, &operands);
+    size_t script;
+    w->risky = false;
+    script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
     if (script > 0) {
-        phi__wrappers_self(w)->wraps = true;
+        phi__wrappers_self(w)->wraps = !w->risky;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
-    phi__wrappers_self(w)->wraps = true;
+    phi__wrappers_self(w)->wraps = !w->risky;
     return phi__wrappers_line(w, input->text);
 }
 
@@ -407,6 +427,12 @@ static phi_status phi__wrappers_open(phi__wrapping *w) {
     return PHI_OK;
 }
 
+/* Whether a name finds the program of the system: "./env" may be anything. */
+static bool phi__wrappers_system(phi_str name) {
+    size_t skip = phi__str_starts(name, "/usr/bin/") ? 9 : phi__str_starts(name, "/bin/") ? 5 : 0;
+    return name.len > skip && memchr(name.at + skip, '/', name.len - skip) == NULL;
+}
+
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
@@ -420,6 +446,8 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         w.command = out->commands[w.index];
         status = phi__wrappers_open(&w);
+        if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
+            out->commands[w.index].wraps = false;
     }
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;

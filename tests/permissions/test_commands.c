@@ -128,6 +128,7 @@ TEST(what_always_proposes_allows_no_line_that_was_not_seen) {
     free(table);
 }
 
+<<<<<<< HEAD
 TEST(what_always_proposes_allows_its_own_line) {
     char *table = test_read_file("tests/permissions/commands.txt", NULL), *at = table;
     int scope, proposals = 0;
@@ -147,9 +148,35 @@ TEST(what_always_proposes_allows_its_own_line) {
     }
     CHECK(proposals > 400);
     free(table);
+=======
+TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
+    static const char *const asked[] = {
+        "{\"pattern\":\".\",\"include\":\".env\"}", "{\"pattern\":\".\",\"include\":\".e*\"}",
+        "{\"pattern\":\".\",\"include\":\"*.pem\"}",
+        "{\"pattern\":\".\",\"path\":\"a\",\"include\":\".npmrc\"}"};
+    phi_permissions_desc desc;
+    phi_permissions *permissions;
+    size_t i;
+    memset(&desc, 0, sizeof desc);
+    desc.workspace = "/made/project";
+    desc.home = "/home/ada";
+    permissions = phi_permissions_new(&desc, NULL);
+    for (i = 0; i < PHI__COUNT(asked); i++)
+        CHECK_EQ_INT(
+            phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
+            PHI_PERMISSION_ASK);
+    CHECK_EQ_INT(phi_permissions_check(permissions, PHI__LIT("search"),
+                                       PHI__LIT("{\"pattern\":\".\",\"include\":\"*.c\"}"), NULL),
+                 PHI_PERMISSION_ALLOW);
+    phi_permissions_free(permissions);
+>>>>>>> wt-atk
 }
 
 TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict),
           TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
           TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
+<<<<<<< HEAD
           TEST_ENTRY(what_always_proposes_allows_its_own_line))
+=======
+          TEST_ENTRY(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets))
+>>>>>>> wt-atk
