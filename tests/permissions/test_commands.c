@@ -128,7 +128,6 @@ TEST(what_always_proposes_allows_no_line_that_was_not_seen) {
     free(table);
 }
 
-<<<<<<< HEAD
 TEST(what_always_proposes_allows_its_own_line) {
     char *table = test_read_file("tests/permissions/commands.txt", NULL), *at = table;
     int scope, proposals = 0;
@@ -148,7 +147,8 @@ TEST(what_always_proposes_allows_its_own_line) {
     }
     CHECK(proposals > 400);
     free(table);
-=======
+}
+
 TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
     static const char *const asked[] = {
         "{\"pattern\":\".\",\"include\":\".env\"}", "{\"pattern\":\".\",\"include\":\".e*\"}",
@@ -169,14 +169,10 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
                                        PHI__LIT("{\"pattern\":\".\",\"include\":\"*.c\"}"), NULL),
                  PHI_PERMISSION_ALLOW);
     phi_permissions_free(permissions);
->>>>>>> wt-atk
 }
 
 TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict),
           TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
           TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
-<<<<<<< HEAD
-          TEST_ENTRY(what_always_proposes_allows_its_own_line))
-=======
+          TEST_ENTRY(what_always_proposes_allows_its_own_line),
           TEST_ENTRY(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets))
->>>>>>> wt-atk
