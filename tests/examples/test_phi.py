@@ -596,7 +596,7 @@ class Pty(Chat):
 
     def test_one_question_asks_for_permission_at_the_terminal(self):
         self.start("phi-ask", "go")
-        self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *\r\ny, a (always) or n: ")
+        self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *, path: ./**\r\ny, a (always) or n: ")
         self.said = b""  # the next question: what is typed before it counts for nothing
         self.type("a\n")
         self.wait_for("n: ")
@@ -787,7 +787,7 @@ class Tmux(Chat):
         self.start("phi-ask")
         self.type("go", "Enter")
         self.wait_for(r"bash wants to run:\n  \| touch one.txt\n")
-        self.wait_for(r"^  always would allow:\n  \| bash touch \*\n(.*\n)+y: once \| n: no \| a: always")
+        self.wait_for(r"^  always would allow:\n  \| bash touch \*, path: \./\*\*\n(.*\n)+y: once \| n: no \| a: always")
         self.assertFalse(self.has("one.txt"))
         time.sleep(0.27)  # an answer that was typed before the question could be read is none
         self.type("y")
