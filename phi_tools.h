@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x9e5c0cbf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0xf3aa09e7
+#if PHI__PUB_CONFIG != 0xb4fcc38f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

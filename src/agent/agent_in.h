@@ -139,7 +139,7 @@ PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *
                                 phi_arena *scratch);
 #endif
 
-/* snapshot_all.c: the runtime is being saved or loaded, and stands still. */
+/* snapshot_all.c: the runtime is being saved or loaded: phi_step does nothing. */
 PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt);
 PHI__FN void phi__snapshot_all_drop(phi_runtime *rt); /* the runtime goes */
 

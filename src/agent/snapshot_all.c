@@ -29,7 +29,7 @@ struct phi__snapshot_saving {
     size_t entries; /* of its log, when its line began */
 };
 
-/* An agent that a text has of its own: not one that works for another, nor one of phi_run. */
+/* An agent that has a line: it works for no other agent, and phi_run did not make it. */
 static bool phi__snapshot_all_has(const phi__agent *agent) {
     return agent->tree.watch == NULL && agent->thread == &agent->own;
 }

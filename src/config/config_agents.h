@@ -107,7 +107,7 @@ PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
    phi_agent_restore with the desc of the new one. So a changed file takes effect in the midst of a
    game. Handles are others then: phi_agents_get. Agents of `from` that went over are freed; those
    without a namesake stay, and so do new ones of `to`. An agent of `to` with a store keeps its
-   thread: free the agents of such a file first, and load it anew.
+   thread: free the agents of such a file first, then load it again.
    All or nothing, with words in phi_last_error: PHI_NO_MEMORY, PHI_MISUSE (inside a callback, or
    `to` has not been stepped to PHI_OK), PHI_BAD_ARG, or as phi_agent_restore. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);

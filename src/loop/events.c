@@ -210,7 +210,7 @@ PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.all
 
 PHI__FN void phi__events_drop_unemitted(phi__agent *agent) { agent->events.untold_drops++; }
 
-/* The list that a record stands in. */
+/* The list that holds the record. */
 static phi__list *phi__events_list(phi__events *events, const phi__record *record) {
     if (record->popped) return &events->popped;
     return record->agent->events.held ? &events->held : &events->queued;
