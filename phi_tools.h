@@ -8907,11 +8907,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x96cdcd34
+#if PHI__IMP_TOOLS != 0x0cd8c095
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x96cdcd34
+#define PHI__IMP_TOOLS 0x0cd8c095
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10407,7 +10407,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
 
 /* A job that has a step and is not done has its next slice ready. */
 static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
-    if (flow == PHI_PENDING) rt->polls.busy = true;
+    if (flow == PHI_PENDING) phi__call_has_work(rt);
     return flow;
 }
 

@@ -130,7 +130,7 @@ static void phi__transfer_stage(phi__transfer *t, int stage) {
 PHI__FN void phi__transfer_alive(phi__transfer *t) {
     /* close enough for a deadline, and costs no clock */
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = t->rt->step_began_us;
+        t->stage_us = t->rt->step.began_us;
     else if (!t->ended)
         phi__transfer_stage(t, PHI__STAGE_EVENTS);
 }
