@@ -144,6 +144,8 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;
     d->quiet = hook->quiet;
+    d->permissions = hook->permissions;
+    d->waited = hook->waited;
     d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED)
@@ -208,6 +210,7 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
     bool gone;
     phi__buf_init(&d->reply, before.memory);
     hook->round = d->round;
+    hook->waited = d->waited;
     if (before.len > 0) hook->reply = phi__buf_str(&before);
     verdict = fn(user_data, hook);
     gone = d->agent->slot == NULL;
@@ -254,7 +257,7 @@ PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook
                                       void *user_data) {
     if (d->state == PHI__DECISION_WAITS) return PHI__HOOK_WAIT;
     if (d->state == PHI__DECISION_NONE) {
-        d->round = 0;
+        d->round = d->waited = 0;
         return phi__hooks_decide_now(d, hook, fn, user_data, false);
     }
     d->state = PHI__DECISION_NONE;

@@ -127,8 +127,9 @@ struct phi__decision {
     bool late;      /* its deadline settled it */
     bool ask_again; /* of the wait: as of phi_hook, and quiet */
     bool quiet;
-    uint32_t round;
-    void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
+    struct phi_permissions *permissions; /* the same: whose rules ask; NULL: none */
+    uint32_t round, waited;              /* as of phi_hook */
+    void (*over)(void *ctx);             /* the ticket is dead; NULL: nobody wants to know */
     void *over_ctx;
     const phi__asked *asked;                  /* of a question; NULL: it is none */
     void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */

@@ -2,6 +2,7 @@
 """phi, the command: questions for permission in the chat, who may answer them, and what is to be seen of them."""
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -26,6 +27,7 @@ def bash(command):
 SCENARIOS = {
     "one": bash("touch one.txt"),
     "two": bash("touch one.txt")[:1] + bash("touch two.txt"),
+    "three": bash("touch one.txt")[:1] * 2 + bash("touch two.txt"),
     "blanks": bash("touch first.txt;" + " " * 8000 + "touch last.txt"),
     "breaks": bash("touch first.txt\n" + "\n" * 100 + "touch last.txt"),
     "hidden": bash("touch " + "".join("x" + chr(c) for c in HIDDEN) + " one.txt"),
@@ -109,6 +111,20 @@ class Screen(test_phi.Tmux):
     def test_a_denied_call_leaves_a_line(self):
         self.begin_chat("denied")
         self.wait_for(r"^\* bash rm -rf / \(not run: denied: ")
+
+    def test_always_answers_a_rule_that_asks_for_this_very_call(self):
+        rule = '{verdict = "ask", tool = "bash", command = "touch *"}'
+        self.begin_chat("three", f'allow"\nrules = [{rule}]\nhome = "/x', "true")
+        screen = self.wait_for("a: always")
+        self.assertIn("always would allow: this very line", screen)
+        time.sleep(0.3)
+        self.type("a")
+        screen = self.wait_for(r"touch two.txt\n(.*\n)+.*y: once")
+        self.assertEqual(len(re.findall(r"\* bash touch one.txt \(", screen)), 2)
+        self.assertEqual(screen.count("wants to run"), 2)
+        time.sleep(0.3)
+        self.type("n")
+        self.wait_for("I was told: The user said no")
 
     # ---- what counts as an answer ----
 
