@@ -177,7 +177,8 @@ struct phi__snapshot_loading {
     size_t at;       /* of the line that is next */
     uint64_t agents; /* as line 1 says */
     bool has_head;   /* line 1 is about all of them */
-    bool has_facts;  /* ... and has the facts */
+    phi_arena arena; /* of line 1 */
+    phi_str facts;   /* as JSON; empty: line 1 has none */
     phi_agent *made;
     size_t count, cap;
 };
@@ -207,28 +208,25 @@ static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_l
     phi_json *root = NULL;
     size_t at = 0;
     phi_str line = {"", 0};
-    phi_status status = PHI_OK;
-    phi_arena scratch;
+    phi_status status;
     uint64_t version;
     if (!phi__snapshot_all_line(l->text, &at, &line))
         return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
-    phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, line, PHI_JSON_BORROW, &root, &error);
-    if (status != PHI_OK)
-        status = phi__snapshot_all_words(rt, 1, status, error.message);
-    else if (phi_json_get(root, "phi_snapshot") == NULL) {
-        version = phi__records_get_u64(root, "phi_runtime_snapshot");
-        l->at = at;
-        l->has_head = true;
-        l->agents = phi__records_get_u64(root, "agents");
-        l->has_facts = phi_json_get(root, "facts") != NULL;
-        if (version != PHI_SNAPSHOT_VERSION)
-            status = phi__snapshot_all_words(
-                rt, 1, version > PHI_SNAPSHOT_VERSION ? PHI_UNSUPPORTED : PHI_PARSE,
-                version > PHI_SNAPSHOT_VERSION ? "a snapshot of a later version" : "no snapshot");
-    }
-    phi_arena_free(&scratch);
-    return status;
+    status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
+    if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, error.message);
+    if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
+    version = phi__records_get_u64(root, "phi_runtime_snapshot");
+    if (version > PHI_SNAPSHOT_VERSION)
+        return phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
+    if (version != PHI_SNAPSHOT_VERSION)
+        return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
+    l->at = at;
+    l->has_head = true;
+    l->agents = phi__records_get_u64(root, "agents");
+    if (phi_json_get(root, "facts") == NULL ||
+        phi_json_write(&l->arena, phi_json_get(root, "facts"), 0, &l->facts) == PHI_OK)
+        return PHI_OK;
+    return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 }
 
 static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
@@ -238,6 +236,7 @@ static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
     rt->snapshots.loading = NULL;
     for (i = l->count; with_agents && i > 0; i--)
         if (l->made[i - 1].rt != NULL) (void)phi_agent_free(l->made[i - 1]);
+    phi_arena_free(&l->arena);
     phi__free(&rt->memory, l->made, l->cap * sizeof *l->made);
     phi__free(&rt->memory, l, sizeof *l);
 }
@@ -295,30 +294,16 @@ static phi_status phi__snapshot_all_load(phi_runtime *rt, const phi_restore_desc
 static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
                                            const phi_agent **agents, size_t *count) {
     struct phi__snapshot_loading *l = rt->snapshots.loading;
-    phi_status status = PHI_OK;
     phi_agent *made = (phi_agent *)phi_arena_alloc(arena, l->count * sizeof *made + 1);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 #ifndef PHI_NO_FACTS
-    if (l->has_facts) {
-        phi_arena scratch;
-        phi_json *root = NULL;
-        phi_str line = {"", 0}, facts = {"", 0};
-        const char *words = "out of memory";
-        size_t at = 0;
-        phi_arena_init(&scratch, &rt->memory, 0);
-        (void)phi__snapshot_all_line(l->text, &at, &line);
-        status = phi_json_parse(&scratch, line, PHI_JSON_BORROW, &root, NULL);
-        if (status == PHI_OK)
-            status = phi_json_write(&scratch, phi_json_get(root, "facts"), 0, &facts);
-        if (status == PHI_OK) {
-            status = phi_facts_load(rt, facts);
-            if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
-        }
-        if (status != PHI_OK) status = phi__snapshot_all_words(rt, 1, status, words);
-        phi_arena_free(&scratch);
+    if (l->facts.len > 0) {
+        phi_status status = phi_facts_load(rt, l->facts);
+        const char *words = "";
+        if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
+        if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, words);
     }
 #endif
-    if (status != PHI_OK) return status;
     if (l->count > 0) memcpy(made, l->made, l->count * sizeof *made);
     *agents = made;
     *count = l->count;
@@ -338,6 +323,7 @@ static phi_status phi__snapshot_all_load_begin(phi_runtime *rt, phi_str text) {
     if (rt->snapshots.loading == NULL)
         return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     rt->snapshots.loading->text = text;
+    phi_arena_init(&rt->snapshots.loading->arena, &rt->memory, 0);
     return phi__snapshot_all_head(rt, rt->snapshots.loading);
 }
 
