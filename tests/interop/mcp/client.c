@@ -144,13 +144,22 @@ static void plan_context(client *c, const phi_json *calls) {
     }
 }
 
+/* The schema that a scenario wants back as its server sent it. */
+static phi_str focal_schema(const client *c) {
+    phi_mcp_tool tool;
+    size_t i;
+    for (i = 0; phi_mcp_tool_at(c->mcp, i, &tool); i++)
+        if (phi_str_equal(tool.original, phi_str_of("json_schema_2020_12_tool"))) return tool.input;
+    return phi_str_of("");
+}
+
 static const char *arguments_of(client *c, const phi_mcp_tool *tool) {
     phi_json *schema, *around;
     if (phi_str_equal(tool->original, phi_str_of("add_numbers"))) return "{\"a\":2,\"b\":40}";
     if (phi_str_equal(tool->original, phi_str_of("valid_tool"))) return "{\"region\":\"us\"}";
     if (!phi_str_equal(tool->original, phi_str_of("json_schema_echo"))) return "{}";
     around = phi_json_new_object(&c->arena);
-    if (phi_json_parse(&c->arena, tool->schema, 0, &schema, NULL) != PHI_OK ||
+    if (phi_json_parse(&c->arena, focal_schema(c), 0, &schema, NULL) != PHI_OK ||
         phi_json_set(&c->arena, around, "schema", schema) != PHI_OK)
         return "{}";
     return written(c, around);
