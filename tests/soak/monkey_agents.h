@@ -53,7 +53,8 @@ static void make_limits(monkey *m, phi_agent_desc *desc) {
     desc->queue_limit = once_in(m, 2) ? 1 + pick(m, 4) : 0;
     if (once_in(m, 4)) desc->event_queue_bytes = 400 + pick(m, 4000);
     if (once_in(m, 3)) {
-        desc->memory_limit_bytes = 48000 + pick(m, 60000);
+        /* what an index of deferred tools takes, too */
+        desc->memory_limit_bytes = 72000 + pick(m, 60000);
         desc->at_memory_limit =
             (phi_at_memory_limit)pick(m, 2); /* one that stops may never answer again */
     }
