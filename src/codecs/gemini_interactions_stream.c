@@ -169,14 +169,15 @@ static void phi__interactions_stream_media(phi__assembly *a, phi__json_text type
 }
 
 /* The items of an output: each text is a block, as annotations count from its start. */
-static void phi__interactions_stream_content(phi__assembly *a, phi_str items, int64_t index) {
+static void phi__interactions_stream_content(phi__assembly *a, phi_str items, int64_t index,
+                                             size_t *n) {
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
     if (items.len == 0) return;
     phi__json_cursor_init(&c, items);
     if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
+    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
         phi__interactions_stream_read(&item, raw);
         if (PHI__INTERACTIONS_IS(item.type, "text")) {
@@ -243,16 +244,17 @@ static void phi__interactions_stream_close(phi__assembly *a, size_t block) {
 
 /* ---- steps ---- */
 
-/* A step: all of it, or its start. That of the user is the request's own. */
-static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t index,
-                                          bool whole) {
+/* A step: all of it, or its start. That of the user is the request's own. *n counts the items of
+   all outputs of an event. */
+static void phi__interactions_stream_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
+                                          size_t *n) {
     phi__interactions_step s;
     size_t i, before = a->count;
     phi_str type;
     phi__interactions_stream_read(&s, raw);
     if (s.type.len == 0 || PHI__INTERACTIONS_IS(s.type, "user_input")) return;
     if (PHI__INTERACTIONS_IS(s.type, "model_output")) {
-        phi__interactions_stream_content(a, s.content, index);
+        phi__interactions_stream_content(a, s.content, index, n);
         if (s.error.len > 2) phi__classify_event(a, s.error);
     } else if (PHI__INTERACTIONS_IS(s.type, "thought"))
         phi__interactions_stream_thought(a, &s, index);
@@ -271,11 +273,13 @@ static void phi__interactions_stream_steps(phi__assembly *a, phi_str steps) {
     phi__json_cursor c;
     phi_str raw;
     int64_t index;
+    size_t n = 0, items = 0;
     if (steps.len == 0) return;
     phi__json_cursor_init(&c, steps);
     if (!phi__json_cursor_enter_array(&c)) return;
-    for (index = 0; phi__json_cursor_next_item(&c); index++)
-        if (phi__json_cursor_take_raw(&c, &raw)) phi__interactions_stream_step(a, raw, index, true);
+    for (index = 0; phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n); index++)
+        if (phi__json_cursor_take_raw(&c, &raw))
+            phi__interactions_stream_step(a, raw, index, true, &items);
 }
 
 /* Returns the block of a delta that is a piece of text and nothing else, else SIZE_MAX. */
@@ -404,11 +408,11 @@ static void phi__interactions_stream_take(phi__interactions_state *st, phi__asse
                                           const phi__interactions_event *ev, phi__json_text type,
                                           phi_str data) {
     phi__json_text text = {NULL, 0, false};
-    size_t block = SIZE_MAX, i;
+    size_t block = SIZE_MAX, i, n = 0;
     int64_t index = ev->index >= 0 ? ev->index : st->index;
     if (PHI__INTERACTIONS_IS(type, "step.start")) {
         st->index = index;
-        phi__interactions_stream_step(a, ev->step, index, false);
+        phi__interactions_stream_step(a, ev->step, index, false, &n);
     } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
         block = phi__interactions_stream_delta(a, ev->delta, index, &text);
     else if (PHI__INTERACTIONS_IS(type, "step.stop")) {

@@ -97,6 +97,8 @@ PHI__FN void phi__openai_chat_thinking_put(phi__encoder *e);
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text,
                                            const char *field);
+/* Thinking as a list of text parts, or as a text. *n counts the parts of an event. */
+PHI__FN void phi__openai_chat_thinking_parts(phi__assembly *a, phi__json_cursor *c, size_t *n);
 /* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless another member
    had it already: `spoken`. */
 PHI__FN void phi__openai_chat_thinking_details(phi__openai_chat_state *st, phi__assembly *a,

@@ -298,21 +298,32 @@ static size_t phi__openai_chat_kept_open(phi__assembly *a, phi_str name, phi__js
     return block;
 }
 
-static void phi__openai_chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw) {
+static bool phi__openai_chat_kept_is(const phi__assembly *a, size_t block, uint64_t name) {
+    const phi__draft *d = &a->drafts[block];
+    return d->kind == PHI_CONTENT_OPAQUE && d->key < 0 && d->open && d->kept == name;
+}
+
+/* *block: that of the delta's last member, which mostly is this one's, too; SIZE_MAX: none. *n
+   counts the others. */
+static void phi__openai_chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw,
+                                         size_t *block, size_t *n) {
+    uint64_t hash = phi__assembly_hash(a, key) | 1;
     phi_str name;
-    size_t i;
     if (!phi__kept_is_json(&a->scratch, raw, &a->no_memory)) return;
-    for (i = 0; i < a->count; i++) {
-        const phi__draft *d = &a->drafts[i];
-        if (d->kind != PHI_CONTENT_OPAQUE || d->key >= 0 || !d->open) continue;
-        if (!phi__json_cursor_text_is(key, phi__buf_str(&d->name))) continue;
-        phi__openai_chat_kept_add(a, i, raw);
+    if (*block == SIZE_MAX || !phi__openai_chat_kept_is(a, *block, hash)) {
+        if (!phi__assembly_takes_more(a, n)) return;
+        for (*block = 0; *block < a->count && !phi__openai_chat_kept_is(a, *block, hash);) ++*block;
+    }
+    if (*block < a->count) {
+        phi__openai_chat_kept_add(a, *block, raw);
         return;
     }
-    if (phi__json_cursor_unescape_arena(&a->scratch, key, &name))
-        (void)phi__openai_chat_kept_open(a, name, key, "\":", raw, "}", -1);
-    else
+    if (!phi__json_cursor_unescape_arena(&a->scratch, key, &name)) {
         a->no_memory = true;
+        return;
+    }
+    *block = phi__openai_chat_kept_open(a, name, key, "\":", raw, "}", -1);
+    if (*block != SIZE_MAX) a->drafts[*block].kept = hash;
 }
 
 static phi__json_text phi__openai_chat_kept_key(const char *name) {
@@ -328,11 +339,12 @@ PHI__FN void phi__openai_chat_kept_members(phi__assembly *a, phi_str delta) {
     phi__json_cursor c;
     phi__json_text key;
     phi_str raw;
+    size_t block = SIZE_MAX, n = 0;
     phi__json_cursor_init(&c, delta);
     if (!phi__json_cursor_enter_object(&c)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__openai_chat_kept_wants(&c, key, &raw)) continue;
-        phi__openai_chat_kept_member(a, key, raw);
+        phi__openai_chat_kept_member(a, key, raw, &block, &n);
         phi_arena_reset(&a->scratch, mark);
         if (a->no_memory || a->failure.kind != PHI_FAILURE_NONE) break; /* too many blocks */
     }
@@ -382,12 +394,12 @@ PHI__FN void phi__openai_chat_kept_part(phi__assembly *a, phi__json_text type, p
 /* ---- citations ---- */
 
 PHI__FN void phi__openai_chat_kept_annotations(phi__assembly *a, phi_str raw) {
-    size_t block = phi__kept_text(a);
+    size_t block = phi__kept_text(a), n = 0;
     phi__json_cursor c;
     phi_str one;
     if (block == SIZE_MAX) {
         phi_arena_mark mark = phi_arena_save(&a->scratch);
-        phi__openai_chat_kept_member(a, phi__openai_chat_kept_key("annotations"), raw);
+        phi__openai_chat_kept_member(a, phi__openai_chat_kept_key("annotations"), raw, &block, &n);
         phi_arena_reset(&a->scratch, mark);
         return;
     }

@@ -218,28 +218,9 @@ static void phi__openai_chat_stream_say(phi__openai_chat_state *st, phi__assembl
         phi__assembly_add_text(a, phi__openai_chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
-/* Thinking as a list of text parts, or as a text. */
-static void phi__openai_chat_stream_think_parts(phi__assembly *a, phi__json_cursor *c) {
-    phi__json_text key, text = {NULL, 0, false};
-    if (phi__json_cursor_peek(c) == PHI_JSON_STRING) {
-        if (phi__json_cursor_take_text(c, &text)) phi__openai_chat_thinking_add(a, text, "content");
-        return;
-    }
-    if (!phi__json_cursor_enter_array(c)) return;
-    while (phi__json_cursor_next_item(c)) {
-        if (!phi__json_cursor_enter_object(c)) continue;
-        while (phi__json_cursor_next_key(c, &key)) {
-            if (!PHI__OPENAI_CHAT_IS(key, "text"))
-                phi__json_cursor_skip(c);
-            else if (phi__json_cursor_take_text(c, &text))
-                phi__openai_chat_thinking_add(a, text, "content");
-        }
-    }
-}
-
 /* A part of the content; false: it is neither text nor thinking. */
 static bool phi__openai_chat_stream_part(phi__openai_chat_state *st, phi__assembly *a,
-                                         phi__json_cursor *c, phi__json_text *type) {
+                                         phi__json_cursor *c, phi__json_text *type, size_t *n) {
     phi__json_text key, text;
     bool known = false;
     while (phi__json_cursor_next_key(c, &key)) {
@@ -247,7 +228,7 @@ static bool phi__openai_chat_stream_part(phi__openai_chat_state *st, phi__assemb
             (void)phi__json_cursor_take_text(c, type);
         else if (PHI__OPENAI_CHAT_IS(key, "thinking")) {
             known = true;
-            phi__openai_chat_stream_think_parts(a, c);
+            phi__openai_chat_thinking_parts(a, c, n);
         } else if (!PHI__OPENAI_CHAT_IS(key, "text"))
             phi__json_cursor_skip(c);
         else if (phi__json_cursor_take_text(c, &text)) {
@@ -262,14 +243,15 @@ static bool phi__openai_chat_stream_part(phi__openai_chat_state *st, phi__assemb
 static void phi__openai_chat_stream_parts_of(phi__openai_chat_state *st, phi__assembly *a,
                                              phi_str raw) {
     phi__json_cursor c;
+    size_t n = 0;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
+    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
         phi__json_text type = {NULL, 0, false};
         const char *from = c.at;
         if (!phi__json_cursor_enter_object(&c)) continue;
-        if (!phi__openai_chat_stream_part(st, a, &c, &type) && type.len > 0)
+        if (!phi__openai_chat_stream_part(st, a, &c, &type, &n) && type.len > 0)
             phi__openai_chat_kept_part(a, type,
                                        phi__str_trim(phi__str(from, (size_t)(c.at - from))));
     }
@@ -322,10 +304,16 @@ static bool phi__openai_chat_stream_same_id(const phi__draft *d, phi__json_text 
     return d->id.len == 0 || phi__json_cursor_text_is(id, phi__buf_str(&d->id));
 }
 
+/* True if a call without an index is that of the block. A call that was read out of text has no
+   hash. */
+static bool phi__openai_chat_stream_has_id(const phi__draft *d, phi__json_text id, uint64_t hash) {
+    return d->item != 0 ? d->item == hash : phi__json_cursor_text_is(id, phi__buf_str(&d->id));
+}
+
 /* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
    index is another call. SIZE_MAX: a new one. */
 static size_t phi__openai_chat_stream_find_call(const phi__assembly *a,
-                                                const phi__openai_chat_call *call) {
+                                                const phi__openai_chat_call *call, uint64_t hash) {
     size_t i;
     for (i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
@@ -335,15 +323,15 @@ static size_t phi__openai_chat_stream_find_call(const phi__assembly *a,
             return call->id.len == 0 || phi__openai_chat_stream_same_id(d, call->id) ? i - 1
                                                                                      : SIZE_MAX;
         }
-        if (call->id.len == 0 || phi__json_cursor_text_is(call->id, phi__buf_str(&d->id)))
-            return i - 1;
+        if (call->id.len == 0 || phi__openai_chat_stream_has_id(d, call->id, hash)) return i - 1;
     }
     return SIZE_MAX;
 }
 
 static void phi__openai_chat_stream_call_delta(phi__assembly *a,
                                                const phi__openai_chat_call *call) {
-    size_t block = phi__openai_chat_stream_find_call(a, call);
+    uint64_t hash = phi__assembly_hash(a, call->id);
+    size_t block = phi__openai_chat_stream_find_call(a, call, hash);
     phi__draft *d;
     if (block == SIZE_MAX) {
         size_t last = phi__openai_chat_kept_last(a);
@@ -353,7 +341,10 @@ static void phi__openai_chat_stream_call_delta(phi__assembly *a,
     }
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
-    if (d->id.len == 0 && call->id.len > 0) phi__assembly_put(a, &d->id, call->id);
+    if (d->id.len == 0 && call->id.len > 0) {
+        phi__assembly_put(a, &d->id, call->id);
+        d->item = hash;
+    }
     if (d->name.len == 0 && call->name.len > 0) phi__assembly_put(a, &d->name, call->name);
     if (call->object.len > 0)
         phi__assembly_add(a, block, call->object);

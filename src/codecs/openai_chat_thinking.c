@@ -163,10 +163,11 @@ PHI__FN void phi__openai_chat_thinking_details(phi__openai_chat_state *st, phi__
                                                phi_str raw, const char *member, bool spoken) {
     phi__json_cursor c;
     phi_str item;
+    size_t n = 0;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
+    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
         bool object = phi__json_cursor_peek(&c) == PHI_JSON_OBJECT;
         if (phi__json_cursor_take_raw(&c, &item) && object)
             phi__openai_chat_thinking_detail_item(st, a, item, member, spoken);
@@ -182,6 +183,24 @@ PHI__FN void phi__openai_chat_thinking_end_details(phi__openai_chat_state *st, p
         phi__buf_text(&d->replay, "]}");
         if (d->replay.failed) a->no_memory = true;
         d->replay_open = d->replay.failed;
+    }
+}
+
+PHI__FN void phi__openai_chat_thinking_parts(phi__assembly *a, phi__json_cursor *c, size_t *n) {
+    phi__json_text key, text = {NULL, 0, false};
+    if (phi__json_cursor_peek(c) == PHI_JSON_STRING) {
+        if (phi__json_cursor_take_text(c, &text)) phi__openai_chat_thinking_add(a, text, "content");
+        return;
+    }
+    if (!phi__json_cursor_enter_array(c)) return;
+    while (phi__json_cursor_next_item(c) && phi__assembly_takes_more(a, n)) {
+        if (!phi__json_cursor_enter_object(c)) continue;
+        while (phi__json_cursor_next_key(c, &key)) {
+            if (!PHI__OPENAI_CHAT_IS(key, "text"))
+                phi__json_cursor_skip(c);
+            else if (phi__json_cursor_take_text(c, &text))
+                phi__openai_chat_thinking_add(a, text, "content");
+        }
     }
 }
 

@@ -162,18 +162,33 @@ static void phi__openai_responses_stream_name_call(phi__assembly *a, size_t bloc
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
+static bool phi__openai_responses_stream_encrypted(phi_str raw) {
+    phi_json_found found;
+    return phi_json_find(raw, "encrypted_content", &found) == PHI_OK &&
+           found.type == PHI_JSON_STRING;
+}
+
 /* Keeps the data that the next request sends back: a whole reasoning item; of other items the
-   members beyond their text. */
+   members beyond their text. A later item of the same id may have the encrypted content. */
 static void phi__openai_responses_stream_keep(phi__assembly *a, size_t block,
                                               const phi__openai_responses_output_item *item) {
     phi__draft *d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_THINKING)
+    if (d->kind == PHI_CONTENT_THINKING) {
         phi__assembly_set(a, &d->signature, item->raw);
-    else
+        d->kept = phi__openai_responses_stream_encrypted(item->raw)
+                      ? 0
+                      : phi__openai_responses_stream_key_of(item->id, -1).id;
+    } else
         phi__openai_responses_kept_item(a, block, item);
 }
 
 /* ---- items of other types ---- */
+
+/* Remembers the JSON of an opaque item, by which the same item without an id is known. */
+static void phi__openai_responses_stream_remember(phi__assembly *a, size_t block) {
+    if (block != SIZE_MAX)
+        a->drafts[block].kept = phi__hash(phi__buf_str(&a->drafts[block].replay), 5);
+}
 
 /* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
 static void phi__openai_responses_stream_put_opaque(phi__assembly *a, size_t block,
@@ -182,6 +197,7 @@ static void phi__openai_responses_stream_put_opaque(phi__assembly *a, size_t blo
     if (!phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) return;
     phi__assembly_put(a, &d->name, item->type);
     phi__assembly_set(a, &d->replay, item->raw);
+    phi__openai_responses_stream_remember(a, block);
 }
 
 /* An item that is broken JSON opens no block. */
@@ -198,6 +214,7 @@ phi__openai_responses_stream_open_opaque(phi__assembly *a,
     }
     block = phi__assembly_opaque(a, type, item->raw, key.index, true);
     if (block != SIZE_MAX) a->drafts[block].item = key.id;
+    phi__openai_responses_stream_remember(a, block);
     return block;
 }
 
@@ -205,13 +222,12 @@ phi__openai_responses_stream_open_opaque(phi__assembly *a,
 static bool phi__openai_responses_stream_came(const phi__assembly *a,
                                               const phi__openai_responses_output_item *item,
                                               phi__openai_responses_key key) {
+    uint64_t hash = phi__hash(item->raw, 5);
     size_t i;
     for (i = 0; i < a->count; i++) {
         const phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_OPAQUE) continue;
-        if (key.id != 0 && d->item != 0 ? d->item == key.id
-                                        : phi_str_equal(phi__buf_str(&d->replay), item->raw))
-            return true;
+        if (key.id != 0 && d->item != 0 ? d->item == key.id : d->kept == hash) return true;
     }
     return false;
 }
@@ -321,21 +337,14 @@ static void phi__openai_responses_stream_arguments_done(phi__assembly *a,
 static void
 phi__openai_responses_stream_fill_reasoning(phi__assembly *a,
                                             const phi__openai_responses_output_item *item) {
-    phi_json_found found;
-    phi_str id;
+    uint64_t id = phi__openai_responses_stream_key_of(item->id, -1).id;
     size_t i;
-    if (item->id.len == 0 || phi_json_find(item->raw, "encrypted_content", &found) != PHI_OK ||
-        found.type != PHI_JSON_STRING)
-        return;
-    id = phi__str(item->id.at, item->id.len);
+    if (id == 0 || !phi__openai_responses_stream_encrypted(item->raw)) return;
     for (i = 0; i < a->count; i++) {
-        phi_str kept = phi__buf_str(&a->drafts[i].signature);
-        if (a->drafts[i].kind != PHI_CONTENT_THINKING || kept.len == 0) continue;
-        if (phi_json_find(kept, "id", &found) != PHI_OK || !phi_str_equal(found.raw, id)) continue;
-        if (phi_json_find(kept, "encrypted_content", &found) == PHI_OK &&
-            found.type == PHI_JSON_STRING)
-            return;
-        phi__assembly_set(a, &a->drafts[i].signature, item->raw);
+        phi__draft *d = &a->drafts[i];
+        if (d->kind != PHI_CONTENT_THINKING || d->kept != id) continue;
+        phi__assembly_set(a, &d->signature, item->raw);
+        d->kept = 0;
         return;
     }
 }

@@ -1,7 +1,7 @@
 /* arguments.c - checks a call's arguments against its tool's schema. */
 #include "loop/loop_in.h"
 #include "text/json_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "wire/strict_in.h"
 
 #include <stdio.h>
@@ -61,7 +61,8 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     else if (!phi_json_is_object(arguments))
         (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
                        phi_json_type_name(arguments));
-    else if (schema != NULL && phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK)
+    else if (schema != NULL &&
+             phi__schema_check(arena->memory, schema, arguments, "arguments", &error) != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: %s", error.message);
     else
         fit = true;

@@ -11,7 +11,7 @@
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "text/json_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "wire/strict_in.h"
 
 #include <stdio.h>
@@ -104,7 +104,8 @@ static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structu
         (void)snprintf(error.message, sizeof error.message,
                        "the tool promises structured content, and there is none");
     else {
-        status = phi_schema_check(c->tool->output, structured, "structuredContent", &error);
+        status = phi__schema_check(out->arena.memory, c->tool->output, structured,
+                                   "structuredContent", &error);
         if (status != PHI_PARSE) return true; /* it fits, or cannot be checked */
     }
     phi__buf_init(&words, out->arena.memory);
@@ -311,7 +312,7 @@ static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *too
     if (status == PHI_OK) status = phi_json_parse(arena, text, PHI_JSON_BORROW, &arguments, NULL);
     if (status != PHI_OK) return status;
     (void)phi__strict_nulls(schema, arguments);
-    return phi_schema_check(schema, arguments, "arguments", error);
+    return phi__schema_check(arena->memory, schema, arguments, "arguments", error);
 }
 
 /* Whether they fit the schema, as the loop checks it for other tools. */

@@ -9,7 +9,7 @@
 
 #include "agent/agent_in.h"
 #include "text/records_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 
 #include <stdio.h>
 
@@ -98,7 +98,7 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     }
     if (phi_json_parse(arena, phi_str_of(serving->output_schema), 0, &schema, NULL) == PHI_OK &&
-        phi_schema_check(schema, value, "result", error) == PHI_PARSE)
+        phi__schema_check(arena->memory, schema, value, "result", error) == PHI_PARSE)
         return NULL;
     error->message[0] = '\0';
     return value;

@@ -45,13 +45,13 @@ static phi_str phi__aot_answer(phi_str text) {
 static bool phi__aot_operation(phi_str line) {
     phi_str rest;
     uint32_t number;
-    size_t colon, i;
+    size_t colon, i, end;
     if (!phi__parse_numbered(line, &number, &rest)) return false;
-    for (colon = 1; colon < rest.len; colon++) {
+    for (end = rest.len; end > 0 && rest.at[end - 1] != ')';) end--;
+    for (colon = 1; colon < end; colon++) {
         if (rest.at[colon] != ':') continue;
-        for (i = colon + 1; i < rest.len && (rest.at[i] == ' ' || rest.at[i] == '\t');) i++;
-        if (i < rest.len && rest.at[i] == '(' && memchr(rest.at + i, ')', rest.len - i) != NULL)
-            return true;
+        for (i = colon + 1; i < end && (rest.at[i] == ' ' || rest.at[i] == '\t');) i++;
+        if (i < end && rest.at[i] == '(') return true;
     }
     return false;
 }
@@ -61,7 +61,7 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out) {
     size_t at = 0;
     phi_str line, rest;
     memset(out, 0, sizeof *out);
-    text = phi__str_trim(text);
+    text = phi__str_trim(phi__parse_tail(text));
     while (phi__parse_line(text, &at, &line)) {
         numbered += phi__aot_operation(line);
         out->backtracking_steps += phi__parse_step(line, &rest);

@@ -111,6 +111,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
     phi_str line, rest;
     size_t at = 0, count = 0;
     memset(out, 0, sizeof *out);
+    text = phi__parse_tail(text);
     while (phi__parse_full_line(text, &at, &line)) count += phi__cot_step(line, &rest);
     out->steps = (phi_str *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof(phi_str)));
     if (out->steps == NULL) return false;

@@ -1,6 +1,7 @@
 /* got.c - Graph-of-Thoughts: the machine. */
 #include "strategy/got_in.h"
 
+#include "strategy/parse_in.h"
 #include "strategy/tot_in.h"
 #include "text/records_in.h"
 
@@ -194,6 +195,7 @@ static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, ph
     uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
     phi__got_edge edge;
     size_t at = 0;
+    text = phi__parse_tail(text);
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
         if (!phi__got_graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
     return phi__got_next(g, o, env, out);
@@ -201,7 +203,7 @@ static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, ph
 
 static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str text,
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t vote = phi__got_parse_vote(text), best;
+    uint32_t vote = phi__got_parse_vote(phi__parse_tail(text)), best;
     g->votes++;
     if (vote == 0 || vote >= g->graph.count || !g->graph.nodes[vote].kept)
         g->abstained++;
@@ -220,6 +222,7 @@ static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_st
     size_t at = 0;
     uint32_t id;
     double weight;
+    text = phi__parse_tail(text);
     while (phi__got_parse_weight(text, &at, &id, &weight)) {
         if (id == 0 || id >= g->graph.count) continue;
         g->graph.nodes[id].has_weight = true;

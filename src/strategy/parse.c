@@ -26,6 +26,16 @@ static phi_str phi__parse_skip(phi_str text) {
     return phi__parse_from(text, i);
 }
 
+PHI__FN phi_str phi__parse_tail(phi_str text) {
+    size_t at, cut;
+    if (text.len <= PHI__PARSE_MOST) return text;
+    cut = at = text.len - PHI__PARSE_MOST;
+    while (at < text.len && text.at[at - 1] != '\n') at++;
+    if (at < text.len) return phi__parse_from(text, at);
+    while (cut < text.len && ((unsigned char)text.at[cut] & 0xc0) == 0x80) cut++;
+    return phi__parse_from(text, cut);
+}
+
 PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line) {
     size_t from = *at, end;
     if (from >= text.len) return false;

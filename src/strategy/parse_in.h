@@ -9,6 +9,12 @@
 
 #ifndef PHI_NO_STRATEGIES
 
+/* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
+   tokens. */
+enum { PHI__PARSE_MOST = 262144 };
+
+/* The end of a text that is read, from a line's beginning on where one is in it. */
+PHI__FN phi_str phi__parse_tail(phi_str text);
 /* Lines without their ends, from *at on; both kinds of line ends. False: there is none. */
 PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line);
 /* The same; blank lines are skipped, the others trimmed. */

@@ -52,6 +52,7 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     const phi_json *items;
     memset(&read, 0, sizeof read);
     if (most == 0) return read;
+    text = phi__parse_tail(text);
     items = phi_json_get(phi__parse_object(text, arena, &read.no_memory), "thoughts");
     if (!phi__tot_parse_items(items, arena, out, most, &read)) read.no_memory = true;
     read.json = read.count > 0;
@@ -113,6 +114,7 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     size_t i;
     double score;
     memset(&read, 0, sizeof read);
+    text = phi__parse_tail(text);
     scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
     for (i = 0; i < count; i++) {
         out[i] = 0.5;

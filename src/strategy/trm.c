@@ -45,6 +45,7 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out) {
     phi_str line, rest;
     size_t at = 0;
     memset(out, 0, sizeof *out);
+    text = phi__parse_tail(text);
     while (phi__parse_full_line(text, &at, &line)) {
         if (phi__parse_bullet(line, &rest)) line = rest;
         line = phi__parse_plain(line);

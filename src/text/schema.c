@@ -149,8 +149,7 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
         if (!phi_json_is_string(it.at)) continue;
-        if (!phi__schema_words_spend(c, 1 + phi_json_count(value))) return false;
-        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) != NULL) continue;
+        if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
         if (!phi__schema_words_say(c, "missing required property ")) return false;
         phi__schema_words_quote(c, phi_json_str(it.at, NULL));
         return false;
@@ -179,8 +178,8 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member;
         size_t was;
-        if (!phi__schema_words_spend(c, 1 + phi_json_count(known))) return false;
-        member = phi_json_get_n(known, it.key);
+        member = phi__schema_words_member(c, known, it.key);
+        if (c->status != PHI_OK) return false;
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
@@ -258,15 +257,28 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-/* A malformed or unknown keyword restricts nothing. */
+static phi__schema_memo *phi__schema_place(phi__schema *c, const phi_json *schema,
+                                           const phi_json *value) {
+    uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
+                 (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
+    return &c->memo[(n ^ n >> 32) >> 8 & (PHI__SCHEMA_MEMO - 1)];
+}
+
+/* A malformed or unknown keyword restricts nothing. A result is remembered: schemas that refer to
+   themselves twice would double the work with each level. What does not fit is checked once more
+   when its words are wanted. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    phi__schema_memo *memo = phi__schema_place(c, schema, value);
     const phi_json *ref, *target;
+    uint32_t work = c->work;
     bool fits = true;
     if (phi_json_is_bool(schema)) {
         if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
     if (!phi_json_is_object(schema)) return true;
+    if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
+        return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
     if (phi_json_is_string(ref)) {
@@ -276,7 +288,13 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
            phi__schema_by_type(c, schema, value) && phi__schema_combined(c, schema, value);
     c->depth--;
-    return fits && c->status == PHI_OK;
+    if (c->status != PHI_OK) return false;
+    if (c->work - work > PHI__SCHEMA_SMALL * PHI__SCHEMA_VISIT) {
+        memo->schema = schema;
+        memo->value = value;
+        memo->fits = fits;
+    }
+    return fits;
 }
 
 /* ---- the schema itself ---- */
@@ -481,17 +499,25 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
     (void)phi__schema_words_into(c, name, phi__str(NULL, 0), "");
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
+PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
+                                     const phi_json *value, const char *name,
+                                     phi_schema_error *error) {
     phi__schema c;
     bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;
     phi__schema_begin(&c, schema, name != NULL ? name : "arguments", error);
+    phi__map_init(&c.names, memory);
     fits = phi__schema_fits(&c, schema, value);
+    phi__map_free(&c.names);
     if (c.status != PHI_OK) return c.status;
     return fits ? PHI_OK : PHI_PARSE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    return phi__schema_check(NULL, schema, value, name, error);
 }
 
 PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
@@ -510,10 +536,17 @@ static phi_status phi__schema_refuse(phi_schema_error *error) {
     return PHI_UNSUPPORTED;
 }
 
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
+PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
+                                     const phi_json *value, const char *name,
+                                     phi_schema_error *error) {
+    (void)memory;
     (void)name;
     return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
+}
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    return phi__schema_check(NULL, schema, value, name, error);
 }
 
 PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {

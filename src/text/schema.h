@@ -8,7 +8,10 @@
    not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
    malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
-   PHI_TOO_BIG, never a hang or a crash.
+   PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
+   schema refers to itself; the names of an object of n members and of a schema of m properties cost
+   n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
+   arguments, answers and results, it looks names up in a table.
 
    PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
 #ifndef PHI_TEXT_SCHEMA_H

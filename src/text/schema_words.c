@@ -119,7 +119,8 @@ PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work) {
 }
 
 PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
-    if (!phi__schema_words_spend(c, 1 + phi_json_count(schema))) return false;
+    size_t work = phi__mul(PHI__SCHEMA_VISIT, 1 + phi_json_count(schema));
+    if (!phi__schema_words_spend(c, work)) return false;
     if (c->depth == PHI__SCHEMA_DEPTH) {
         c->quiet = 0;
         (void)phi__schema_words_say(c, "nested too deeply to be checked");
@@ -128,6 +129,56 @@ PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
     }
     c->depth++;
     return true;
+}
+
+/* ---- members ---- */
+
+static uint64_t phi__schema_words_hash(const phi__schema *c, const phi_json *object, phi_str key) {
+    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
+}
+
+static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi_str key) {
+    phi_json *member;
+    size_t probe = 0;
+    while ((member = (phi_json *)phi__map_each(&c->names, hash, &probe)) != NULL)
+        if (phi_str_equal(phi__str(member->key, phi__json_key_len(member)), key)) break;
+    return member;
+}
+
+/* Puts the members of an object into the table, of equal names the last one, and the object
+   itself. False: there is no table, or no memory for them. */
+static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
+    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0)), hash;
+    phi_json_iter it = phi_json_each(object);
+    size_t probe = 0;
+    void *item;
+    if (c->names.memory == NULL) return false;
+    while ((item = phi__map_each(&c->names, own, &probe)) != NULL)
+        if (item == (const void *)object) return true;
+    if (!phi__map_reserve(&c->names, phi__add(c->names.count, 1 + it.left)) ||
+        !phi__schema_words_spend(c, it.left))
+        return false;
+    while (phi_json_next(&it) != NULL) {
+        hash = phi__schema_words_hash(c, object, it.key);
+        item = phi__schema_words_look(c, hash, it.key);
+        if (item != NULL) phi__map_drop(&c->names, hash, item);
+        phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
+    }
+    phi__map_add(&c->names, own, (void *)(uintptr_t)object);
+    return true;
+}
+
+PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
+                                                 phi_str key) {
+    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is_object(object) &&
+        phi__schema_words_know(c, object)) {
+        return phi__schema_words_spend(c, 1)
+                   ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
+                   : NULL;
+    }
+    if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
+    return phi_json_get_n(object, key);
 }
 
 /* ---- references ---- */
@@ -156,7 +207,7 @@ static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *fr
     return found;
 }
 
-PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+static const phi_json *phi__schema_words_follow(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
     ref = phi__str(ref.at + 1, ref.len - 1);
@@ -168,6 +219,16 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
         ref = phi__str(ref.at + end, ref.len - end);
     }
     return at;
+}
+
+PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+    phi__schema_ref *known =
+        &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
+    if (ref.at == NULL || known->ref != ref.at) {
+        known->target = phi__schema_words_follow(c, ref);
+        known->ref = ref.at;
+    }
+    return known->target;
 }
 
 #endif

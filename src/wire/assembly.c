@@ -169,14 +169,16 @@ PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     return phi__assembly_parses(a, text, PHI_JSON_BORROW);
 }
 
-/* A provider may send no id, or the same one twice; results would then be ambiguous. */
+/* A provider may send no id, or the same one twice; results would then be ambiguous. The hashes of
+   the calls before it are known. */
 static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool taken = d->id.len == 0 || phi__str_is(phi__buf_str(&d->id), "null");
     char id[5 + 16 + 1];
     size_t i;
+    d->kept = phi__hash(phi__buf_str(&d->id), 0);
     for (i = 0; !taken && i < block; i++)
-        taken = a->drafts[i].kind == PHI_CONTENT_TOOL_CALL &&
+        taken = a->drafts[i].kind == PHI_CONTENT_TOOL_CALL && a->drafts[i].kept == d->kept &&
                 phi_str_equal(phi__buf_str(&a->drafts[i].id), phi__buf_str(&d->id));
     if (!taken) return;
     memcpy(id, "call_", 5);
@@ -184,6 +186,7 @@ static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
                             phi__hash_mix(a->id_salt + phi__hash_mix(block + 1))),
                   id + 5);
     phi__assembly_set(a, &d->id, phi__str(id, sizeof id - 1));
+    d->kept = phi__hash(phi__buf_str(&d->id), 0);
 }
 
 static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
@@ -266,6 +269,18 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
     if (a->started) return;
     a->started = true;
     phi__assembly_tell(a, PHI__PART_START, 0, 0);
+}
+
+PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi_str plain = phi__str(text.at, text.len);
+    uint64_t hash;
+    if (text.len == 0) return 0;
+    if (text.escaped && !phi__json_cursor_unescape_arena(&a->scratch, text, &plain))
+        a->no_memory = true;
+    hash = phi__hash(plain, 0) | 1;
+    phi_arena_reset(&a->scratch, mark);
+    return hash;
 }
 
 static void phi__assembly_fail_full(phi__assembly *a) {

@@ -40,6 +40,7 @@ typedef struct phi__draft {
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
     uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
+    uint64_t kept;     /* hash by which a later item finds what the block keeps; 0: none */
     /* text, thinking, or arguments; of an open opaque block JSON that waits, which the sink does
        not hear of */
     phi__buf bytes;
@@ -100,6 +101,8 @@ PHI__FN void phi__assembly_start(phi__assembly *a); /* once; later calls do noth
 
 /* A new block of a kind, open, with the protocol's key; its place, or SIZE_MAX: no memory. */
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key);
+/* A hash of a text without its escapes; 0: it is empty. */
+PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
 /* For each element of a list of calls or items in one event; *n counts them and begins with 0.
    False: the answer failed, or the list is longer than an answer may be, and the answer fails. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);

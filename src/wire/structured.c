@@ -3,7 +3,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 #include "wire/strict_in.h"
 
 #include <stdio.h>
@@ -101,7 +101,7 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
     if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
     if (status != PHI_OK)
         (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
-    else if ((status = phi_schema_check(schema, value, "answer", &error)) != PHI_OK)
+    else if ((status = phi__schema_check(arena->memory, schema, value, "answer", &error)) != PHI_OK)
         (void)phi__structured_no(words, words_size, status, error.message);
     phi_arena_reset(arena, mark);
     return status;

@@ -1,6 +1,6 @@
 /* test_schema.c - tool arguments against a JSON Schema, and what is said when they do not fit. */
 #include "support/test.h"
-#include "text/schema.h"
+#include "text/schema_in.h"
 
 static phi_memory memory;
 static phi_arena arena;
@@ -194,8 +194,9 @@ TEST(hostile_schemas_are_bounded) {
     }
 }
 
-TEST(a_schema_that_multiplies_its_work_is_stopped) {
-    /* 30 levels, each of which checks the next one four times */
+/* 30 levels, each of which checks the next one four times: each pair of schema and value is
+   checked once. */
+TEST(a_schema_that_multiplies_its_work_is_checked_without_doing_it_again) {
     char schema[8000], part[200];
     phi_schema_error error;
     int i;
@@ -209,8 +210,140 @@ TEST(a_schema_that_multiplies_its_work_is_stopped) {
         strcat(schema, part);
     }
     strcat(schema, "}}");
-    CHECK_EQ_INT(phi_schema_check(tree(schema), tree("1"), NULL, &error), PHI_TOO_BIG);
+    CHECK_EQ_INT(phi_schema_check(tree(schema), tree("1"), NULL, &error), PHI_PARSE);
+    CHECK_EQ_STR(error.message, "arguments: fits none of the schemas in anyOf");
+    CHECK_EQ_INT(phi_schema_check(tree(schema), tree("0"), NULL, &error), PHI_OK);
+    phi_arena_free(&arena);
+}
+
+/* Levels of {"n":...} around a value. */
+static phi_json *nested(int levels, const char *value) {
+    char text[1000] = "";
+    int i;
+    for (i = 0; i < levels; i++) strcat(text, "{\"n\":");
+    strcat(text, value);
+    for (i = 0; i < levels; i++) strcat(text, "}");
+    return tree(text);
+}
+
+TEST(a_schema_that_refers_to_itself_twice_costs_each_level_once) {
+    static const char twice[] =
+        "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"object\",\"properties\":{"
+        "\"n\":{\"oneOf\":[{\"$ref\":\"#\",\"type\":\"string\"},"
+        "{\"$ref\":\"#\"}]}},\"required\":[\"n\"]}]}";
+    phi_schema_error error;
+    setup();
+    CHECK_EQ_INT(phi_schema_check(tree(twice), nested(40, "1"), NULL, &error), PHI_OK);
+    CHECK_EQ_INT(phi_schema_check(tree(twice), nested(40, "[]"), NULL, &error), PHI_PARSE);
+    CHECK_EQ_STR(error.message,
+                 "arguments: expected integer or object that fits its schema, got an object");
+    phi_arena_free(&arena);
+}
+
+enum { NAMES = 5000, TEXT = NAMES * 40 };
+
+/* An object of NAMES members k0, k1, ... or in reverse order, each with the same value, or a list
+   of their names. */
+static void names(char *text, bool reverse, const char *value) {
+    size_t i, len = 0;
+    for (i = 0; i < NAMES; i++)
+        len += (size_t)sprintf(text + len, "%s\"k%u\"%s", i > 0 ? "," : "",
+                               (unsigned)(reverse ? NAMES - 1 - i : i), value);
+}
+
+/* A schema with NAMES properties, all required, and an object that has them. */
+static void large(phi_json **schema, phi_json **value, bool reverse) {
+    char *inner = (char *)malloc(TEXT), *list = (char *)malloc(TEXT),
+         *whole = (char *)malloc(2 * TEXT + 200);
+    REQUIRE(inner != NULL && list != NULL && whole != NULL);
+    names(inner, false, ":{\"type\":\"integer\"}");
+    names(list, false, "");
+    (void)sprintf(whole, "{\"properties\":{%s},\"required\":[%s],\"additionalProperties\":false}",
+                  inner, list);
+    *schema = tree(whole);
+    names(inner, reverse, ":1");
+    (void)sprintf(whole, "{%s}", inner);
+    *value = tree(whole);
+    free(inner);
+    free(list);
+    free(whole);
+}
+
+TEST(five_thousand_members_are_looked_up_in_a_table) {
+    phi_schema_error error;
+    phi_json *schema, *value, *one;
+    int i;
+    for (i = 0; i < 2; i++) {
+        setup();
+        large(&schema, &value, i == 1);
+        CHECK_EQ_INT(phi__schema_check(&memory, schema, value, NULL, &error), PHI_OK);
+        one = tree("{\"k\":1}");
+        CHECK_EQ_INT(phi_json_set(&arena, value, "more", one), PHI_OK);
+        CHECK_EQ_INT(phi__schema_check(&memory, schema, value, NULL, NULL), PHI_PARSE);
+        CHECK(phi_json_remove(value, "more"));
+        CHECK(phi_json_remove(value, "k4321"));
+        CHECK_EQ_INT(phi__schema_check(&memory, schema, value, NULL, &error), PHI_PARSE);
+        CHECK_EQ_STR(error.message, "arguments: missing required property \"k4321\"");
+        phi_arena_free(&arena);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    }
+}
+
+/* The limit that docs/limits.md names: without memory each of 5,000 names is looked for among
+   5,000. */
+TEST(without_memory_a_check_of_five_thousand_members_is_too_much_work) {
+    phi_schema_error error;
+    phi_json *schema, *value;
+    setup();
+    large(&schema, &value, false);
+    CHECK_EQ_INT(phi_schema_check(schema, value, NULL, &error), PHI_TOO_BIG);
     CHECK_EQ_STR(error.message, "arguments: checking this takes too much work");
+    test_alloc_fail_from(0); /* and where there is none left */
+    CHECK_EQ_INT(phi__schema_check(&memory, schema, value, NULL, &error), PHI_TOO_BIG);
+    test_alloc_fail_at(-1);
+    phi_arena_free(&arena);
+}
+
+/* As in a small object the last of equal names counts, in schema and value. */
+TEST(of_equal_names_of_a_large_object_the_last_one_counts) {
+    static const char schema[] =
+        "{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":true,\"c\":true,\"d\":true,\"e\":true,"
+        "\"f\":true,"
+        "\"g\":true,\"h\":true,\"i\":true,\"j\":true,\"k\":true,\"l\":true,\"m\":true,\"n\":true,"
+        "\"o\":true,"
+        "\"p\":true,\"q\":true,\"a\":{\"type\":\"integer\"}},\"required\":[\"a\"]}";
+    phi_schema_error error;
+    setup();
+    CHECK_EQ_INT(phi__schema_check(&memory, tree(schema), tree("{\"a\":1}"), NULL, &error), PHI_OK);
+    CHECK_EQ_INT(phi__schema_check(&memory, tree(schema), tree("{\"a\":\"x\"}"), NULL, &error),
+                 PHI_PARSE);
+    CHECK_EQ_STR(error.message, "arguments.a: expected integer, got string");
+    CHECK_EQ_INT(phi__schema_check(&memory, tree("{\"required\":[\"\"]}"),
+                                   tree("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
+                                        "\"h\":1,\"i\":1,\"j\":1,\"k\":1,\"l\":1,\"m\":1,\"n\":1,"
+                                        "\"o\":1,\"p\":1,\"q\":1}"),
+                                   NULL, &error),
+                 PHI_PARSE);
+    CHECK_EQ_STR(error.message, "arguments: missing required property \"\"");
+    phi_arena_free(&arena);
+    CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+}
+
+/* 2,000 items under a reference among 5,000 definitions: it is followed once. */
+TEST(a_reference_is_followed_once) {
+    char *inner = (char *)malloc(TEXT), *whole = (char *)malloc(TEXT + 200);
+    phi_json *schema, *value;
+    size_t i;
+    REQUIRE(inner != NULL && whole != NULL);
+    setup();
+    names(inner, false, ":{\"type\":\"integer\"}");
+    (void)sprintf(whole, "{\"items\":{\"$ref\":\"#/$defs/k4999\"},\"$defs\":{%s}}", inner);
+    schema = tree(whole);
+    value = tree("[]");
+    for (i = 0; i < NAMES; i++) CHECK_EQ_INT(phi_json_add(value, tree("7")), PHI_OK);
+    CHECK_EQ_INT(phi_schema_check(schema, value, NULL, NULL), PHI_OK);
+    free(inner);
+    free(whole);
     phi_arena_free(&arena);
 }
 
@@ -275,6 +408,11 @@ TEST_MAIN(TEST_ENTRY(types_are_checked), TEST_ENTRY(properties_are_checked_and_n
           TEST_ENTRY(schemas_combine), TEST_ENTRY(references_within_the_schema_are_followed),
           TEST_ENTRY(what_is_malformed_or_not_understood_restricts_nothing_in_a_check),
           TEST_ENTRY(long_words_are_cut_at_a_character), TEST_ENTRY(hostile_schemas_are_bounded),
-          TEST_ENTRY(a_schema_that_multiplies_its_work_is_stopped),
+          TEST_ENTRY(a_schema_that_multiplies_its_work_is_checked_without_doing_it_again),
+          TEST_ENTRY(a_schema_that_refers_to_itself_twice_costs_each_level_once),
+          TEST_ENTRY(five_thousand_members_are_looked_up_in_a_table),
+          TEST_ENTRY(without_memory_a_check_of_five_thousand_members_is_too_much_work),
+          TEST_ENTRY(of_equal_names_of_a_large_object_the_last_one_counts),
+          TEST_ENTRY(a_reference_is_followed_once),
           TEST_ENTRY(a_schema_is_told_to_be_valid_or_why_not),
           TEST_ENTRY(a_schema_that_is_nested_too_deeply_is_refused))
