@@ -5,21 +5,11 @@
 #ifndef PHI_NO_MCP
 
 #include "base/sha256_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 enum { PHI__MCP_OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
 
-/* ---- members ---- */
-
-static void phi__mcp_oauth_sign_member(phi__buf *out, const char *name, phi_str value) {
-    phi__json_write_key(out, phi_str_of(name));
-    phi__json_write_str(out, value);
-}
-
-static void phi__mcp_oauth_sign_number(phi__buf *out, const char *name, int64_t value) {
-    phi__json_write_key(out, phi_str_of(name));
-    phi__json_number_put_i64(out, value);
-}
+/* ---- a token ---- */
 
 /* A name of the token that no other has. */
 static void phi__mcp_oauth_sign_name(const phi__mcp_oauth *o, phi__buf *out) {
@@ -32,8 +22,6 @@ static void phi__mcp_oauth_sign_name(const phi__mcp_oauth *o, phi__buf *out) {
 static int64_t phi__mcp_oauth_sign_now_s(const phi__mcp_oauth *o) {
     return phi__io_wall_ms(o->rt->io) / 1000;
 }
-
-/* ---- a token ---- */
 
 /* A JSON text, and a dot after it. */
 static void phi__mcp_oauth_sign_part(phi__buf *out, phi__buf *json) {
@@ -69,9 +57,9 @@ static void phi__mcp_oauth_sign_begin(phi__mcp_oauth *o, const phi_mcp_key *key,
     phi__buf_init(claims, &o->memory);
     phi__buf_char(head, '{');
     phi__buf_char(claims, '{');
-    phi__mcp_oauth_sign_member(head, "typ", phi_str_of(type));
-    phi__mcp_oauth_sign_member(head, "alg", phi_str_of(key->algorithm));
-    if (key->id != NULL) phi__mcp_oauth_sign_member(head, "kid", phi_str_of(key->id));
+    phi__records_str(head, "typ", phi_str_of(type));
+    phi__records_str(head, "alg", phi_str_of(key->algorithm));
+    if (key->id != NULL) phi__records_str(head, "kid", phi_str_of(key->id));
 }
 
 /* ---- the client ---- */
@@ -81,11 +69,11 @@ static phi_status phi__mcp_oauth_sign_assertion(phi__mcp_oauth *o, phi__buf *out
     phi__buf head, claims;
     phi_status status;
     phi__mcp_oauth_sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
-    phi__mcp_oauth_sign_member(&claims, "iss", o->client.id);
-    phi__mcp_oauth_sign_member(&claims, "sub", o->client.id);
-    phi__mcp_oauth_sign_member(&claims, "aud", o->client.issuer);
-    phi__mcp_oauth_sign_number(&claims, "iat", now_s);
-    phi__mcp_oauth_sign_number(&claims, "exp", now_s + PHI__MCP_OAUTH_SIGN_S);
+    phi__records_str(&claims, "iss", o->client.id);
+    phi__records_str(&claims, "sub", o->client.id);
+    phi__records_str(&claims, "aud", o->client.issuer);
+    phi__records_i64(&claims, "iat", now_s);
+    phi__records_i64(&claims, "exp", now_s + PHI__MCP_OAUTH_SIGN_S);
     phi__mcp_oauth_sign_name(o, &claims);
     status = phi__mcp_oauth_sign(o, o->desc->client_key, &head, &claims, out);
     phi__buf_free(&head);
@@ -137,11 +125,11 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
     phi__json_write_key(&head, PHI__LIT("jwk"));
     phi__buf_text(&head, key->jwk);
     phi__mcp_oauth_sign_name(o, &claims);
-    phi__mcp_oauth_sign_member(&claims, "htm", method);
-    phi__mcp_oauth_sign_member(&claims, "htu", phi__mcp_oauth_sign_target(url));
-    phi__mcp_oauth_sign_number(&claims, "iat", phi__mcp_oauth_sign_now_s(o));
+    phi__records_str(&claims, "htm", method);
+    phi__records_str(&claims, "htu", phi__mcp_oauth_sign_target(url));
+    phi__records_i64(&claims, "iat", phi__mcp_oauth_sign_now_s(o));
     phi__mcp_oauth_sign_token(&claims, token);
-    if (nonce->len > 0) phi__mcp_oauth_sign_member(&claims, "nonce", phi__buf_str(nonce));
+    if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
     status = phi__mcp_oauth_sign(o, key, &head, &claims, out);
     phi__buf_free(&head);
     phi__buf_free(&claims);

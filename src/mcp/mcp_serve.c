@@ -134,7 +134,8 @@ typedef enum phi__mcp_offered {
     PHI__MCP_TOOLS,
     PHI__MCP_RESOURCES,
     PHI__MCP_PROMPTED,
-    PHI__MCP_COMPLETING
+    PHI__MCP_COMPLETING,
+    PHI__MCP_TASKED
 } phi__mcp_offered;
 
 typedef struct phi__mcp_method {
@@ -163,6 +164,9 @@ static const phi__mcp_method *phi__mcp_serve_method(phi_str name) {
         {"prompts/get", phi__mcp_serve_data_prompt, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, true},
         {"completion/complete", phi__mcp_serve_data_complete, PHI__MCP_FOR_BOTH,
          PHI__MCP_COMPLETING, false},
+        {"tasks/get", phi__mcp_serve_task_get, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
+        {"tasks/update", phi__mcp_serve_task_update, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
+        {"tasks/cancel", phi__mcp_serve_task_cancel, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
         {"logging/setLevel", phi__mcp_serve_set_level, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
         {"server/discover", phi__mcp_serve_list_discover, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
          false},
@@ -180,6 +184,7 @@ static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered
     case PHI__MCP_RESOURCES: return server->has_resources;
     case PHI__MCP_PROMPTED: return server->has_prompts;
     case PHI__MCP_COMPLETING: return server->desc.complete != NULL;
+    case PHI__MCP_TASKED: return server->desc.tasks;
     default: return true;
     }
 }

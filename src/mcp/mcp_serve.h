@@ -47,8 +47,14 @@ typedef struct phi_mcp_incoming {
     uint32_t index, gen;
 } phi_mcp_incoming;
 
-/* What a client can be asked for; bits of phi_mcp_serve_tool.needs. */
-enum { PHI_MCP_CAN_SAMPLE = 1, PHI_MCP_CAN_ELICIT = 2, PHI_MCP_CAN_ROOTS = 4 };
+/* What a client can be asked for, and that it takes tasks (only where phi_mcp_server_desc.tasks is
+   set); bits of phi_mcp_serve_tool.needs. */
+enum {
+    PHI_MCP_CAN_SAMPLE = 1,
+    PHI_MCP_CAN_ELICIT = 2,
+    PHI_MCP_CAN_ROOTS = 4,
+    PHI_MCP_CAN_TASKS = 8
+};
 
 /* What the protocol says about a tool beyond phi_tool. Zero means default. */
 typedef struct phi_mcp_serve_tool {
@@ -57,6 +63,7 @@ typedef struct phi_mcp_serve_tool {
         *output_schema;      /* JSON Schema; results then have structured content (default: none) */
     const char *annotations; /* JSON object: {"readOnlyHint":true} (default: none) */
     uint32_t needs;          /* PHI_MCP_CAN_...: clients without them are refused (default: none) */
+    bool task;               /* each call of a client that takes tasks becomes one at once */
 } phi_mcp_serve_tool;
 
 /* Zero means default for every field but uri. A resource is its text, its bytes, or what `read`
@@ -142,6 +149,11 @@ typedef struct phi_mcp_server_desc {
        client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
     uint32_t ask_timeout_ms;
     void *user_data; /* of complete, hook_fn and client_fn */
+
+    /* Calls may become tasks (phi_mcp_task): the client gets a handle, and comes back for the
+       result. Clients of 2026-07-28 with the extension io.modelcontextprotocol/tasks take them. */
+    bool tasks;
+    uint32_t task_ttl_ms; /* a task is kept so long after its end (default 600,000) */
 
     /* "2025-06-18": only this era is spoken (default: all) */
     const char *era;
@@ -236,6 +248,12 @@ PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, con
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
+/* Makes a tool call a task: its client gets a handle at once, sees the last text of the progress as
+   its status, answers its questions, may cancel it, and fetches the result. The tool goes on as
+   before. In memory: it ends with the server. PHI_OK also where it is one; PHI_UNSUPPORTED: the
+   client takes none, and waits for the result; PHI_BUSY: the client was sent a question, and has
+   not come back; PHI_STALE; PHI_BAD_ARG: no tool call; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 /* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
    with an address) to the coming result of a tool call: a JSON array, placed after the result's
    blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */

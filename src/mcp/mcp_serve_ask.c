@@ -46,10 +46,12 @@ static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key)
     return false;
 }
 
-/* The number of the question, or the next that the host did not give to another as its key. */
+/* The number of the question, or the next that the host did not give to another as its key. Keys
+   of a task serve once, so the host's are not used there. */
 static phi_str phi__mcp_serve_ask_number(const phi__mcp_serving *serving, char out[16]) {
+    const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
-    do (void)snprintf(out, 16, "%u", ++number);
+    do (void)snprintf(out, 16, format, ++number);
     while (phi__mcp_serve_ask_has(serving, phi_str_of(out)));
     return phi_str_of(out);
 }
@@ -59,8 +61,8 @@ static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
     char number[16], *at;
-    phi_str key =
-        desc->key != NULL ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
+    bool named = desc->key != NULL && serving->task == NULL;
+    phi_str key = named ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
     phi__mcp_question *ask;
     size_t bytes;
     bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
@@ -95,16 +97,19 @@ static uint64_t phi__mcp_serve_ask_deadline(const phi_mcp_server *server) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
 }
 
+PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask) {
+    phi_mcp_server *server = ask->of->server;
+    ask->timer.fire = phi__mcp_serve_ask_late;
+    return phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server));
+}
+
 static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
     phi__mcp_way *way = phi__mcp_serve_request_stream(ask->of);
     phi__buf out;
     bool sent;
     if (way == NULL) return PHI_STALE;
-    ask->timer.fire = phi__mcp_serve_ask_late;
-    if (phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server)) !=
-        PHI_OK)
-        return PHI_NO_MEMORY;
+    if (phi__mcp_serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
     phi__buf_init(&out, &server->rt->memory);
     phi__mcp_rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
@@ -168,9 +173,7 @@ static bool phi__mcp_serve_ask_digest(phi_mcp_server *server, phi_str method,
     return !text.failed;
 }
 
-enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX }; /* "index.gen.round." and the hash */
-
-static void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
+PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char text[40 + PHI__SHA256_BYTES];
     int n = snprintf(out, 40, "%lx.%lx.%lx.", (unsigned long)serving->index,
@@ -200,21 +203,24 @@ static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
     return part == 2;
 }
 
+PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state) {
+    char good[PHI__MCP_STATE];
+    unsigned long numbers[2];
+    phi__mcp_serving *serving;
+    phi__slot *slot;
+    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
+    slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
+    if (slot == NULL) return NULL;
+    serving = (phi__mcp_serving *)slot->object;
+    phi__mcp_serve_ask_state(serving, good);
+    return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
+}
+
 static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_str state,
                                                    phi_str method, const phi_json *params) {
     unsigned char digest[PHI__SHA256_BYTES];
-    char good[PHI__MCP_STATE];
-    unsigned long numbers[2];
-    phi_mcp_incoming handle;
-    phi__mcp_serving *serving;
-    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
-    handle.server = server;
-    handle.index = (uint32_t)numbers[0];
-    handle.gen = (uint32_t)numbers[1];
-    serving = phi__mcp_serve_request_find(handle);
+    phi__mcp_serving *serving = phi__mcp_serve_ask_named(server, state);
     if (serving == NULL || !serving->parked) return NULL;
-    phi__mcp_serve_ask_state(serving, good);
-    if (!phi__str_equal_secret(state, phi_str_of(good))) return NULL;
     if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
     return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
 }
@@ -237,27 +243,32 @@ static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
         (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
 }
 
+PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out) {
+    const phi__link *link;
+    phi__buf_char(out, '{');
+    for (link = serving->asks.first; link != NULL; link = link->next) {
+        const phi__mcp_question *ask = PHI__OWNER(link, const phi__mcp_question, link);
+        phi__json_write_key(out, ask->key);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "method", ask->method);
+        phi__records_raw(out, "params", "");
+        phi__buf_add_str(out, ask->params);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
 static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_origin origin = serving->origin;
     char state[PHI__MCP_STATE];
-    phi__link *link;
     phi__buf out;
     serving->round++;
     phi__mcp_serve_ask_state(serving, state);
     phi__mcp_serve_send_open(server, &origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("input_required"));
-    phi__records_raw(&out, "inputRequests", "{");
-    for (link = serving->asks.first; link != NULL; link = link->next) {
-        const phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        phi__json_write_key(&out, ask->key);
-        phi__buf_char(&out, '{');
-        phi__records_str(&out, "method", ask->method);
-        phi__records_raw(&out, "params", "");
-        phi__buf_add_str(&out, ask->params);
-        phi__buf_char(&out, '}');
-    }
-    phi__buf_char(&out, '}');
+    phi__records_raw(&out, "inputRequests", "");
+    phi__mcp_serve_ask_write(serving, &out);
     phi__records_str(&out, "requestState", phi_str_of(state));
     phi__mcp_serve_request_detach(serving);
     serving->origin.batch = NULL;
@@ -268,11 +279,12 @@ static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
 }
 
 /* Gives the first question that has an answer its answer. False: there is none. */
-static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, bool late) {
+static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json *inputs,
+                                      bool late) {
     phi__link *link;
     for (link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        const phi_json *answer = phi_json_get_n(serving->inputs, ask->key);
+        const phi_json *answer = phi_json_get_n(inputs, ask->key);
         if (answer != NULL)
             phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
@@ -293,7 +305,8 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
     bool late = serving->parked;
     uint32_t most = serving->ask_count;
     phi__mcp_serve_ask_enter(server);
-    while (serving != NULL && most-- > 0 && phi__mcp_serve_ask_settle(serving, late))
+    while (serving != NULL && most-- > 0 &&
+           phi__mcp_serve_ask_settle(serving, serving->inputs, late))
         serving = phi__mcp_serve_request_find(handle);
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
@@ -302,6 +315,17 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
                                     phi__mcp_serve_ask_deadline(server));
     }
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs) {
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    uint32_t most = serving->ask_count;
+    phi__mcp_serve_ask_enter(server);
+    while (serving != NULL && !server->retired && most-- > 0 &&
+           phi__mcp_serve_ask_settle(serving, inputs, false))
+        serving = phi__mcp_serve_request_find(handle);
     (void)phi__mcp_serve_ask_leave(server);
 }
 
@@ -390,7 +414,8 @@ static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                           desc->method);
     if (serving->ask_count >= PHI__MCP_ASKS_MOST)
         return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
-    if (desc->key != NULL && phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
+    if (desc->key != NULL && serving->task == NULL &&
+        phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
     return PHI_OK;
 }
@@ -402,6 +427,8 @@ static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_m
     if (ask == NULL) return status;
     if (serving->client != NULL)
         status = phi__mcp_serve_ask_send(ask);
+    else if (serving->task != NULL)
+        status = phi__mcp_serve_ask_wait(ask);
     else if (serving->parked)
         status = PHI_OK; /* it goes with the next round */
     else

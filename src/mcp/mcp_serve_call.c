@@ -104,29 +104,43 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
     return value;
 }
 
-static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_message *result) {
-    phi_mcp_server *server = serving->server;
-    phi__mcp_origin *origin = &serving->origin;
+/* Members of the result. */
+static void phi__mcp_serve_call_members(phi__mcp_serving *serving, const phi_message *result,
+                                        phi__buf *out) {
     phi_schema_error error;
     const phi_json *structured = phi__mcp_serve_call_structured(serving, result, &error);
     bool failed = result->is_error || error.message[0] != '\0';
     phi_content block;
-    phi__buf out;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
     if (error.message[0] != '\0') {
         memset(&block, 0, sizeof block);
         block.text = phi_str_of(error.message);
-        phi__records_raw(&out, "content", "[");
-        phi__mcp_serve_send_block(&out, &block, origin->era);
-        phi__buf_char(&out, ']');
+        phi__records_raw(out, "content", "[");
+        phi__mcp_serve_send_block(out, &block, serving->origin.era);
+        phi__buf_char(out, ']');
     } else
-        phi__mcp_serve_call_content(serving, result, &out);
+        phi__mcp_serve_call_content(serving, result, out);
     if (structured != NULL) {
-        phi__records_raw(&out, "structuredContent", "");
-        (void)phi__json_write(&out, structured, 0);
+        phi__records_raw(out, "structuredContent", "");
+        (void)phi__json_write(out, structured, 0);
     }
-    phi__records_bool(&out, "isError", failed);
+    phi__records_bool(out, "isError", failed);
+}
+
+static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_message *result) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_origin *origin = &serving->origin;
+    phi__buf out;
+    if (serving->task != NULL) {
+        phi__buf_init(&out, &server->rt->memory);
+        phi__buf_char(&out, '{');
+        phi__mcp_serve_call_members(serving, result, &out);
+        phi__buf_char(&out, '}');
+        phi__mcp_serve_task_end(serving, "completed", "result", &out);
+        return;
+    }
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_call_members(serving, result, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
@@ -145,6 +159,16 @@ static void phi__mcp_serve_call_failed(phi__mcp_serving *serving, phi_status sta
                                        const phi_failure *failure) {
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
+    if (serving->task != NULL) {
+        phi__buf out;
+        phi__buf_init(&out, &serving->server->rt->memory);
+        phi__buf_char(&out, '{');
+        phi__records_i64(&out, "code", PHI__MCP_RPC_INTERNAL);
+        phi__records_str(&out, "message", message);
+        phi__buf_char(&out, '}');
+        phi__mcp_serve_task_end(serving, "failed", "error", &out);
+        return;
+    }
     phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               message, NULL);
 }
@@ -173,7 +197,7 @@ static void phi__mcp_serve_call_over(phi__agent *agent, phi_status status,
     serving->agent = NULL;
     serving->drop = NULL;
     agent->tree.watched = NULL;
-    phi__mcp_serve_request_free(serving);
+    if (serving->task == NULL) phi__mcp_serve_request_free(serving);
     phi__agent_end_drop(agent);
 }
 
@@ -185,7 +209,7 @@ static void phi__mcp_serve_call_gone(phi__agent *agent) {
     serving->agent = NULL;
     serving->drop = NULL;
     phi__mcp_serve_call_failed(serving, PHI_CANCELLED, NULL);
-    phi__mcp_serve_request_free(serving);
+    if (serving->task == NULL) phi__mcp_serve_request_free(serving);
 }
 
 static const phi__child_watch *phi__mcp_serve_call_watch(void) {
@@ -243,24 +267,6 @@ static const phi_tool *phi__mcp_serve_call_tool(const phi_mcp_server *server, ph
     return NULL;
 }
 
-static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *origin,
-                                      uint32_t missing) {
-    phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
-    phi__buf_text(&data, "{\"requiredCapabilities\":{");
-    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
-    phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__mcp_serve_send_error(
-        server, origin, !origin->era->asks ? PHI__MCP_RPC_CAPABILITY : PHI__MCP_RPC_BAD_PARAMS,
-        !origin->era->asks ? 400 : 200,
-        PHI__LIT("The tool needs a capability that the client has not "
-                 "declared"),
-        data.failed ? NULL : data.at);
-    phi__buf_free(&data);
-}
-
 static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *params,
                                      const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
@@ -278,7 +284,7 @@ static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *
            phi__mcp_serve_ask_keep(serving, PHI__LIT("tools/call"), params);
 }
 
-static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
+static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
     phi_provider provider = phi__mcp_serve_call_provider();
     phi__agent *agent = phi__mcp_serve_call_agent(serving, &provider);
     phi_status status = PHI_NO_MEMORY;
@@ -289,6 +295,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
         agent->tree.watch = phi__mcp_serve_call_watch();
         agent->tree.watched = serving;
         status = phi_prompt(agent->handle, serving->name.at);
+        if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
         if (status == PHI_OK) return;
     }
     (void)phi__error_last(serving->server->rt, &why, NULL);
@@ -317,10 +324,10 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
     if (serving == NULL) return;
     serving->tool = tool;
     if (info != NULL && (info->needs & ~serving->can) != 0) {
-        phi__mcp_serve_call_needs(server, &serving->origin, info->needs & ~serving->can);
+        phi__mcp_serve_request_needs(server, &serving->origin, info->needs & ~serving->can);
         phi__mcp_serve_request_drop(serving, true);
     } else if (phi__mcp_serve_call_take(serving, params, info))
-        phi__mcp_serve_call_run(serving);
+        phi__mcp_serve_call_run(serving, info != NULL && info->task);
     else {
         phi__mcp_serve_call_failed(serving, PHI_NO_MEMORY, NULL);
         phi__mcp_serve_request_drop(serving, true);
@@ -339,6 +346,14 @@ PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
         if (serving != NULL) return phi__mcp_serve_request_handle(serving);
     }
     return none;
+}
+
+PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    if (incoming.server == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
+    return serving->task != NULL ? PHI_OK : phi__mcp_serve_task_begin(serving);
 }
 
 PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming) {

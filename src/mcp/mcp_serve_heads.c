@@ -70,11 +70,17 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
                                                phi_str method, const phi_json *params) {
     bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
     bool placed = phi__str_is(method, "resources/read");
-    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri" : "name"), NULL);
+    bool task = server->desc.tasks &&
+                (phi__str_is(method, "tasks/get") || phi__str_is(method, "tasks/update") ||
+                 phi__str_is(method, "tasks/cancel"));
+    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri"
+                                                     : task ? "taskId"
+                                                            : "name"),
+                                NULL);
     size_t i;
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
-    if ((call || named || placed) && name.len > 0 &&
+    if ((call || named || placed || task) && name.len > 0 &&
         !phi__mcp_serve_heads_is(server, heads->name, name))
         return "Header mismatch: Mcp-Name is not the name in the body";
     for (i = 0; call && i < server->desc.tool_count; i++)

@@ -125,6 +125,11 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;
     }
+    if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
+        (phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+        return;
+    }
     serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
     if (serving == NULL) return;
     serving->wanted.tools =

@@ -4,6 +4,7 @@
 
 #ifndef PHI_NO_MCP
 
+#include "base/utf8_in.h"
 #include "text/records_in.h"
 
 /* ---- handles ---- */
@@ -11,8 +12,11 @@
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
     phi__slot *slot;
     if (incoming.server == NULL) return NULL;
+    phi__mcp_serving *serving;
     slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
-    return slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+    serving = slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+    /* for the host, a task that has ended was answered */
+    return serving != NULL && serving->kind != PHI__MCP_SERVING_TASK ? serving : NULL;
 }
 
 PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving) {
@@ -45,9 +49,42 @@ PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serv
 
 /* ---- from its beginning to its end ---- */
 
+PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params) {
+    const phi_json *can =
+        phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
+    uint32_t out = 0;
+    if (phi_json_get(can, "sampling") != NULL) out |= (uint32_t)PHI_MCP_CAN_SAMPLE;
+    if (phi_json_get(can, "elicitation") != NULL) out |= (uint32_t)PHI_MCP_CAN_ELICIT;
+    if (phi_json_get(can, "roots") != NULL) out |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    if (server->desc.tasks &&
+        phi_json_get(phi_json_get(can, "extensions"), "io.modelcontextprotocol/tasks") != NULL)
+        out |= (uint32_t)PHI_MCP_CAN_TASKS;
+    return out;
+}
+
+PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          uint32_t missing) {
+    bool asks = origin->era->asks;
+    phi__buf data;
+    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_text(&data, "{\"requiredCapabilities\":{");
+    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
+        phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
+    phi__buf_add(&data, "}}", 3); /* and its end */
+    phi__mcp_serve_send_error(
+        server, origin, asks ? PHI__MCP_RPC_BAD_PARAMS : PHI__MCP_RPC_CAPABILITY, asks ? 200 : 400,
+        PHI__LIT("The request needs a capability that the client has not "
+                 "declared"),
+        data.failed ? NULL : data.at);
+    phi__buf_free(&data);
+}
+
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
-    const phi_json *meta = phi_json_get(params, "_meta"), *can, *token;
+    const phi_json *meta = phi_json_get(params, "_meta"), *token;
     phi_str level;
     serving->log_level = PHI__MCP_LEVEL_NONE;
     serving->token = phi__str("", 0);
@@ -55,11 +92,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         serving->can = serving->client->can;
         serving->log_level = serving->client->log_level;
     } else {
-        can = phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities");
-        serving->can = 0;
-        if (phi_json_get(can, "sampling") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-        if (phi_json_get(can, "elicitation") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
-        if (phi_json_get(can, "roots") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+        serving->can = phi__mcp_serve_request_can(serving->server, params);
         level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
         if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
@@ -70,6 +103,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
 }
 
 static uint32_t *phi__mcp_serve_request_count(phi_mcp_server *server, phi__mcp_serving_kind kind) {
+    if (kind == PHI__MCP_SERVING_TASK) return &server->task_count;
     return kind == PHI__MCP_SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
@@ -142,7 +176,7 @@ PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-static void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
     while (serving->asks.first != NULL)
         phi__mcp_serve_request_free_question(
             PHI__OWNER(serving->asks.first, phi__mcp_question, link));
@@ -160,6 +194,10 @@ static void phi__mcp_serve_request_leave(phi__mcp_serving *serving) {
 }
 
 static void phi__mcp_serve_request_release(phi__mcp_serving *serving, phi_memory *memory) {
+    if (serving->task != NULL) {
+        phi__buf_free(&serving->task->outcome);
+        phi__free(memory, serving->task, sizeof *serving->task);
+    }
     phi_arena_free(&serving->arena);
     phi__free(memory, serving, sizeof *serving);
 }
@@ -180,12 +218,41 @@ PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answere
     phi__mcp_serve_request_release(serving, memory);
 }
 
+/* The oldest of too many tasks that have ended makes room. */
+static void phi__mcp_serve_request_crop(phi_mcp_server *server) {
+    phi__link *link = server->serving.first;
+    while (server->task_count > server->desc.max_calls && link != NULL) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        link = link->next;
+        if (serving->kind == PHI__MCP_SERVING_TASK) phi__mcp_serve_request_free(serving);
+    }
+}
+
+PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__list_take(&server->serving, &serving->link);
+    phi__list_push(&server->serving, &serving->link); /* by the time of their ends */
+    --*phi__mcp_serve_request_count(server, serving->kind);
+    serving->kind = PHI__MCP_SERVING_TASK;
+    server->task_count++;
+    phi__mcp_serve_request_crop(server);
+}
+
 /* ---- what it says meanwhile ---- */
+
+static void phi__mcp_serve_request_words(phi__mcp_serving *serving, phi_str message) {
+    phi__mcp_task *task = serving->task;
+    size_t n = phi__utf8_cut(message, sizeof task->words - 1);
+    task->updated_ms = phi__io_wall_ms(serving->server->rt->io);
+    if (n > 0) memcpy(task->words, message.at, n);
+    task->words[n] = '\0';
+}
 
 PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
                                              double total, phi_str message) {
     phi__mcp_way *way = serving->origin.way;
     phi__buf out;
+    if (serving->task != NULL && message.len > 0) phi__mcp_serve_request_words(serving, message);
     if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
     serving->progress = progress;
     phi__mcp_serve_send_note(serving->server, &out, "notifications/progress");

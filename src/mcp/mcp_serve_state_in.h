@@ -3,7 +3,8 @@
    The server owns its clients and requests. A request (phi__mcp_serving) exists while the host
    works on it: a tool call, a read that answers later, a subscription. Answers at once need none.
    A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
-   client repeats it.
+   client repeats it. A call that became a task has no way either; when its work has ended, it is
+   kept for its client as PHI__MCP_SERVING_TASK.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
@@ -61,8 +62,21 @@ typedef enum phi__mcp_serving_kind {
     PHI__MCP_SERVING_READ,
     PHI__MCP_SERVING_PROMPT,
     PHI__MCP_SERVING_COMPLETE,
-    PHI__MCP_SERVING_LISTEN
+    PHI__MCP_SERVING_LISTEN,
+    PHI__MCP_SERVING_TASK /* that has ended */
 } phi__mcp_serving_kind;
+
+enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX, PHI__MCP_TASK_WORDS = 400 };
+
+/* The state of a call that became a task. */
+typedef struct phi__mcp_task {
+    const char *status; /* of the protocol; static */
+    int64_t created_ms, updated_ms;
+    char words[PHI__MCP_TASK_WORDS]; /* about its status; empty: none */
+    const char *key;                 /* of its outcome: "result" or "error"; NULL: none */
+    phi__buf outcome;                /* JSON text */
+    char id[PHI__MCP_STATE];
+} phi__mcp_task;
 
 /* Of subscriptions/listen. */
 typedef struct phi__mcp_wanted {
@@ -91,6 +105,7 @@ struct phi__mcp_serving {
     bool parked;
     uint32_t round;
     unsigned char digest[PHI__SHA256_BYTES]; /* of the method and its parameters */
+    phi__mcp_task *task;                     /* NULL: it is none */
     phi__timer timer;
     /* Ends the work on it, without an answer; NULL: nothing to end. */
     void (*drop)(phi__mcp_serving *serving);
@@ -141,7 +156,8 @@ struct phi_mcp_server {
     unsigned char key[32];    /* of requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
-    uint32_t serving_count, listen_count, client_count; /* serving_count: without those */
+    uint32_t serving_count, listen_count, client_count; /* serving_count: without the others */
+    uint32_t task_count;                                /* that have ended */
     uint64_t asked;                                     /* numbers of our requests */
     bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
     uint32_t depth;
@@ -224,9 +240,17 @@ PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
 PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
 /* Reads what a request, or the repetition of one, says about itself. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
+/* What the client can do, by the _meta of a request of 2026-07-28. */
+PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params);
+/* Refuses a request for capabilities that its client has not declared. */
+PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          uint32_t missing);
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *question);
+PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving);
+/* The work on a task has ended: other tasks may have to go for it. */
+PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving);
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
 /* Its stream, or that of its session; NULL: none. */
@@ -242,6 +266,16 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi__mcp_rpc *answer);
+/* "index.gen.round." of a request and a keyed hash: a name that its client alone knows. */
+PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]);
+/* The request of such a name; NULL: there is none. */
+PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state);
+/* The deadline of a question of a task. */
+PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask);
+/* The open questions: an object. */
+PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out);
+/* Gives open questions their answers, which may end the request. */
+PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs);
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
                                        const phi_json *params);
@@ -254,6 +288,20 @@ PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin
 /* Around callbacks of the host's, which may free the server. */
 PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
 PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
+
+/* ---- mcp_serve_task.c ---- */
+
+PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving);
+/* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
+   NULL: none. key: "result", "error", or NULL. */
+PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
+                                     phi__buf *outcome);
+PHI__FN void phi__mcp_serve_task_get(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_task_update(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params);
 
 /* ---- mcp_serve_call.c, mcp_serve_data.c, mcp_serve_uri.c ---- */
 

@@ -11,6 +11,7 @@ enum {
     PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
     PHI__MCP_DECISION_MS = 300000,
     PHI__MCP_ASK_MS = 600000,
+    PHI__MCP_TASK_MS = 600000,
     PHI__MCP_PAGE = 100,
     PHI__MCP_SESSIONS = 16,
     PHI__MCP_CALLS = 64,
@@ -64,6 +65,12 @@ static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_mcp_server_de
                 status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
         if (status == PHI_OK) status = phi__tool_check_one(rt, &rules, &tools[i]);
         if (status != PHI_OK || infos == NULL) continue;
+        if (!desc->tasks && (infos[i].task || (infos[i].needs & (uint32_t)PHI_MCP_CAN_TASKS) != 0))
+            status = phi__error(rt, PHI_BAD_ARG,
+                                "tool \"%s\": it wants tasks, which phi_mcp_server_desc.tasks "
+                                "does not offer",
+                                name);
+        if (status != PHI_OK) continue;
         status = phi__mcp_server_json(rt, "output_schema", name, infos[i].output_schema);
         if (status == PHI_OK)
             status = phi__mcp_server_json(rt, "annotations", name, infos[i].annotations);
@@ -150,6 +157,7 @@ static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
     phi__mcp_server_u32(&desc->tool_timeout_ms, PHI__MCP_TOOL_MS);
     phi__mcp_server_u32(&desc->decision_timeout_ms, PHI__MCP_DECISION_MS);
     phi__mcp_server_u32(&desc->ask_timeout_ms, PHI__MCP_ASK_MS);
+    phi__mcp_server_u32(&desc->task_ttl_ms, PHI__MCP_TASK_MS);
     phi__mcp_server_u32(&desc->page, PHI__MCP_PAGE);
     phi__mcp_server_u32(&desc->max_sessions, PHI__MCP_SESSIONS);
     phi__mcp_server_u32(&desc->max_calls, PHI__MCP_CALLS);

@@ -66,6 +66,7 @@ typedef struct phi__section_mcp_oauth_taken {
     uint64_t set;
     const char *client_id, *client_secret, *issuer, *client_metadata_url, *client_name;
     const char *client_uri, *scope, *redirect_uri;
+    phi_mcp_grant grant;
     phi_mcp_client_auth client_auth;
     uint32_t redirect_port, timeout_ms;
     bool web_application, no_offline_access, allow_private, no_legacy;

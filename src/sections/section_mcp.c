@@ -178,6 +178,7 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
     oauth->store = ground->desc.store;
     oauth->client_id = t.client_id;
     oauth->client_secret = t.client_secret;
+    oauth->grant = t.grant;
     oauth->client_auth = t.client_auth;
     oauth->issuer = t.issuer;
     oauth->client_metadata_url = t.client_metadata_url;

@@ -18,6 +18,12 @@ static const phi__config_choice phi__section_mcp_auth_choices[] = {
     {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
     {"", 0, false}};
 
+/* A host's assertion needs a function of it. */
+static const phi__config_choice phi__section_mcp_grant_choices[] = {
+    {"person", PHI_MCP_GRANT_PERSON, false},
+    {"client", PHI_MCP_GRANT_CLIENT, false},
+    {"", 0, false}};
+
 #define PHI__SECTION_MCP_TEXT(member, flags, text)                                                 \
     PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,      \
                       "null", text)
@@ -118,6 +124,9 @@ static const phi__config_table phi__section_mcp_is = {
                       "false", text)
 
 static const phi__config_field phi__section_mcp_oauth_fields[] = {
+    PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, grant, "grant", phi__section_mcp_grant_choices,
+                       "\"person\"",
+                       "Who is authorized: a person at a browser, or the client by its secret."),
     PHI__SECTION_MCP_OAUTH_TEXT(client_id, 0, "Of a client that the server knows."),
     PHI__SECTION_MCP_OAUTH_TEXT(client_secret, PHI__CONFIG_SECRET, "Its secret."),
     PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, client_auth, "client_auth",

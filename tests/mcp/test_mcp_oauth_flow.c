@@ -200,6 +200,38 @@ TEST(clients_with_secrets_prove_themselves) {
     finish(&k);
 }
 
+TEST(a_program_authorizes_itself_whenever_its_token_has_ended) {
+    kit k;
+    int i;
+    REQUIRE(begin(&k));
+    k.oauth.grant = PHI_MCP_GRANT_CLIENT;
+    k.oauth.client_id = "robot";
+    k.oauth.client_secret = "robot secret";
+    k.oauth.open_browser = NULL;
+    CHECK(connect_to(&k, "machine+short"));
+    for (i = 0; i < 2; i++) {
+        CHECK_EQ_STR(call(&k), "called");
+        pass_ms(&k, 2100);
+    }
+    CHECK_EQ_STR(call(&k), "called");
+    CHECK_EQ_INT(k.opened, 0);
+    finish(&k);
+}
+
+TEST(a_program_with_another_secret_is_refused_without_showing_it) {
+    kit k;
+    REQUIRE(begin(&k));
+    k.oauth.grant = PHI_MCP_GRANT_CLIENT;
+    k.oauth.client_id = "robot";
+    k.oauth.client_secret = "another secret";
+    CHECK(!connect_to(&k, "machine"));
+    CHECK(strstr(phi_mcp_error(k.mcp), "the token endpoint: HTTP status 401: invalid_client") !=
+          NULL);
+    CHECK(strstr(k.heard, "another secret") == NULL);
+    CHECK_EQ_INT(k.opened, 0);
+    finish(&k);
+}
+
 TEST(a_client_that_was_forgotten_is_registered_again) {
     kit k;
     REQUIRE(begin(&k));
@@ -326,6 +358,8 @@ int main(int argc, char **argv) {
         TEST_ENTRY(a_person_authorizes_a_connection),
         TEST_ENTRY(a_person_who_says_no_ends_the_connection),
         TEST_ENTRY(clients_with_secrets_prove_themselves),
+        TEST_ENTRY(a_program_authorizes_itself_whenever_its_token_has_ended),
+        TEST_ENTRY(a_program_with_another_secret_is_refused_without_showing_it),
         TEST_ENTRY(a_client_that_was_forgotten_is_registered_again),
         TEST_ENTRY(a_call_that_needs_more_scopes_gets_them),
         TEST_ENTRY(tokens_of_two_seconds_are_refreshed_without_the_person),

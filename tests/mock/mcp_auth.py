@@ -5,7 +5,8 @@ usage: mcp_auth.py --port 0      prints "listening 127.0.0.1 PORT", ends when it
 
 /m/BEHAVIOURS/mcp is the server, BEHAVIOURS joined by +: `plain` (nothing special), `short` (tokens of
 two seconds), `amnesia` (the first client is forgotten once it has a token), `scopes` (a tool needs the
-scope "write"), `secret` (clients have secrets, sent by client_secret_basic), `deny` (the person says no).
+scope "write"), `secret` (clients have secrets, sent by client_secret_basic), `deny` (the person says no),
+`machine` (no person: the client "robot" with the secret "robot secret" gets tokens by client_credentials).
 GET /_problems lists what clients did wrong, and forgets it."""
 
 import argparse
@@ -129,6 +130,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def metadata(self):
         at = self.issuer()
+        if "machine" in self.words:
+            self.place.clients["robot"] = {"redirect_uris": [], "secret": "robot secret", "scope": ["read"]}
+            self.reply(200, {"issuer": at, "token_endpoint": at + "/token",
+                             "grant_types_supported": ["client_credentials"],
+                             "token_endpoint_auth_methods_supported": ["client_secret_basic"]})
+            return
         self.reply(200, {"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token",
                          "registration_endpoint": at + "/register", "code_challenge_methods_supported": ["S256"],
                          "authorization_response_iss_parameter_supported": True,
@@ -188,7 +195,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if form.get("resource") != self.origin() + self.base + "/mcp":
             self.problem("token: another resource")
-        if form.get("grant_type") == "authorization_code":
+        if "machine" in self.words:
+            if form.get("grant_type") != "client_credentials" or "code" in form or "client_secret" in form:
+                self.problem("token: not client_credentials by client_secret_basic alone")
+            scope = form.get("scope", "")
+        elif form.get("grant_type") == "authorization_code":
             asked = self.place.codes.pop(form.get("code"), None)
             if (asked is None or asked["client_id"] != client or asked["redirect_uri"] != form.get("redirect_uri") or
                     hashed(form.get("code_verifier", "")) != asked["code_challenge"]):

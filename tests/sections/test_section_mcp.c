@@ -258,6 +258,58 @@ static bool go(made *m, rig *r, const char *text, const char *path) {
     return true;
 }
 
+/* A server of 2025-03-26 that wants a token. */
+static void wants_a_token(wires *w, size_t i) {
+    bool mcp = strncmp(w->sent[i].text, "POST https://h.example/mcp\n", 27) == 0;
+    bool token = strncmp(w->sent[i].text, "POST https://h.example/token\n", 29) == 0;
+    wires_reply(w, i,
+                token ? 200
+                : mcp ? 401
+                      : 404,
+                "Content-Type: application/json\r\n",
+                token ? "{\"access_token\":\"token-1\",\"token_type\":\"Bearer\"}" : "{}");
+}
+
+TEST(a_file_authorizes_a_person_or_its_client) {
+    static const char file[] =
+        "[provider]\nmodel = \"m\"\napi_key = \"k\"\n"
+        "[[mcp.instances]]\nname = \"far\"\nurl = \"https://h.example/mcp\"\n"
+        "[mcp.instances.oauth]\ngrant = \"client\"\nclient_id = \"robot\"\n"
+        "client_secret = \"s3cret-word\"\n";
+    phi_config_desc desc = PHI_ZERO;
+    wires w;
+    built b;
+    int left = 400;
+    size_t i, asked = 0, shown = 0;
+    wires_init(&w);
+    w.answer = wants_a_token;
+    memset(&b, 0, sizeof b);
+    b.rt = wires_runtime(&w, NULL);
+    desc.allocator = test_allocator();
+    desc.text = phi_str_of(file);
+    desc.format = PHI_CONFIG_TOML;
+    desc.sections = phi_config_sections();
+    b.config = phi_config_load(&desc);
+    b.agents = phi_agents_from_config(b.rt, b.config, NULL);
+    while (phi_agents_step(b.agents) == PHI_BUSY && left-- > 0) (void)phi_step(b.rt, 0);
+    for (left = 60; left > 0; left--) (void)phi_step(b.rt, 0);
+    for (i = 0; i < w.count; i++) {
+        if (strstr(w.sent[i].text, "\n\ngrant_type=client_credentials&resource=") != NULL) asked++;
+        if (strstr(w.sent[i].text, "\nAuthorization: Bearer token-1\n") != NULL) shown++;
+    }
+    CHECK_EQ_INT(asked, 1);
+    CHECK(shown > 0);
+    CHECK_EQ_INT(phi_agents_free(b.agents), PHI_OK);
+    phi_config_free(b.config);
+    phi_runtime_free(b.rt);
+    wires_free(&w);
+    check_refused("url = \"https://h.example/mcp\"\n[mcp.instances.oauth]\ngrant = \"robot\"\n",
+                  "(expected one of person, client)");
+    check_refused("url = \"https://h.example/mcp\"\n[mcp.instances.oauth]\ngrant = \"client\"\n"
+                  "client_id = \"a\"\n",
+                  "oauth: grant: client_id, and client_secret or client_key, are needed");
+}
+
 TEST(roots_that_are_paths_reach_the_server_as_uris) {
     char dir[512], path[600], want[600];
     rig *r = rig_new();
@@ -304,5 +356,6 @@ TEST_MAIN(TEST_ENTRY(agents_share_a_server_by_percent_and_have_their_own_without
           TEST_ENTRY(a_server_that_cannot_start_is_no_fault_of_the_file_unless_it_is_required),
           TEST_ENTRY(a_server_is_reached_by_its_address_with_its_headers),
           TEST_ENTRY(a_command_is_a_program_and_an_address_is_one),
+          TEST_ENTRY(a_file_authorizes_a_person_or_its_client),
           TEST_ENTRY(roots_that_are_paths_reach_the_server_as_uris),
           TEST_ENTRY(a_file_says_which_servers_are_deferred_and_above_which_part_of_the_window))

@@ -310,6 +310,95 @@ static const asking rounds = {
     "Done: %s",
     "content"};
 
+static const asking two_names = {
+    {{ELICIT, NULL, NAME_FORM}, {ELICIT, NULL, NAME_FORM}}, false, "Both: %s", "content"};
+
+/* ---- tasks ---- */
+
+static phi_flow greet(void *user_data, phi_call call, phi_str arguments) {
+    phi_json_found name;
+    char text[200];
+    (void)user_data;
+    if (phi_json_find(arguments, "name", &name) != PHI_OK) return PHI_DONE;
+    (void)snprintf(text, sizeof text, "Hello, %.*s!",
+                   (int)(name.raw.len < 100 ? name.raw.len : 100), name.raw.at);
+    finish(call, text, false);
+    return PHI_PENDING;
+}
+
+typedef struct job {
+    struct timespec began;
+    double seconds;
+} job;
+
+static phi_flow job_start(void *user_data, phi_call call, phi_str arguments) {
+    job *j = (job *)phi_call_state(call, sizeof *j);
+    phi_json_found seconds;
+    (void)user_data;
+    if (j == NULL) return PHI_DONE;
+    j->seconds = 1;
+    (void)clock_gettime(CLOCK_MONOTONIC, &j->began);
+    if (phi_json_find(arguments, "seconds", &seconds) == PHI_OK)
+        (void)phi_json_found_num(&seconds, &j->seconds);
+    return PHI_PENDING;
+}
+
+/* user_data: NULL, or its failure. */
+static phi_flow job_step(void *user_data, phi_call call) {
+    job *j = (job *)phi_call_state(call, sizeof *j);
+    if (j == NULL) return PHI_DONE;
+    if ((double)since(&j->began) < j->seconds * 1000) return PHI_PENDING;
+    finish(call, user_data != NULL ? (const char *)user_data : "computed", user_data != NULL);
+    return PHI_PENDING;
+}
+
+/* A call that never has a result: its agent is freed. */
+static phi_agent lost;
+
+static phi_verdict on_hook(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    if (phi_str_equal(hook->tool_name, phi_str_of("protocol_error_job"))) lost = hook->agent;
+    return PHI_ALLOW;
+}
+
+static phi_flow never(void *user_data, phi_call call, phi_str arguments) {
+    (void)user_data;
+    (void)call;
+    (void)arguments;
+    return PHI_PENDING;
+}
+
+/* Asks for a name, and is a task from then on. */
+static void on_task_name(void *user_data, phi_status status, const phi_json *result,
+                         phi_str message) {
+    asked *a = (asked *)user_data;
+    phi_str name = phi_json_str(phi_json_path(result, "content.name"), "nobody");
+    char text[200];
+    (void)message;
+    (void)phi_mcp_task(a->incoming);
+    (void)snprintf(text, sizeof text, "Task of %.*s", (int)(name.len < 100 ? name.len : 100),
+                   name.at);
+    finish(a->call, text, status != PHI_OK);
+}
+
+static phi_flow ask_then_task(void *user_data, phi_call call, phi_str arguments) {
+    asked *a = (asked *)phi_call_state(call, sizeof *a);
+    phi_mcp_ask_desc desc;
+    (void)user_data;
+    (void)arguments;
+    if (a == NULL) return PHI_DONE;
+    a->call = call;
+    a->incoming = phi_mcp_incoming_of(call);
+    memset(&desc, 0, sizeof desc);
+    desc.method = ELICIT;
+    desc.key = "user_name";
+    desc.params = STRING_FORM("What is your name?", "user_name");
+    desc.done = on_task_name;
+    desc.user_data = a;
+    if (phi_mcp_ask(a->incoming, &desc) != PHI_OK) finish(call, "nobody can be asked", true);
+    return PHI_PENDING;
+}
+
 /* ---- lists that change ---- */
 
 static phi_tool tools[40];
@@ -402,6 +491,30 @@ static void make_asking_tools(void) {
     (void)add("test_input_required_result_multi_round", "Asks twice", ask_start, &rounds);
     infos[tool_count].needs = (uint32_t)PHI_MCP_CAN_SAMPLE;
     (void)add("test_missing_capability", "Needs sampling", plain, "ok");
+}
+
+static phi_tool *add_task(const char *name, phi_flow (*start)(void *, phi_call, phi_str),
+                          const void *user_data) {
+    infos[tool_count].task = true;
+    return add(name, "A task", start, user_data);
+}
+
+static void make_task_tools(void) {
+    phi_tool *tool = add("greet", "Greets", greet, NULL);
+    tool->schema = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}}}";
+    tool = add_task("slow_compute", job_start, NULL);
+    tool->schema = "{\"type\":\"object\",\"properties\":{\"seconds\":{\"type\":\"number\"},"
+                   "\"label\":{\"type\":\"string\"}}}";
+    tool->step = job_step;
+    infos[tool_count].needs = (uint32_t)PHI_MCP_CAN_TASKS;
+    tool = add_task("failing_job", job_start, "The job has failed");
+    tool->step = job_step;
+    (void)add_task("protocol_error_job", never, NULL);
+    tool = add_task("confirm_delete", ask_start, &confirm);
+    tool->schema = "{\"type\":\"object\",\"properties\":{\"filename\":{\"type\":\"string\"}}}";
+    (void)add_task("multi_input", ask_start, &two_names);
+    infos[tool_count].needs = (uint32_t)PHI_MCP_CAN_TASKS;
+    (void)add("test_tool_with_task", "Asks, and is a task then", ask_then_task, NULL);
 }
 
 /* ---- resources ---- */
@@ -556,6 +669,7 @@ int main(int argc, char **argv) {
     const char *why = "";
     make_plain_tools();
     make_asking_tools();
+    make_task_tools();
     make_resources();
     make_prompts();
     memset(&desc, 0, sizeof desc);
@@ -572,6 +686,9 @@ int main(int argc, char **argv) {
     desc.prompts = prompts;
     desc.prompt_count = prompt_count;
     desc.complete = complete;
+    desc.hook_fn = on_hook;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.tasks = true;
     desc.stdio = !http;
     desc.http = http;
     desc.max_sessions = 64;
@@ -587,7 +704,10 @@ int main(int argc, char **argv) {
         (void)fflush(stdout);
         (void)fcntl(0, F_SETFL, O_NONBLOCK);
     }
-    while (http ? !stdin_ended() : !phi_mcp_server_ended(server)) (void)phi_step(rt, 20);
+    while (http ? !stdin_ended() : !phi_mcp_server_ended(server)) {
+        (void)phi_step(rt, 20);
+        phi_agent_free(lost); /* stale is harmless */
+    }
     phi_mcp_server_free(server);
     phi_runtime_free(rt);
     return 0;
