@@ -5,6 +5,7 @@
 #include "history/history_in.h"
 #include "history/plan_in.h"
 #include "history/prune_in.h"
+#include "model/texts_in.h"
 
 #ifndef PHI_NO_REWRITES
 
@@ -65,18 +66,16 @@ static bool phi__prune_times(phi__pruning *p) {
     return true;
 }
 
-PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, phi_arena *arena) {
+PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
+                                     phi_arena *arena) {
     phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
     phi_message *out = (phi_message *)phi__arena_zero(arena, sizeof *out);
-    phi__buf text;
-    bool done;
-    if (block == NULL || out == NULL) return NULL;
-    phi__buf_init(&text, arena->memory);
-    phi__buf_text(&text, "[Pruned context summary: ");
-    phi__buf_add_str(&text, memo);
-    phi__buf_char(&text, ']');
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &block->text);
-    phi__buf_free(&text);
+    phi__texts_args args;
+    memset(&args, 0, sizeof args);
+    args.text = memo;
+    if (block == NULL || out == NULL ||
+        !phi__texts_make(arena, texts, PHI_TEXT_PRUNED, &args, &block->text))
+        return NULL;
     block->kind = PHI_CONTENT_TEXT;
     out->role = PHI_ROLE_USER;
     out->content = block;
@@ -84,14 +83,14 @@ PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, phi
     out->timestamp_ms = first->timestamp_ms;
     out->loop_id = first->loop_id;
     out->turn_index = first->turn_index;
-    return done ? out : NULL;
+    return out;
 }
 
 static bool phi__prune_remember(phi__pruning *p) {
     size_t first = 0;
     if (p->prune->memo.len == 0) return true;
     while (first + 1 < p->plan.count && !phi__plan_goes(&p->plan, first)) first++;
-    p->memo = phi__prune_memo(p->prune->memo, p->items[first].message, p->arena);
+    p->memo = phi__prune_memo(p->prune->memo, p->items[first].message, p->prune->texts, p->arena);
     return p->memo != NULL && phi__arena_str(p->arena, p->prune->memo, &p->pruned.memo);
 }
 
