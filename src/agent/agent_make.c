@@ -157,6 +157,7 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->store = NULL;
     desc->failover = NULL;
     desc->compaction.focus_message = NULL;
+    desc->compaction.texts = desc->texts = NULL;
     desc->policy = NULL;
     memset(&desc->token_counter, 0, sizeof desc->token_counter);
     memset(&desc->parent, 0, sizeof desc->parent);
@@ -225,12 +226,15 @@ static bool phi__agent_make_take_failover(phi__agent *agent, const phi_failover 
 }
 
 static bool phi__agent_make_take_said(phi__agent *agent, const phi_agent_desc *given) {
+    const phi__agent *parent = phi__find_agent(given->parent);
     phi_agent_desc copy = *given;
+    if (copy.texts == NULL && parent != NULL) copy.texts = parent->desc.texts;
     if (!phi__agent_said_copy(agent, &copy, &agent->said)) return false;
     agent->desc.options = copy.options;
     agent->desc.extra = copy.extra;
     agent->desc.raw_tools = copy.raw_tools;
     agent->desc.raw_tool_count = copy.raw_tool_count;
+    agent->desc.texts = agent->desc.compaction.texts = copy.texts;
     return true;
 }
 

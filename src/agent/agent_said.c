@@ -1,7 +1,8 @@
 /* agent_said.c - what a host says in requests besides the conversation: options, an extra, raw
-   tools. Checks and copies them. */
+   tools, texts in place of phi's. Checks and copies them. */
 #include "agent/agent_in.h"
 #include "loop/provider_in.h"
+#include "model/texts_in.h"
 #include "wire/extra_in.h"
 #include "wire/takes_in.h"
 
@@ -43,8 +44,10 @@ static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_de
 }
 
 PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *desc) {
+    char words[PHI__AGENT_SAID_WORDS];
     const char *fault = phi__takes_fault(&desc->options);
     phi_status status;
+    if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
     status = phi__agent_said_check_extra(rt, "extra", desc->provider, &desc->model, desc->extra);
     return status == PHI_OK ? phi__agent_said_check_raws(rt, desc) : status;
@@ -82,9 +85,12 @@ static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
 PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
-    if (phi__takes_copy(arena, &desc->options, &options) &&
+    const phi_texts *texts = desc->texts != NULL ? phi__texts_copy(desc->texts, arena) : NULL;
+    if ((desc->texts == NULL || texts != NULL) &&
+        phi__takes_copy(arena, &desc->options, &options) &&
         phi__agent_said_text(arena, &desc->extra) && phi__agent_said_raws(arena, desc)) {
         desc->options = options;
+        desc->texts = texts;
         return true;
     }
     phi_arena_reset(arena, mark);

@@ -8,11 +8,11 @@
 #include "features/failover_in.h"
 
 enum {
-    PHI__AGENT_SET_ALL = (1 << 26) - 1,
+    PHI__AGENT_SET_ALL = (1 << 27) - 1,
     PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_TEMPERATURE | PHI_SET_RETRY | PHI_SET_CACHE |
                           PHI_SET_TOOL_CHOICE | PHI_SET_BUDGET | PHI_SET_DEADLINES |
                           PHI_SET_QUEUES | PHI_SET_REPEAT | PHI_SET_OPTIONS | PHI_SET_EXTRA,
-    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_EXTRA | PHI_SET_RAW_TOOLS
+    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_EXTRA | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
 };
 
 /* The new values, and their copies in memory of their own. */
@@ -96,6 +96,7 @@ static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, 
         desc->raw_tools = to->raw_tools;
         desc->raw_tool_count = to->raw_tool_count;
     }
+    if ((fields & (uint32_t)PHI_SET_TEXTS) != 0) desc->texts = to->texts;
 }
 
 /* ---- whether ---- */
@@ -186,6 +187,7 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
         agent->said = s->said;
     }
     if (s->has_models) phi__failover_put(agent, &s->models);
+    s->desc.compaction.texts = s->desc.texts;
     s->desc.failover = desc->failover;
     s->desc.model = desc->model; /* the same, but it may be in new memory */
     s->desc.provider = desc->provider;
@@ -239,15 +241,19 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     phi__agent *agent = phi__find_agent(handle);
     phi_status status;
     uint32_t at;
+    bool ends_job;
     if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     status = phi__agent_set_may(agent, fields);
     if (status != PHI_OK) return status;
+    /* a compactor's job looks at the texts that it began with */
+    ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0 ||
+               (agent->desc.texts != NULL && agent->run == NULL &&
+                (fields & (uint32_t)PHI__AGENT_SET_SAID) != 0);
     at = phi__failover_leave(agent);
     status = phi__agent_set_now(agent, to, fields);
     if (status != PHI_OK || (fields & (uint32_t)PHI_SET_FAILOVER) == 0)
         phi__failover_back(agent, at);
-    if (status == PHI_OK && (fields & (uint32_t)PHI_SET_COMPACTION) != 0)
-        return phi__agent_set_end_job(agent);
+    if (status == PHI_OK && ends_job) return phi__agent_set_end_job(agent);
     return status;
 }

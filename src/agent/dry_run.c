@@ -155,6 +155,7 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
     spec.max_tokens = desc->max_tokens;
     spec.temperature = desc->has_temperature ? desc->temperature : -1.0;
     spec.options = desc->options;
+    spec.texts = desc->texts;
     mark = phi_arena_save(scratch);
     status = phi__dry_run_extra(codec, &spec, desc, scratch, words, words_size);
     phi_arena_reset(scratch, mark);

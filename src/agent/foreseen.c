@@ -120,6 +120,7 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
     spec->cache = agent->desc.cache;
     spec->format = agent->desc.format;
     spec->options = agent->desc.options;
+    spec->texts = agent->desc.texts;
     spec->thinking_from = agent->prior.thinking.barred;
     if (!phi__deferral_change(agent, f->arena, &change, &spec->system_prompt) ||
         !phi__toolset_offer(agent->tools, &change, agent->desc.raw_tools,

@@ -92,11 +92,11 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     return true;
 }
 
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
-                                       const phi_message *message) {
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const phi_texts *texts,
+                                       const char *what, const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
-    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__append_answer_orphans(thread))
+    if (message->role != PHI_ROLE_TOOL_RESULT && !phi__append_answer_orphans(thread, texts))
         return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
     return phi__history_put(rt, thread, message, 1)
                ? PHI_OK
@@ -216,7 +216,8 @@ PHI_API phi_status phi_append_message(phi_agent handle, const phi_message *messa
     phi__agent *agent;
     phi_status status = phi__history_open(handle, "phi_append_message", &agent);
     if (status != PHI_OK) return status;
-    return phi__history_append(handle.rt, agent->thread, "phi_append_message", message);
+    return phi__history_append(handle.rt, agent->thread, agent->desc.texts, "phi_append_message",
+                               message);
 }
 
 PHI_API phi_status phi_replace_messages(phi_agent handle, const phi_message *messages,

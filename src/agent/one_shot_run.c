@@ -217,7 +217,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     if (thread->of_agent) return PHI_MISUSE;
     status = phi__one_shot_run_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
-    return phi__history_append(thread->rt, thread, "phi_thread_append", message);
+    return phi__history_append(thread->rt, thread, NULL, "phi_thread_append", message);
 }
 
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {

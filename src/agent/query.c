@@ -312,6 +312,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->model = &q->seat.model;
     spec->system_prompt = agent->system_prompt;
     spec->options = agent->desc.options;
+    spec->texts = agent->desc.texts;
     spec->rewritten = agent->thread->ops.last != NULL;
     spec->thinking_from = agent->prior.thinking.barred;
     spec->tool_choice = agent->desc.tool_choice;

@@ -190,7 +190,9 @@ static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":");
     phi__render_id(&e->scratch, call->id, PHI__ID_ANTHROPIC);
-    phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"No result provided\"}");
+    phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"");
+    phi__render_missing(e);
+    phi__buf_text(&e->scratch, "\"}");
     if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
         e->failed = true;
     else

@@ -130,7 +130,9 @@ static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
     phi_str json;
     phi__buf_clear(&e->scratch);
     phi__bedrock_blocks_result_open(e, call->id, true);
-    phi__buf_text(&e->scratch, "{\"text\":\"No result provided\"}]}}");
+    phi__buf_text(&e->scratch, "{\"text\":\"");
+    phi__render_missing(e);
+    phi__buf_text(&e->scratch, "\"}]}}");
     if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
         e->failed = true;
     else

@@ -72,7 +72,8 @@ static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
     phi_str json;
     phi__buf_clear(&e->scratch);
     phi__gemini_parts_result_open(e, call->id, call->name, true);
-    phi__buf_text(&e->scratch, "No result provided\"}}}");
+    phi__render_missing(e);
+    phi__buf_text(&e->scratch, "\"}}}");
     if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
         e->failed = true;
     else

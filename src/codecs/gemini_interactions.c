@@ -219,7 +219,9 @@ static void phi__interactions_missing(phi__encoder *e, size_t item, size_t block
     e->last_role = PHI_ROLE_TOOL_RESULT;
     phi__buf_clear(&e->scratch);
     phi__interactions_result_open(&e->scratch, call->id, call->name, true);
-    phi__buf_text(&e->scratch, "\"No result provided\"}");
+    phi__buf_text(&e->scratch, "\"");
+    phi__render_missing(e);
+    phi__buf_text(&e->scratch, "\"}");
     phi__encode_scratch(e);
 }
 

@@ -115,7 +115,9 @@ static void phi__openai_chat_missing(phi__encoder *e, size_t item, size_t block)
         phi__buf_text(out, ",\"name\":");
         phi__render_name(out, call->name, 64);
     }
-    phi__buf_text(out, ",\"content\":\"Error: No result provided\"}");
+    phi__buf_text(out, ",\"content\":\"Error: ");
+    phi__render_missing(e);
+    phi__buf_text(out, "\"}");
     phi__encode_scratch(e);
 }
 

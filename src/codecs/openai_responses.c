@@ -58,7 +58,9 @@ static void phi__openai_responses_missing(phi__encoder *e, size_t item, size_t b
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":");
     phi__render_id(&e->scratch, call->id, PHI__ID_RESPONSES);
-    phi__buf_text(&e->scratch, ",\"output\":\"Error: No result provided\"}");
+    phi__buf_text(&e->scratch, ",\"output\":\"Error: ");
+    phi__render_missing(e);
+    phi__buf_text(&e->scratch, "\"}");
     phi__encode_scratch(e);
 }
 

@@ -32,7 +32,7 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
         d.tool_count = d.tool_source_count = 0;
         d.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
-            d.system_prompt = phi__judge_instructions();
+            d.system_prompt = phi__texts_get(agent->desc.texts, PHI_TEXT_JUDGE);
         return d;
     }
     if (d.tools == NULL && d.tool_count == 0) {

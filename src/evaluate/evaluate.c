@@ -247,7 +247,8 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     if (status != PHI_OK)
         return phi__error(agent->rt, status, "phi_evaluate: the thread cannot be read: %s",
                           phi_status_text(status));
-    if (!phi__thread_roll(agent->thread, NULL) || !phi__append_answer_orphans(agent->thread) ||
+    if (!phi__thread_roll(agent->thread, NULL) ||
+        !phi__append_answer_orphans(agent->thread, agent->desc.texts) ||
         !phi__events_reserve(agent))
         return phi__evaluate_no_memory(agent);
     phi__posts_read_aborts(agent->rt); /* they mean earlier work */

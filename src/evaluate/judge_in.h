@@ -6,6 +6,7 @@
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 #include "model/message.h"
+#include "model/texts_in.h"
 #include "model/tokens.h"
 
 #ifndef PHI_NO_EVALUATION
@@ -16,10 +17,8 @@ typedef struct phi__judge_case {
     phi_str query;
     phi_str *responses; /* one for each candidate */
     size_t count;
+    const phi_texts *texts; /* NULL: phi's */
 } phi__judge_case;
-
-/* The system prompt of a judge that has none of its own. */
-PHI__FN const char *phi__judge_instructions(void);
 
 /* Appends a message to a transcript as "User: ...", "Assistant: ..." or "Tool [name]: ...", on a
    line of its own. Only text counts; a message without text is left out. */

@@ -83,6 +83,7 @@ static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, ph
     c->context = phi__buf_str(transcript);
     c->query = e->pub.query;
     c->count = 0;
+    c->texts = e->agent->desc.texts;
     c->responses = (phi_str *)phi_arena_alloc(arena, e->pub.branch_count * sizeof *c->responses);
     if (c->responses == NULL || transcript->failed) return false;
     for (i = 0; i < e->pub.branch_count; i++)

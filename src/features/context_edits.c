@@ -98,6 +98,7 @@ static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *ed
     memset(&prune, 0, sizeof prune);
     prune.tokens = edits->prune_tokens;
     prune.memo = phi__buf_str(&edits->memo);
+    prune.texts = run->agent->desc.texts;
     prune.from_seq = phi_thread_prunable_from(thread);
     prune.end_seq = phi__context_edits_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
@@ -139,6 +140,7 @@ static phi_revert phi__context_edits_revert_of(const phi__run *run,
     revert.category = edits->category;
     revert.step = edits->step;
     revert.summary = phi__buf_str(&edits->summary);
+    revert.texts = run->agent->desc.texts;
     revert.end_seq = phi__context_edits_turn(run);
     return revert;
 }

@@ -4,6 +4,7 @@
 
 #include "loop/loop_in.h"
 #include "loop/tell_in.h"
+#include "model/texts_in.h"
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 
@@ -288,19 +289,22 @@ static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t
 }
 
 /* The whole text of the update and its details, into u->text and u->keys. */
-static void phi__facts_compose(phi__facts_update *u, size_t number, uint64_t state, size_t left,
-                               phi__buf *text, phi__buf *details) {
+static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, size_t number,
+                               uint64_t state, size_t left, phi__buf *text, phi__buf *details) {
     char digits[17];
+    phi__texts_args args;
+    memset(&args, 0, sizeof args);
+    args.n = left;
     if (u->text.len > 0 || number == 0)
-        phi__buf_text(text, number == 0 ? "[What you know now]" : "[What has changed]");
+        phi__texts_put(text, texts, number == 0 ? PHI_TEXT_FACTS : PHI_TEXT_FACTS_CHANGED, NULL);
     phi__buf_add_str(text, phi__buf_str(&u->text));
     if (left > 0) {
-        phi__buf_text(text, "\n[");
-        phi__buf_u64(text, left);
-        phi__buf_text(text, " more are left out]");
+        phi__buf_char(text, '\n');
+        phi__texts_put(text, texts, PHI_TEXT_FACTS_LEFT_OUT, &args);
     }
     if (u->gone.len > 0) {
-        phi__buf_text(text, text->len > 0 ? "\n[No longer known]" : "[No longer known]");
+        if (text->len > 0) phi__buf_char(text, '\n');
+        phi__texts_put(text, texts, PHI_TEXT_FACTS_GONE, NULL);
         phi__buf_add_str(text, phi__buf_str(&u->gone));
     }
     phi__hash_hex(state, digits);
@@ -346,7 +350,8 @@ static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings
     phi__buf_init(&details, memory);
     if (done) {
         phi__facts_differ(&u, list, count, told, number > 0 ? told_count : 0);
-        phi__facts_compose(&u, number, phi__facts_state(list, count, left), left, &text, &details);
+        phi__facts_compose(&u, run->agent->desc.texts, number, phi__facts_state(list, count, left),
+                           left, &text, &details);
         done = phi__facts_say(run, &text, &details);
     }
     phi__buf_free(&u.text);

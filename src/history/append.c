@@ -2,6 +2,7 @@
 #include "history/thread_in.h"
 
 #include "history/runs_in.h"
+#include "model/texts_in.h"
 #include "wire/hash_in.h"
 
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages) {
@@ -100,8 +101,8 @@ PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *mes
     return kept;
 }
 
-static bool phi__append_answer(phi_thread *thread, const phi_message *caller,
-                               const phi_content *call) {
+static bool phi__append_answer(phi_thread *thread, const phi_texts *texts,
+                               const phi_message *caller, const phi_content *call) {
     phi_content content;
     phi_message result;
     phi__entry entry;
@@ -109,9 +110,8 @@ static bool phi__append_answer(phi_thread *thread, const phi_message *caller,
     memset(&result, 0, sizeof result);
     memset(&entry, 0, sizeof entry);
     content.kind = PHI_CONTENT_TEXT;
-    content.text = thread->loops.restored
-                       ? PHI__LIT("The process ended before this call had a result")
-                       : PHI__LIT("Out of memory");
+    content.text = phi_str_of(phi__texts_get(
+        texts, thread->loops.restored ? PHI_TEXT_RESULT_LOST : PHI_TEXT_RESULT_NO_MEMORY));
     result.role = PHI_ROLE_TOOL_RESULT;
     result.content = &content;
     result.content_count = 1;
@@ -139,8 +139,8 @@ static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids
 
 /* Answers the calls that have no result. Results mostly are in call order; the list of them is made
    when one is not. */
-static bool phi__append_answers(phi_thread *thread, const phi_message *caller, size_t first,
-                                phi__ids *results) {
+static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
+                                const phi_message *caller, size_t first, phi__ids *results) {
     size_t end = thread->fold.count, next = first, i;
     for (i = 0; i < caller->content_count; i++) {
         phi_str id = caller->content[i].id;
@@ -151,19 +151,19 @@ static bool phi__append_answers(phi_thread *thread, const phi_message *caller, s
         }
         if (results->at == NULL && !phi__append_results(thread, first, results)) return false;
         if (phi__groups_ids_get(results, id) < end) continue;
-        if (!phi__append_answer(thread, caller, &caller->content[i])) return false;
+        if (!phi__append_answer(thread, texts, caller, &caller->content[i])) return false;
     }
     return true;
 }
 
 /* Only calls in the view count: a call that a rewrite removed needs no result. */
-PHI__FN bool phi__append_answer_orphans(phi_thread *thread) {
+PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts) {
     size_t at = thread->fold.count;
     phi__ids results = PHI_ZERO;
     bool done;
     while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
     if (at == 0 || thread->fold.items[at - 1].message->role != PHI_ROLE_ASSISTANT) return true;
-    done = phi__append_answers(thread, thread->fold.items[at - 1].message, at, &results);
+    done = phi__append_answers(thread, texts, thread->fold.items[at - 1].message, at, &results);
     phi__groups_ids_free(thread->log.memory, &results);
     return done;
 }

@@ -230,7 +230,7 @@ static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool 
         uint64_t before, after;
         phi_span *span;
         if (!phi__compact_may_cut(c, i)) continue;
-        now = phi__compact_cut(was, c->config.tool_output_max_lines, c->arena);
+        now = phi__compact_cut(was, c->config.tool_output_max_lines, c->config.texts, c->arena);
         if (now == NULL) return PHI_NO_MEMORY;
         before = phi_tokens_of_message(c->counter, was);
         after = phi_tokens_of_message(c->counter, now);

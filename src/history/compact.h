@@ -10,6 +10,7 @@
 #ifndef PHI_HISTORY_COMPACT_H
 #define PHI_HISTORY_COMPACT_H
 
+#include "model/texts.h"
 #include "model/tokens.h"
 #include "log/thread.h"
 
@@ -49,6 +50,7 @@ typedef struct phi_compaction_config {
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
     /* put before each summed-up section, as a user's message (default: none) */
     const char *focus_message;
+    const phi_texts *texts; /* of phi_agent_desc: its own texts count (default: phi's) */
 } phi_compaction_config;
 
 #ifndef PHI_NO_PLANS
@@ -83,7 +85,8 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
    - all between the first keep_first_messages and the last keep_recent_messages goes, and a
      marker says how many messages went; where that is not enough, the newest that fit behind a
      marker stay; where not even the newest one fits beside it, the newest that fit, without a
-     marker.
+     marker. A first message of the user that begins as a summary ("[Summary] ") stays unless the
+     newest message does not fit beside it.
    A marker that is removed counts as the messages it stands for. The resulting list is never over
    that budget (it may be empty), and no result is parted from its call. The list is in the arena,
    its messages are the caller's or in the arena. */

@@ -37,14 +37,13 @@ PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t cou
 #endif
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
-   is longer. NULL: no memory. */
+   is longer. texts NULL: phi's. NULL: no memory. */
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
-                                            phi_arena *arena);
+                                            const phi_texts *texts, phi_arena *arena);
 
 /* A user's message with one text, which is borrowed. NULL: no memory. */
 PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
-/* The same with a copy of the text, and with the time, run and turn of `place`. Frees the text. */
-PHI__FN phi_message *phi__compact_say_at(phi__buf *text, const phi_message *place,
-                                         phi_arena *arena);
+/* The same with the time, run and turn of `place`. */
+PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include "base/utf8_in.h"
 #include "history/history_in.h"
-
-#include <stdio.h>
+#include "model/texts_in.h"
 
 #ifndef PHI_NO_PLANS
 
@@ -20,6 +19,7 @@ typedef struct phi__compact_levels {
     size_t *callers; /* of each message that is a result: its answer; SIZE_MAX: none */
     size_t *ends;    /* of each message: the end of the group that begins with it */
     uint64_t budget;
+    bool no_memory;
 } phi__compact_levels;
 
 static uint64_t phi__compact_levels_tokens(const phi__compact_levels *l, size_t from, size_t to) {
@@ -55,7 +55,8 @@ static bool phi__compact_levels_cut_results(phi__compact_levels *l) {
     size_t i;
     for (i = 0; i < l->count; i++) {
         if (l->list[i]->role != PHI_ROLE_TOOL_RESULT) continue;
-        l->list[i] = phi__compact_cut(l->list[i], l->config.tool_output_max_lines, l->arena);
+        l->list[i] = phi__compact_cut(l->list[i], l->config.tool_output_max_lines, l->config.texts,
+                                      l->arena);
         if (l->list[i] == NULL) return false;
     }
     return true;
@@ -63,29 +64,45 @@ static bool phi__compact_levels_cut_results(phi__compact_levels *l) {
 
 /* ---- a line for an answer ---- */
 
-static void phi__compact_levels_words(const phi_message *answer, phi__buf *out) {
-    size_t i, calls = 0, texts = 0;
+/* All its texts, each cut. */
+static bool phi__compact_levels_body(const phi_message *answer, phi__buf *out, uint64_t *calls) {
+    size_t i, texts = 0;
+    *calls = 0;
     for (i = 0; i < answer->content_count; i++) {
         const phi_content *block = &answer->content[i];
         phi_str text = block->text;
-        if (block->kind == PHI_CONTENT_TOOL_CALL) calls++;
+        if (block->kind == PHI_CONTENT_TOOL_CALL) ++*calls;
         if (block->kind != PHI_CONTENT_TEXT || text.len == 0) continue;
-        phi__buf_text(out, texts++ == 0 ? "[Summary] " : " ");
+        if (texts++ > 0) phi__buf_char(out, ' ');
         phi__buf_add(out, text.at, phi__utf8_cut(text, PHI__COMPACT_TEXT));
     }
-    if (texts > 0) return;
-    if (calls > 0)
-        phi__buf_printf(out, "[Assistant used %u tool(s)]", (unsigned)calls);
-    else
-        phi__buf_text(out, "[Assistant response]");
+    return texts > 0;
+}
+
+static bool phi__compact_levels_words(const phi__compact_levels *l, const phi_message *answer,
+                                      phi_str *out) {
+    phi__texts_args args;
+    phi__buf body;
+    bool any, done;
+    memset(&args, 0, sizeof args);
+    phi__buf_init(&body, l->arena->memory);
+    any = phi__compact_levels_body(answer, &body, &args.n);
+    args.text = phi__buf_str(&body);
+    done = !body.failed && phi__texts_make(l->arena, l->config.texts,
+                                           any           ? PHI_TEXT_SUMMARY
+                                           : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
+                                                         : PHI_TEXT_SUMMARY_CALLS,
+                                           &args, out);
+    phi__buf_free(&body);
+    return done;
 }
 
 static const phi_message *phi__compact_levels_sum_up(const phi__compact_levels *l,
                                                      const phi_message *answer) {
-    phi__buf words;
-    phi__buf_init(&words, l->arena->memory);
-    phi__compact_levels_words(answer, &words);
-    return phi__compact_say_at(&words, answer, l->arena);
+    phi_str words;
+    return phi__compact_levels_words(l, answer, &words)
+               ? phi__compact_say_at(words, answer, l->arena)
+               : NULL;
 }
 
 /* The answers before the last ones; results whose call is not there any more go. */
@@ -115,67 +132,43 @@ static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
 
 /* ---- the middle ---- */
 
-#define PHI__COMPACT_LEVELS_MARKER "[Context compacted: "
-#define PHI__COMPACT_LEVELS_MIDDLE " messages removed to fit context window]"
-#define PHI__COMPACT_LEVELS_OLDEST " messages removed]"
-
-enum {
-    PHI__COMPACT_LEVELS_WORDS = 96
-}; /* bytes: the longer marker with a count of twenty digits */
-
-static phi_str phi__compact_levels_words_of(char words[PHI__COMPACT_LEVELS_WORDS], uint64_t gone,
-                                            const char *end) {
-    int n = snprintf(words, PHI__COMPACT_LEVELS_WORDS, PHI__COMPACT_LEVELS_MARKER "%llu%s",
-                     (unsigned long long)gone, end);
-    return phi__str(words, (size_t)n);
-}
-
 static const phi_message *phi__compact_levels_marker(const phi__compact_levels *l, uint64_t gone,
-                                                     const char *end) {
-    char words[PHI__COMPACT_LEVELS_WORDS];
+                                                     phi_text which) {
     phi_str text;
-    return phi__arena_str(l->arena, phi__compact_levels_words_of(words, gone, end), &text)
+    return phi__texts_make_n(l->arena, l->config.texts, which, gone, &text)
                ? phi__compact_say(text, l->arena)
                : NULL;
 }
 
-static uint64_t phi__compact_levels_marker_tokens(const phi__compact_levels *l, uint64_t gone) {
-    char words[PHI__COMPACT_LEVELS_WORDS];
-    phi_content block;
-    phi_message marker;
-    memset(&block, 0, sizeof block);
-    memset(&marker, 0, sizeof marker);
-    block.kind = PHI_CONTENT_TEXT;
-    block.text = phi__compact_levels_words_of(words, gone, PHI__COMPACT_LEVELS_OLDEST);
-    marker.role = PHI_ROLE_USER;
-    marker.content = &block;
-    marker.content_count = 1;
-    return phi_tokens_of_message(l->counter, &marker);
+/* Tokens of the marker at the front. */
+static uint64_t phi__compact_levels_marker_tokens(phi__compact_levels *l, uint64_t gone) {
+    phi_arena_mark mark = phi_arena_save(l->arena);
+    const phi_message *marker = phi__compact_levels_marker(l, gone, PHI_TEXT_REMOVED_OLDEST);
+    uint64_t tokens = marker != NULL ? phi_tokens_of_message(l->counter, marker) : 0;
+    if (marker == NULL) l->no_memory = true;
+    phi_arena_reset(l->arena, mark);
+    return tokens;
 }
 
 /* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is
    none itself and stands for as many as it says. */
-static uint64_t phi__compact_levels_stands_for(const phi_message *message) {
-    size_t at = sizeof PHI__COMPACT_LEVELS_MARKER - 1, from = at;
-    uint64_t n = 0;
-    phi_str text;
+static uint64_t phi__compact_levels_stands_for(const phi__compact_levels *l,
+                                               const phi_message *message) {
+    const phi_texts *texts = l->config.texts;
+    uint64_t n = 1;
     if (message->role != PHI_ROLE_USER || message->content_count != 1 ||
         message->content[0].kind != PHI_CONTENT_TEXT)
         return 1;
-    text = message->content[0].text;
-    if (!phi__str_starts(text, PHI__COMPACT_LEVELS_MARKER)) return 1;
-    for (; at < text.len && at - from < 18 && text.at[at] >= '0' && text.at[at] <= '9'; at++)
-        n = n * 10 + (uint64_t)(text.at[at] - '0');
-    text = phi__str(text.at + at, text.len - at);
-    return at > from && (phi__str_is(text, PHI__COMPACT_LEVELS_MIDDLE) ||
-                         phi__str_is(text, PHI__COMPACT_LEVELS_OLDEST))
+    return phi__texts_is(texts, PHI_TEXT_REMOVED, PHI_TEXT_COUNT, message->content[0].text, &n) ||
+                   phi__texts_is(texts, PHI_TEXT_REMOVED_OLDEST, PHI_TEXT_COUNT,
+                                 message->content[0].text, &n)
                ? n
                : 1;
 }
 
 static uint64_t phi__compact_levels_gone(const phi__compact_levels *l, size_t from, size_t to) {
     uint64_t sum = 0;
-    for (; from < to; from++) sum += phi__compact_levels_stands_for(l->list[from]);
+    for (; from < to; from++) sum += phi__compact_levels_stands_for(l, l->list[from]);
     return sum;
 }
 
@@ -196,8 +189,8 @@ static size_t phi__compact_levels_tail(const phi__compact_levels *l, size_t most
 static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, size_t tail) {
     const phi_message *marker;
     if (head >= tail) return true;
-    marker = phi__compact_levels_marker(l, phi__compact_levels_gone(l, head, tail),
-                                        PHI__COMPACT_LEVELS_MIDDLE);
+    marker =
+        phi__compact_levels_marker(l, phi__compact_levels_gone(l, head, tail), PHI_TEXT_REMOVED);
     if (marker == NULL) return false;
     l->list[head] = marker;
     memmove(l->list + head + 1, l->list + tail, (l->count - tail) * sizeof *l->list);
@@ -205,14 +198,27 @@ static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, 
     return true;
 }
 
+/* The list begins with a summary: it stands for all before it, and goes last. */
+static size_t phi__compact_levels_summary(const phi__compact_levels *l) {
+    const phi_message *first = l->count > 0 ? l->list[0] : NULL;
+    uint64_t n;
+    return first != NULL && first->role == PHI_ROLE_USER && first->content_count == 1 &&
+                   first->content[0].kind == PHI_CONTENT_TEXT &&
+                   phi__texts_is(l->config.texts, PHI_TEXT_SUMMARY, PHI_TEXT_COUNT,
+                                 first->content[0].text, &n)
+               ? 1
+               : 0;
+}
+
 /* The start of the newest groups that fit behind a marker; when not even the newest does, of the
-   newest groups that fit alone. */
-static size_t phi__compact_levels_newest_from(const phi__compact_levels *l, const size_t *ends,
-                                              size_t groups, bool *marked) {
-    uint64_t tokens = 0, gone = phi__compact_levels_gone(l, 0, l->count);
+   newest groups that fit alone. The first `kept` messages stay in any case. */
+static size_t phi__compact_levels_newest_from(phi__compact_levels *l, const size_t *ends,
+                                              size_t groups, size_t kept, bool *marked) {
+    uint64_t tokens = phi__compact_levels_tokens(l, 0, kept);
+    uint64_t gone = phi__compact_levels_gone(l, kept, l->count);
     size_t from = l->count;
     *marked = false;
-    for (; groups > 0; groups--) {
+    for (; groups > kept; groups--) {
         size_t begins = groups > 1 ? ends[groups - 2] : 0, end = ends[groups - 1];
         tokens += phi__compact_levels_tokens(l, begins, end);
         if (tokens > l->budget) break;
@@ -229,18 +235,22 @@ static size_t phi__compact_levels_newest_from(const phi__compact_levels *l, cons
 /* `ends`: room for one more than there are messages. */
 static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
     const phi_message *marker;
-    size_t groups = 0, at, from, head;
+    size_t groups = 0, at, from, head, kept = phi__compact_levels_summary(l);
     bool marked;
     for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = l->ends[at];
-    from = phi__compact_levels_newest_from(l, ends, groups, &marked);
-    if (from == 0) return true;
-    marker = marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, 0, from),
-                                                 PHI__COMPACT_LEVELS_OLDEST)
+    from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
+    if (from == l->count && kept > 0) {
+        kept = 0;
+        from = phi__compact_levels_newest_from(l, ends, groups, kept, &marked);
+    }
+    if (from == kept) return true;
+    marker = marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, kept, from),
+                                                 PHI_TEXT_REMOVED_OLDEST)
                     : NULL;
     if (marked && marker == NULL) return false;
-    head = marked ? 1 : 0;
+    head = kept + (marked ? 1 : 0);
     memmove(l->list + head, l->list + from, (l->count - from) * sizeof *l->list);
-    if (marked) l->list[0] = marker;
+    if (marked) l->list[kept] = marker;
     l->count -= from - head;
     return true;
 }
@@ -259,7 +269,7 @@ static void phi__compact_levels_drop_orphans(phi__compact_levels *l) {
 }
 
 static phi_status phi__compact_levels_go(phi__compact_levels *l) {
-    size_t tail, *ends;
+    size_t head, tail, *ends;
     if (phi__compact_levels_fit(l)) return PHI_OK;
     if (!phi__compact_levels_cut_results(l)) return PHI_NO_MEMORY;
     if (phi__compact_levels_fit(l)) return PHI_OK;
@@ -270,13 +280,13 @@ static phi_status phi__compact_levels_go(phi__compact_levels *l) {
     if (phi__compact_levels_fit(l)) return PHI_OK;
     if (!phi__compact_levels_group(l)) return PHI_NO_MEMORY;
     tail = phi__compact_levels_tail(l, l->config.keep_recent_messages);
-    if (!phi__compact_levels_cut_middle(
-            l, phi__compact_levels_head(l, l->config.keep_first_messages), tail))
+    head = phi__compact_levels_head(l, l->config.keep_first_messages);
+    if (!phi__compact_levels_cut_middle(l, phi__max(head, phi__compact_levels_summary(l)), tail))
         return PHI_NO_MEMORY;
     if (phi__compact_levels_fit(l)) return PHI_OK;
     ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
     if (ends == NULL || !phi__compact_levels_group(l)) return PHI_NO_MEMORY;
-    return phi__compact_levels_newest(l, ends) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__compact_levels_newest(l, ends) && !l->no_memory ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */

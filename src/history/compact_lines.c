@@ -2,18 +2,14 @@
 #include "history/compact_lines_in.h"
 
 #include "base/utf8_in.h"
-
-#include <stdio.h>
+#include "model/texts_in.h"
 
 #ifndef PHI_NO_PLANS
 
 enum {
-    PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with the label before its text */
-    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
+    PHI__COMPACT_FRAME = 20,       /* tokens of a summary besides its lines: its role, the marker */
     PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
 };
-
-#define PHI__COMPACT_LEFT_OUT " earlier lines left out ...]"
 
 PHI__FN bool phi__compact_lines_stays(const phi__compacting *c, size_t item) {
     return c->durable != NULL && c->durable[item] != 0;
@@ -29,29 +25,34 @@ typedef struct phi__compact_lines {
     uint64_t tokens, most;
     uint64_t left_out; /* messages without a line, here and in earlier summaries */
     bool full;
+    phi__buf made; /* the line that is being made */
 } phi__compact_lines;
 
-/* All texts of a message as one line of at most `most` bytes behind its prefix. */
-static phi_str phi__compact_lines_of(const phi_message *message, size_t most,
-                                     char out[PHI__COMPACT_LINE]) {
-    const char *prefix = message->role == PHI_ROLE_USER ? "[User] " : "[Summary] ";
-    size_t n = strlen(prefix), from = n, i, j, calls = 0;
-    memcpy(out, prefix, n);
+/* All texts of a message as one line, of at most `most` bytes without its label. */
+static void phi__compact_lines_of(const phi__compacting *c, const phi_message *message, size_t most,
+                                  phi__buf *out) {
+    char body[PHI__COMPACT_TEXT];
+    bool user = message->role == PHI_ROLE_USER;
+    phi__texts_args args;
+    size_t n = 0, i, j;
+    memset(&args, 0, sizeof args);
     for (i = 0; i < message->content_count; i++) {
         const phi_content *block = &message->content[i];
         phi_str text = phi__str_trim(block->text);
-        if (block->kind == PHI_CONTENT_TOOL_CALL) calls++;
-        if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n - from >= most) continue;
-        if (n > from) out[n++] = ' ';
-        text.len = phi__utf8_cut(text, most - phi__min(n - from, most));
+        if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
+        if (block->kind != PHI_CONTENT_TEXT || text.len == 0 || n >= most) continue;
+        if (n > 0) body[n++] = ' ';
+        text.len = phi__utf8_cut(text, most - n);
         for (j = 0; j < text.len; j++)
-            out[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
+            body[n++] = (unsigned char)text.at[j] < ' ' ? ' ' : text.at[j];
     }
-    if (n > from) return phi__str(out, n);
-    if (message->role == PHI_ROLE_USER) return PHI__LIT("[User message]");
-    if (calls == 0) return PHI__LIT("[Assistant response]");
-    return phi__str(out, (size_t)snprintf(out, PHI__COMPACT_LINE, "[Assistant used %u tool(s)]",
-                                          (unsigned)calls));
+    args.text = phi__str(body, n);
+    phi__texts_put(out, c->config.texts,
+                   n > 0         ? (user ? PHI_TEXT_SUMMARY_USER : PHI_TEXT_SUMMARY)
+                   : user        ? PHI_TEXT_SUMMARY_USER_EMPTY
+                   : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
+                                 : PHI_TEXT_SUMMARY_CALLS,
+                   &args);
 }
 
 static bool phi__compact_lines_has_line(const phi__compacting *c, size_t item) {
@@ -79,20 +80,12 @@ static phi_str phi__compact_lines_last_line(phi_str *text) {
     return line;
 }
 
-/* "[... 12 earlier lines left out ...]" */
-static bool phi__compact_lines_left_out(phi_str line, uint64_t *n) {
-    size_t end = phi__str_find(line, 0, PHI__COMPACT_LEFT_OUT);
-    return phi__str_starts(line, "[... ") && end != SIZE_MAX &&
-           end + sizeof PHI__COMPACT_LEFT_OUT - 1 == line.len &&
-           phi__str_to_u64(phi__str(line.at + 5, end - 5), n);
-}
-
 /* After the first line without room, all are only counted. */
 static bool phi__compact_lines_add_line(const phi__compacting *c, phi__compact_lines *lines,
                                         phi_str line, bool copy) {
     uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
     uint64_t n;
-    if (phi__compact_lines_left_out(line, &n)) {
+    if (phi__texts_is(c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, PHI_TEXT_COUNT, line, &n)) {
         lines->left_out += n;
         return true;
     }
@@ -112,12 +105,15 @@ static bool phi__compact_lines_add_line(const phi__compacting *c, phi__compact_l
 static bool phi__compact_lines_add_item(const phi__compacting *c, phi__compact_lines *lines,
                                         size_t at, size_t bytes) {
     const phi_view_item *item = &c->items[at];
-    char made[PHI__COMPACT_LINE];
     phi_str text;
     if (!phi__compact_lines_has_line(c, at)) return true;
-    if (!phi__compact_lines_is_summary(item))
-        return bytes == 0 || phi__compact_lines_add_line(
-                                 c, lines, phi__compact_lines_of(item->message, bytes, made), true);
+    if (!phi__compact_lines_is_summary(item)) {
+        if (bytes == 0) return true;
+        phi__buf_clear(&lines->made);
+        phi__compact_lines_of(c, item->message, bytes, &lines->made);
+        return !lines->made.failed &&
+               phi__compact_lines_add_line(c, lines, phi__buf_str(&lines->made), true);
+    }
     for (text = phi__compact_lines_summary_text(c, item->message); text.len > 0;)
         if (!phi__compact_lines_add_line(c, lines, phi__compact_lines_last_line(&text), false))
             return false;
@@ -136,16 +132,12 @@ static bool phi__compact_lines_gather(const phi__compacting *c, phi__compact_lin
                                       const phi__compact_section *s) {
     static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
     phi_arena_mark mark = phi_arena_save(c->arena);
-    phi_str *at = lines->at;
-    uint64_t most = lines->most;
     size_t i;
     for (i = 0; i < PHI__COUNT(bytes); i++) {
-        size_t cap = lines->cap;
         phi_arena_reset(c->arena, mark);
-        memset(lines, 0, sizeof *lines);
-        lines->at = at;
-        lines->cap = cap;
-        lines->most = most;
+        lines->count = lines->total = 0;
+        lines->tokens = lines->left_out = 0;
+        lines->full = false;
         if (!phi__compact_lines_add_items(c, lines, s->first, s->end, s->carries ? 0 : bytes[i]))
             return false;
         if (lines->count == lines->total || s->carries) return true;
@@ -155,13 +147,15 @@ static bool phi__compact_lines_gather(const phi__compacting *c, phi__compact_lin
 
 static bool phi__compact_lines_join(const phi__compacting *c, const phi__compact_lines *lines,
                                     phi_str *out) {
+    phi__texts_args args;
     phi__buf text;
     size_t i;
     bool done;
+    memset(&args, 0, sizeof args);
+    args.n = lines->left_out;
     phi__buf_init(&text, c->arena->memory);
     if (lines->left_out > 0)
-        phi__buf_printf(&text, "[... %llu" PHI__COMPACT_LEFT_OUT,
-                        (unsigned long long)lines->left_out);
+        phi__texts_put(&text, c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, &args);
     for (i = lines->count; i > 0; i--) {
         if (text.len > 0) phi__buf_char(&text, '\n');
         phi__buf_add_str(&text, lines->at[i - 1]);
@@ -188,6 +182,7 @@ PHI__FN phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__comp
     phi__compact_lines lines;
     phi_str text = phi_str_of(c->config.focus_message);
     size_t i, cap = 0;
+    bool done;
     memset(&lines, 0, sizeof lines);
     lines.most = c->config.max_summary_tokens < PHI__COMPACT_MOST ? c->config.max_summary_tokens
                                                                   : (uint64_t)PHI__COMPACT_MOST;
@@ -204,9 +199,11 @@ PHI__FN phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__comp
     lines.cap = phi__min(cap, (size_t)lines.most); /* a line has a token at least */
     lines.at =
         (phi_str *)phi_arena_alloc(c->arena, phi__mul(phi__max(lines.cap, 1), sizeof *lines.at));
-    if (lines.at == NULL || !phi__compact_lines_gather(c, &lines, s) ||
-        !phi__compact_lines_join(c, &lines, &text))
-        return PHI_NO_MEMORY;
+    phi__buf_init(&lines.made, c->arena->memory);
+    done = lines.at != NULL && phi__compact_lines_gather(c, &lines, s) &&
+           phi__compact_lines_join(c, &lines, &text);
+    phi__buf_free(&lines.made);
+    if (!done) return PHI_NO_MEMORY;
     return text.len > 0 ? phi__compact_lines_add_message(c, s, text) : PHI_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/utf8_in.h"
 #include "history/history_in.h"
+#include "model/texts_in.h"
 
 /* Behaviours C 37. */
 enum {
@@ -65,16 +66,21 @@ static size_t phi__compact_line_at(phi_str text, size_t line) {
     return i;
 }
 
-static bool phi__compact_cut_text(phi_str *text, size_t lines, phi_arena *arena) {
+static bool phi__compact_cut_text(phi_str *text, size_t lines, const phi_texts *texts,
+                                  phi_arena *arena) {
     size_t all = phi__compact_count_lines(*text), head = lines / 2, tail = lines - head, end;
+    phi__texts_args args;
     phi__buf out;
     bool done;
+    memset(&args, 0, sizeof args);
+    args.n = all - lines;
     if (all <= lines) return true;
     phi__buf_init(&out, arena->memory);
     end = phi__compact_line_at(*text, head);
     phi__buf_add(&out, text->at, end > 0 ? end - 1 : 0);
-    phi__buf_printf(&out, "\n\n[... %llu lines truncated ...]\n\n",
-                    (unsigned long long)(all - lines));
+    phi__buf_text(&out, "\n\n");
+    phi__texts_put(&out, texts, PHI_TEXT_LINES_CUT, &args);
+    phi__buf_text(&out, "\n\n");
     end = phi__compact_line_at(*text, all - tail);
     phi__buf_add(&out, text->at + end, text->len - end);
     done = !out.failed && phi__arena_str(arena, phi__buf_str(&out), text);
@@ -83,7 +89,7 @@ static bool phi__compact_cut_text(phi_str *text, size_t lines, phi_arena *arena)
 }
 
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
-                                            phi_arena *arena) {
+                                            const phi_texts *texts, phi_arena *arena) {
     phi_content *blocks;
     phi_message *cut;
     bool longer = false;
@@ -101,7 +107,7 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
     cut->content = blocks;
     for (i = 0; i < cut->content_count; i++)
         if (blocks[i].kind == PHI_CONTENT_TEXT &&
-            !phi__compact_cut_text(&blocks[i].text, lines, arena))
+            !phi__compact_cut_text(&blocks[i].text, lines, texts, arena))
             return NULL;
     return cut;
 }
@@ -118,13 +124,8 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
     return message;
 }
 
-PHI__FN phi_message *phi__compact_say_at(phi__buf *text, const phi_message *place,
-                                         phi_arena *arena) {
-    phi_str kept;
-    phi_message *message = NULL;
-    if (!text->failed && phi__arena_str(arena, phi__buf_str(text), &kept))
-        message = phi__compact_say(kept, arena);
-    phi__buf_free(text);
+PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena) {
+    phi_message *message = phi__compact_say(text, arena);
     if (message == NULL) return NULL;
     message->timestamp_ms = place->timestamp_ms;
     message->loop_id = place->loop_id;

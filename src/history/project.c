@@ -7,9 +7,8 @@
 #include "history/projecting_in.h"
 
 #include "base/utf8_in.h"
+#include "model/texts_in.h"
 #include "model/tokens.h"
-
-#include <stdio.h>
 
 enum {
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
@@ -116,28 +115,30 @@ static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
 
 /* ---- the newest turn, cut ---- */
 
-static bool phi__project_too_long(const phi_content *c, size_t most) {
-    return c->kind == PHI_CONTENT_TEXT && c->text.len > phi__add(most, PHI__PROJECT_WORDS);
+static bool phi__project_too_long(const phi__projecting *p, const phi_content *c, size_t most) {
+    size_t words = strlen(phi__texts_get(p->order->texts, PHI_TEXT_BYTES_CUT)) + 24;
+    return c->kind == PHI_CONTENT_TEXT &&
+           c->text.len > phi__add(most, phi__max(words, PHI__PROJECT_WORDS));
 }
 
 /* Head and tail of a text, and how much is missing between them. */
 static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most) {
-    char words[PHI__PROJECT_WORDS];
     phi_str text = c->text;
-    size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2), n;
-    char *at;
+    size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2);
+    phi__texts_args args;
+    phi__buf cut;
     while (from < text.len && ((unsigned char)text.at[from] & 0xC0) == 0x80) from++;
-    n = (size_t)snprintf(words, sizeof words, "\n\n[... %llu bytes left out ...]\n\n",
-                         (unsigned long long)(from - head));
-    at = phi__arena_bytes(p->arena, head + n + (text.len - from));
-    if (at == NULL) {
-        p->failed = true;
-        return;
-    }
-    memcpy(at, text.at, head);
-    memcpy(at + head, words, n);
-    memcpy(at + head + n, text.at + from, text.len - from);
-    c->text = phi__str(at, head + n + (text.len - from));
+    memset(&args, 0, sizeof args);
+    args.n = from - head;
+    phi__buf_init(&cut, p->arena->memory);
+    phi__buf_add(&cut, text.at, head);
+    phi__buf_text(&cut, "\n\n");
+    phi__texts_put(&cut, p->order->texts, PHI_TEXT_BYTES_CUT, &args);
+    phi__buf_text(&cut, "\n\n");
+    phi__buf_add(&cut, text.at + from, text.len - from);
+    if (cut.failed || !phi__arena_str(p->arena, phi__buf_str(&cut), &c->text)) p->failed = true;
+    phi__buf_free(&cut);
+    if (p->failed) return;
     c->replay = c->signature = phi__str(NULL, 0);
 }
 
@@ -146,11 +147,11 @@ static const phi_message *phi__project_cut(phi__projecting *p, const phi_message
     phi_content *content;
     phi_message *copy;
     size_t i = 0;
-    while (i < m->content_count && !phi__project_too_long(&m->content[i], most)) i++;
+    while (i < m->content_count && !phi__project_too_long(p, &m->content[i], most)) i++;
     if (i == m->content_count) return m;
     copy = phi__project_copy(p, m, &content);
     for (; copy != NULL && !p->failed && i < m->content_count; i++)
-        if (phi__project_too_long(&content[i], most)) phi__project_shorten(p, &content[i], most);
+        if (phi__project_too_long(p, &content[i], most)) phi__project_shorten(p, &content[i], most);
     return copy;
 }
 

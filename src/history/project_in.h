@@ -8,6 +8,7 @@
 
 #include "history/policy.h"
 #include "history/history_in.h"
+#include "model/texts.h"
 
 /* The items to project, and the policy and tokens to do it by. */
 typedef struct phi__project_order {
@@ -18,8 +19,9 @@ typedef struct phi__project_order {
     const phi_token_counter *counter; /* NULL: the estimate */
     phi_str system_prompt;
     uint64_t tools_tokens;
-    bool extensions; /* those of the window are in the list, too; they cost nothing */
-    bool all;        /* groups holds the groups left out, too */
+    const phi_texts *texts; /* NULL: phi's */
+    bool extensions;        /* those of the window are in the list, too; they cost nothing */
+    bool all;               /* groups holds the groups left out, too */
 } phi__project_order;
 
 typedef enum phi__verdict {

@@ -1,6 +1,7 @@
 /* project_results.c - matches results and calls of the projected items. */
 #include "history/projecting_in.h"
 
+#include "model/texts_in.h"
 #include "wire/hash_in.h"
 
 static phi__found **phi__project_results_bucket(phi__projecting *p, phi_str id) {
@@ -51,7 +52,7 @@ static const phi_message *phi__project_results_missing(phi__projecting *p,
         return NULL;
     }
     c->kind = PHI_CONTENT_TEXT;
-    c->text = PHI__LIT("No result provided");
+    c->text = phi_str_of(phi__texts_get(p->order->texts, PHI_TEXT_RESULT_MISSING));
     m->role = PHI_ROLE_TOOL_RESULT;
     m->is_error = true;
     m->content = c;

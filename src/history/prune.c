@@ -6,6 +6,7 @@
 #include "history/history_in.h"
 #include "history/plan_in.h"
 #include "history/prune_in.h"
+#include "model/texts_in.h"
 
 #ifndef PHI_NO_REWRITES
 
@@ -62,20 +63,22 @@ static bool phi__prune_times(phi__pruning *p) {
     return true;
 }
 
-PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, phi_arena *arena) {
-    phi__buf text;
-    phi__buf_init(&text, arena->memory);
-    phi__buf_text(&text, "[Pruned context summary: ");
-    phi__buf_add_str(&text, memo);
-    phi__buf_char(&text, ']');
-    return phi__compact_say_at(&text, first, arena);
+PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
+                                     phi_arena *arena) {
+    phi__texts_args args;
+    phi_str text;
+    memset(&args, 0, sizeof args);
+    args.text = memo;
+    return phi__texts_make(arena, texts, PHI_TEXT_PRUNED, &args, &text)
+               ? phi__compact_say_at(text, first, arena)
+               : NULL;
 }
 
 static bool phi__prune_remember(phi__pruning *p) {
     size_t first = 0;
     if (p->prune->memo.len == 0) return true;
     while (first + 1 < p->plan.count && !phi__plan_goes(&p->plan, first)) first++;
-    p->memo = phi__prune_memo(p->prune->memo, p->items[first].message, p->arena);
+    p->memo = phi__prune_memo(p->prune->memo, p->items[first].message, p->prune->texts, p->arena);
     return p->memo != NULL && phi__arena_str(p->arena, p->prune->memo, &p->pruned.memo);
 }
 

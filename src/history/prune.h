@@ -6,6 +6,7 @@
 #ifndef PHI_HISTORY_PRUNE_H
 #define PHI_HISTORY_PRUNE_H
 
+#include "model/texts.h"
 #include "model/tokens.h"
 #include "log/thread.h"
 
@@ -20,6 +21,7 @@ typedef struct phi_prune {
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
     /* entries from this one on stay: those of the current turn (default: none) */
     uint64_t end_seq;
+    const phi_texts *texts; /* PHI_TEXT_PRUNED (default: phi's) */
 } phi_prune;
 
 #ifndef PHI_NO_REWRITES

@@ -9,7 +9,8 @@
 
 /* "[Pruned context summary: {memo}]" as a user message in the place and time of `first`, the first
    message taken; in the arena, but for first's loop id. NULL: no memory. */
-PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, phi_arena *arena);
+PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
+                                     phi_arena *arena);
 
 #endif
 #endif

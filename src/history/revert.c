@@ -5,6 +5,7 @@
 #include "history/step_in.h"
 #include "history/compact_in.h"
 #include "history/history_in.h"
+#include "model/texts_in.h"
 
 #include <stdio.h>
 
@@ -101,15 +102,23 @@ static bool phi__revert_abandon(phi__reverting *r) {
     return true;
 }
 
+static phi_text phi__revert_name(phi_revert_category category) {
+    return (phi_text)(PHI_TEXT_REVERT_FAILURE + (category - PHI_REVERT_FAILURE));
+}
+
 static phi_message *phi__revert_tag(const phi__reverting *r) {
-    phi__buf text;
-    phi__buf_init(&text, r->arena->memory);
-    phi__buf_printf(&text, "[Reverted to step n%llu (%s)", (unsigned long long)r->revert->step,
-                    phi_revert_category_text(r->revert->category));
-    if (r->told->summary.len > 0) phi__buf_text(&text, ": ");
-    phi__buf_add_str(&text, r->told->summary);
-    phi__buf_char(&text, ']');
-    return phi__compact_say_at(&text, r->thread->fold.items[r->target].message, r->arena);
+    const phi_texts *texts = r->revert->texts;
+    phi__texts_args args;
+    phi_str text;
+    memset(&args, 0, sizeof args);
+    args.n = r->revert->step;
+    args.text = r->told->summary;
+    args.name = phi_str_of(phi__texts_get(texts, phi__revert_name(r->revert->category)));
+    return phi__texts_make(r->arena, texts,
+                           args.text.len > 0 ? PHI_TEXT_REVERTED_SUMMARY : PHI_TEXT_REVERTED, &args,
+                           &text)
+               ? phi__compact_say_at(text, r->thread->fold.items[r->target].message, r->arena)
+               : NULL;
 }
 
 /* As the event has it. */
@@ -138,26 +147,25 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
 
 /* ---- lines of earlier reverts ---- */
 
-/* Of the line that an earlier revert left in this item; 0: it is no such line, or is not alone in
-   its place, as in a history that was carried over. */
-static phi_revert_category phi__revert_category_of(const phi__fold *fold, size_t at) {
+/* The category of the revert that left its line in this item; 0: none did, or the line is not alone
+   in its place, as in a history that was carried over. */
+static phi_revert_category phi__revert_category_of(const phi__reverting *r, size_t at) {
+    const phi_texts *texts = r->revert->texts;
+    const phi__fold *fold = &r->thread->fold;
     const phi__item *item = &fold->items[at];
-    phi_str text;
-    int category;
+    uint64_t step;
+    int c;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0 || item->message->content_count != 1 ||
         item->message->role != PHI_ROLE_USER ||
         (at > 0 && fold->items[at - 1].from == item->from) ||
         (at + 1 < fold->count && fold->items[at + 1].from == item->from))
         return (phi_revert_category)0;
-    text = item->message->content[0].text;
-    if (!phi__str_starts(text, "[Reverted to step n")) return (phi_revert_category)0;
-    text = phi__str(text.at + phi__str_find(text, 0, "("), text.len - phi__str_find(text, 0, "("));
-    for (category = PHI_REVERT_FAILURE; category <= PHI_REVERT_STEP_SUMMARY; category++) {
-        const char *name = phi_revert_category_text((phi_revert_category)category);
-        size_t n = strlen(name);
-        if (text.len > n + 1 && memcmp(text.at + 1, name, n) == 0 &&
-            (text.at[n + 1] == ')' || text.at[n + 1] == ':'))
-            return (phi_revert_category)category;
+    for (c = PHI_REVERT_FAILURE; c <= PHI_REVERT_STEP_SUMMARY; c++) {
+        phi_text name = phi__revert_name((phi_revert_category)c);
+        phi_str text = item->message->content[0].text;
+        if (phi__texts_is(texts, PHI_TEXT_REVERTED, name, text, &step) ||
+            phi__texts_is(texts, PHI_TEXT_REVERTED_SUMMARY, name, text, &step))
+            return (phi_revert_category)c;
     }
     return (phi_revert_category)0;
 }
@@ -176,7 +184,7 @@ static size_t phi__revert_drop_old(const phi__reverting *r, phi_span *spans, siz
         phi_revert_category category;
         turns += fold->items[i - 1].message->role == PHI_ROLE_ASSISTANT;
         if (i - 1 >= r->first) continue;
-        category = phi__revert_category_of(fold, i - 1);
+        category = phi__revert_category_of(r, i - 1);
         if (!phi__revert_ages(category) || seen[category]++ < PHI__REVERT_NEWEST ||
             turns <= PHI__REVERT_FRESH_TURNS)
             continue;
@@ -188,8 +196,7 @@ static size_t phi__revert_drop_old(const phi__reverting *r, phi_span *spans, siz
 
 static size_t phi__revert_old_lines(const phi__reverting *r) {
     size_t n = 0, i;
-    for (i = 0; i < r->first; i++)
-        n += phi__revert_ages(phi__revert_category_of(&r->thread->fold, i));
+    for (i = 0; i < r->first; i++) n += phi__revert_ages(phi__revert_category_of(r, i));
     return n;
 }
 

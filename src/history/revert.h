@@ -9,6 +9,7 @@
 #define PHI_HISTORY_REVERT_H
 
 #include "log/thread.h"
+#include "model/texts.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,6 +31,7 @@ typedef struct phi_revert {
     phi_str summary; /* what the model should remember of it (default: nothing) */
     /* steps from this entry on are none yet: those of the current turn (default: none) */
     uint64_t end_seq;
+    const phi_texts *texts; /* PHI_TEXT_REVERTED and the like (default: phi's) */
 } phi_revert;
 
 /* Plans to take everything behind the step out of the active lane's view, with a user message

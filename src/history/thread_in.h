@@ -7,6 +7,7 @@
 #ifndef PHI_HISTORY_THREAD_IN_H
 #define PHI_HISTORY_THREAD_IN_H
 
+#include "model/texts.h"
 #include "log/hashes_in.h"
 #include "history/lane_in.h"
 #include "history/loops_in.h"
@@ -97,8 +98,9 @@ PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *message);
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error
-   that says so. False: no memory; results that are there by then stay. */
-PHI__FN bool phi__append_answer_orphans(phi_thread *thread);
+   that says so, in these texts (NULL: phi's). False: no memory; results that are there by then
+   stay. */
+PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);

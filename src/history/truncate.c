@@ -9,6 +9,7 @@
    inseparable items form a block, and blocks go as a whole. */
 #include "history/truncate_in.h"
 
+#include "model/texts_in.h"
 #include "model/tokens.h"
 #include "history/plan_in.h"
 #include "history/rewrite_in.h"
@@ -18,8 +19,6 @@
 #include <stdlib.h>
 
 #ifndef PHI_NO_REWRITES
-
-enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
@@ -31,6 +30,8 @@ typedef struct phi__truncation {
     size_t last;                      /* item that begins the last group */
     uint64_t tokens;                  /* of the view, without that marker */
     uint64_t gone;                    /* messages that went at earlier times */
+    const phi_texts *texts;           /* NULL: phi's */
+    phi__buf words;                   /* the marker's */
 } phi__truncation;
 
 static uint64_t phi__truncate_before(const phi__truncation *t) {
@@ -123,26 +124,26 @@ static void phi__truncate_join(phi__truncation *t, const size_t *callers, const 
 
 static uint64_t phi__truncate_gone(const phi__truncation *t) { return t->gone + t->plan.removed; }
 
-static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, phi_content *block,
-                               char words[PHI__TRUNCATE_WORDS]) {
+static void phi__truncate_mark(phi__truncation *t, phi_message *marker, phi_content *block) {
+    phi__texts_args args;
     memset(marker, 0, sizeof *marker);
     memset(block, 0, sizeof *block);
-    (void)snprintf(words, PHI__TRUNCATE_WORDS,
-                   "[Context compacted: %llu messages removed to fit context window]",
-                   (unsigned long long)phi__truncate_gone(t));
+    memset(&args, 0, sizeof args);
+    args.n = phi__truncate_gone(t);
+    t->words.len = 0;
+    phi__texts_put(&t->words, t->texts, PHI_TEXT_REMOVED, &args);
     block->kind = PHI_CONTENT_TEXT;
-    block->text = phi_str_of(words);
+    block->text = phi__buf_str(&t->words);
     marker->role = PHI_ROLE_USER;
     marker->content = block;
     marker->content_count = 1;
 }
 
 /* The tokens of the view, with a marker for the messages removed so far. */
-static uint64_t phi__truncate_tokens(const phi__truncation *t) {
-    char words[PHI__TRUNCATE_WORDS];
+static uint64_t phi__truncate_tokens(phi__truncation *t) {
     phi_message marker;
     phi_content block;
-    phi__truncate_mark(t, &marker, &block, words);
+    phi__truncate_mark(t, &marker, &block);
     return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
@@ -159,13 +160,14 @@ static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
 }
 
 static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
-    char words[PHI__TRUNCATE_WORDS], meta[48];
+    char meta[48];
     phi_arena scratch;
     phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
     phi_status status;
-    phi__truncate_mark(t, &marker, &block, words);
+    phi__truncate_mark(t, &marker, &block);
+    if (t->words.failed) return false;
     marker.timestamp_ms = phi__thread_now(t->thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
@@ -208,8 +210,8 @@ static bool phi__truncate_blocks(phi__truncation *t) {
 }
 
 PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
-                           const phi_token_counter *counter, phi_str loop_id, uint32_t turn_index,
-                           size_t *removed) {
+                           const phi_token_counter *counter, const phi_texts *texts,
+                           phi_str loop_id, uint32_t turn_index, size_t *removed) {
     phi__truncation t;
     phi__plan_item *items;
     size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *items);
@@ -218,6 +220,8 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     memset(&t, 0, sizeof t);
     t.thread = thread;
     t.counter = counter;
+    t.texts = texts;
+    phi__buf_init(&t.words, thread->log.memory);
     items = (phi__plan_item *)phi__alloc(thread->log.memory, bytes);
     phi__plan_init(&t.plan, items, thread->fold.count);
     done = items != NULL && phi__truncate_blocks(&t);
@@ -225,6 +229,8 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
         done = phi__truncate_do(&t, loop_id, turn_index);
         if (done) *removed = t.plan.removed;
     }
+    done = done && !t.words.failed;
+    phi__buf_free(&t.words);
     phi__free(thread->log.memory, items, items != NULL ? bytes : 0);
     return done;
 }

@@ -14,6 +14,7 @@
 #include "history/tool_state.h"
 #include "persist/store.h"
 #include "log/thread.h"
+#include "model/texts.h"
 #include "wire/structured.h"
 #include "codecs/translate.h"
 
@@ -128,6 +129,9 @@ typedef struct phi_agent_desc {
     /* of the model's context window: above it, the tools that have `may_defer` are deferred
        (default 10; PHI_UNLIMITED: never) */
     uint32_t defer_percent;
+    /* what phi itself says to the model, in other words (model/texts.h); copied (default: the
+       parent's, else phi's own) */
+    const phi_texts *texts;
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -77,12 +77,18 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__schedule_wake(call->run);
 }
 
-/* Words about a call that was made too often; `out` has room for PHI__REPEAT_WORDS. */
-PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]) {
-    (void)snprintf(out, PHI__REPEAT_WORDS,
-                   "the same call of %.*s with the same arguments was made %u times in this run",
-                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
-                   (unsigned)call->repeats);
+/* A text of the agent's about a call; without memory, the one that says so. */
+static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
+    bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
+    phi__texts_args args;
+    phi_str out;
+    memset(&args, 0, sizeof args);
+    args.n = n;
+    args.name = call->block->name;
+    args.name.len = phi__utf8_cut(args.name, repeats ? 64 : 200);
+    return phi__texts_make(&call->run->arena, call->run->agent->desc.texts, which, &args, &out)
+               ? out
+               : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
 }
 
 /* The result's blocks, and one more for the model where the call repeats itself. NULL: no
@@ -90,7 +96,6 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
 static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_result *result,
                                            size_t *count) {
     phi_arena *arena = &call->run->arena;
-    char words[PHI__REPEAT_WORDS + 16];
     size_t n = result->content_count;
     phi_content *content;
     *count = n;
@@ -102,11 +107,9 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
     if (n > 0) memcpy(content, result->content, n * sizeof *content);
     memset(&content[n], 0, sizeof content[n]);
     content[n].kind = PHI_CONTENT_TEXT;
-    (void)snprintf(words, sizeof words, "[Warning: ");
-    phi__call_repeat_words(call, words + strlen(words));
-    (void)snprintf(words + strlen(words), sizeof words - strlen(words), "]");
+    content[n].text = phi__call_about(call, PHI_TEXT_REPEAT_WARNING, call->repeats);
     *count = n + 1;
-    return phi__arena_str(arena, phi_str_of(words), &content[n].text) ? content : NULL;
+    return content;
 }
 
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
@@ -156,6 +159,10 @@ PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
 
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
+}
+
+PHI__FN void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n) {
+    phi__call_fail_str(call, phi__call_about(call, which, n));
 }
 
 /* Whether the tool has the call: it was started in this process, or has resumed it out of a
@@ -388,7 +395,7 @@ static void phi__call_start_again(phi__toolcall *call) {
     call->again = false;
     phi__call_free_state(call);
     if (!phi__call_arm(call))
-        phi__call_fail(call, "Out of memory");
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     else
         phi__call_begin(call, call->tool->start);
 }
@@ -415,16 +422,15 @@ static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
 static void phi__call_timer(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
     const phi_tool *tool = call->tool;
-    char text[64];
-    (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums", (unsigned)tool->timeout_ms);
+    phi_str text = phi__call_about(call, PHI_TEXT_RESULT_TIMEOUT, tool->timeout_ms);
     if (call->tries >= tool->retries) {
-        phi__call_cancel(call, text);
+        phi__call_cancel(call, text.at);
         return;
     }
     if (!phi__call_claim_end(call)) return;
     if (phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
-    if (!phi__call_put_again(call, phi_str_of(text))) phi__call_fail(call, text);
+    if (!phi__call_put_again(call, text)) phi__call_fail_str(call, text);
 }
 
 static phi_str phi__call_why(const phi_tool_result *result) {
@@ -447,18 +453,15 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     call->started = true;
     if (call->tool == NULL) {
         bool known = phi__toolset_find(call->run->agent->tools, call->block->name) != NULL;
-        (void)snprintf(words, sizeof words, "Tool %.*s %s",
-                       (int)phi__utf8_cut(call->block->name, 200), call->block->name.at,
-                       known ? "is not loaded: load it by load_tools, then call it" : "not found");
-        phi__call_fail(call, words);
+        phi__call_fail_as(call, known ? PHI_TEXT_RESULT_NOT_LOADED : PHI_TEXT_RESULT_NO_TOOL, 0);
     } else if (call->block->incomplete) {
-        phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_BROKEN_OFF));
     } else if (call->tool->strict && phi__arguments_without_nulls(call) != PHI_OK) {
-        phi__call_fail(call, "Out of memory");
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     } else if (!phi__arguments_fit(call, words, sizeof words)) {
         phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
-        phi__call_fail(call, "Out of memory");
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     } else {
         if ((call->run->taking.points & (uint32_t)PHI__POINT_CALL_STARTS) != 0)
             (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
@@ -473,14 +476,14 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     call->resumes = false;
     if (call->result != NULL || call->slot == NULL) return;
     if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
-        phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_INTERRUPTED));
     else if ((call->again || tool->resume != NULL) &&
              !phi__arguments_fit(call, words, sizeof words))
         phi__call_fail_cut(call, words, sizeof words);
     else if (call->again)
         phi__call_start_again(call);
     else if (!phi__call_arm(call))
-        phi__call_fail(call, "Out of memory");
+        phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     else if (tool->resume != NULL)
         phi__call_begin(call, tool->resume);
 }

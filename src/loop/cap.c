@@ -27,18 +27,15 @@ static size_t phi__cap_text_bytes(const phi_tool_result *result) {
 
 /* ---- the line ---- */
 
-static bool phi__cap_line(phi__buf *line, size_t left_out, const char *path) {
-    char number[24];
-    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)left_out);
-    phi__buf_text(line, "\n[... ");
-    phi__buf_text(line, number);
-    phi__buf_text(line, " bytes left out");
-    if (path != NULL) {
-        phi__buf_text(line, "; the whole result is in ");
-        phi__buf_text(line, path);
-        phi__buf_text(line, ": read_file with offset and limit shows the rest");
-    }
-    phi__buf_text(line, " ...]\n");
+static bool phi__cap_line(phi__buf *line, const phi_texts *texts, size_t left_out,
+                          const char *path) {
+    phi__texts_args args;
+    memset(&args, 0, sizeof args);
+    args.n = left_out;
+    args.text = phi_str_of(path);
+    phi__buf_char(line, '\n');
+    phi__texts_put(line, texts, path != NULL ? PHI_TEXT_BYTES_CUT_KEPT : PHI_TEXT_BYTES_CUT, &args);
+    phi__buf_char(line, '\n');
     return !line->failed;
 }
 
@@ -120,21 +117,23 @@ PHI__FN bool phi__cap_too_large(const phi_content *c, uint32_t most) {
     return most != PHI_UNLIMITED && phi__cap_media_bytes(c) > most;
 }
 
-static bool phi__cap_media(phi_arena *arena, phi_content *content, size_t count, uint32_t most) {
-    char words[120];
+static bool phi__cap_media(phi_arena *arena, const phi_texts *texts, phi_content *content,
+                           size_t count, uint32_t most) {
+    char number[24];
+    phi__texts_args args;
     size_t i;
+    memset(&args, 0, sizeof args);
+    (void)snprintf(number, sizeof number, "%u", (unsigned)most);
+    args.name = phi_str_of(number);
     for (i = 0; i < count; i++) {
-        unsigned long long bytes = phi__cap_media_bytes(&content[i]);
-        const char *kind = content[i].kind == PHI_CONTENT_IMAGE      ? "An image"
-                           : content[i].kind == PHI_CONTENT_DOCUMENT ? "A document"
-                                                                     : "A sound";
+        phi_text which = content[i].kind == PHI_CONTENT_IMAGE      ? PHI_TEXT_IMAGE_CUT
+                         : content[i].kind == PHI_CONTENT_DOCUMENT ? PHI_TEXT_DOCUMENT_CUT
+                                                                   : PHI_TEXT_AUDIO_CUT;
         if (!phi__cap_too_large(&content[i], most)) continue;
+        args.n = phi__cap_media_bytes(&content[i]);
         memset(&content[i], 0, sizeof content[i]);
         content[i].kind = PHI_CONTENT_TEXT;
-        (void)snprintf(words, sizeof words,
-                       "[%s of %llu bytes was left out: at most %u bytes are shown]", kind, bytes,
-                       (unsigned)most);
-        if (!phi__arena_str(arena, phi_str_of(words), &content[i].text)) return false;
+        if (!phi__texts_make(arena, texts, which, &args, &content[i].text)) return false;
     }
     return true;
 }
@@ -149,6 +148,7 @@ PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
    with all of it, or NULL. */
 static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_result *result,
                          const char *path, phi_tool_result *out) {
+    const phi_texts *texts = call->run->agent->desc.texts;
     uint32_t most = phi__cap_most(call);
     size_t all = phi__cap_text_bytes(result), count = 0;
     phi__cap_place place = {0, 0, 0};
@@ -160,13 +160,14 @@ static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_r
     phi__buf_init(&line, arena->memory);
     place.head = place.tail = place.all = all;
     if (most != PHI_UNLIMITED && all > most) {
-        good = phi__cap_line(&line, all, path); /* at its longest: its room */
+        good = phi__cap_line(&line, texts, all, path); /* at its longest: its room */
         place = phi__cap_places(result, all, most > line.len ? most - line.len : 0);
         line.len = 0;
-        good = good && phi__cap_line(&line, place.tail - place.head, path);
+        good = good && phi__cap_line(&line, texts, place.tail - place.head, path);
     }
-    good = good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
-           phi__cap_media(arena, content, count, call->run->agent->desc.max_result_image_bytes);
+    good =
+        good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
+        phi__cap_media(arena, texts, content, count, call->run->agent->desc.max_result_image_bytes);
     phi__buf_free(&line);
     *out = *result;
     out->content = content;

@@ -113,9 +113,9 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     room = phi__thread_room(thread);
     mark = phi_arena_save(room);
     named = phi__draft_name(run, order);
-    if (named && phi__append_answer_orphans(thread) && phi__draft_inform(run, order) &&
-        phi__draft_entries(run, order, &first) && phi__loops_room(thread) &&
-        phi__line_begin_run(run->agent, run->loop_id)) {
+    if (named && phi__append_answer_orphans(thread, run->agent->desc.texts) &&
+        phi__draft_inform(run, order) && phi__draft_entries(run, order, &first) &&
+        phi__loops_room(thread) && phi__line_begin_run(run->agent, run->loop_id)) {
         phi__append_attach(thread, first, 1);
         run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;

@@ -555,8 +555,8 @@ PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite
 
 PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
                                   const phi_token_counter *counter, size_t *removed) {
-    return phi__truncate(run->agent->thread, target_tokens, counter, run->loop_id, run->turn.index,
-                         removed);
+    return phi__truncate(run->agent->thread, target_tokens, counter, run->agent->desc.texts,
+                         run->loop_id, run->turn.index, removed);
 }
 #endif
 

@@ -116,7 +116,8 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
     (void)phi__truncate(thread, (uint64_t)((double)phi__projection_view_tokens(agent) * part),
-                        phi__projection_counter(agent), phi__str("", 0), 0, &removed);
+                        phi__projection_counter(agent), agent->desc.texts, phi__str("", 0), 0,
+                        &removed);
 }
 
 /* By the host's compactor, if its result is there, and by phi's own plan where that is not

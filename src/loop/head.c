@@ -324,14 +324,13 @@ static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi_
 }
 
 static void phi__head_put_system(phi__head_update *u, phi_str prompt) {
+    phi__texts_args args;
     phi__buf text;
+    memset(&args, 0, sizeof args);
+    args.text = prompt;
     phi__buf_init(&text, &u->run->agent->memory);
-    if (prompt.len == 0)
-        phi__buf_text(&text, "Your earlier instructions no longer apply.");
-    else {
-        phi__buf_text(&text, "Your instructions have changed. From now on they are:\n\n");
-        phi__buf_add_str(&text, prompt);
-    }
+    phi__texts_put(&text, u->run->agent->desc.texts,
+                   prompt.len == 0 ? PHI_TEXT_INSTRUCTIONS_GONE : PHI_TEXT_INSTRUCTIONS, &args);
     phi__head_put(u, PHI_CONTENT_TEXT, &text);
     phi__buf_free(&text);
 }

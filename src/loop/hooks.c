@@ -107,15 +107,21 @@ static bool phi__hooks_can_deny(phi_hook_point point) {
 
 static void phi__hooks_decision_timer(phi__timer *timer) {
     phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
-    char words[80];
+    const phi_texts *texts = d->agent->desc.texts;
+    phi__buf words;
+    phi__texts_args args;
     if (!phi__hooks_claim(&d->rt->tickets, d->index, d->gen, PHI_DENY, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
     d->late = true;
-    (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
-    if (phi__hooks_can_deny(d->point))
-        phi__hooks_decision_settle(d, PHI_DENY, phi_str_of(words));
-    else
+    memset(&args, 0, sizeof args);
+    args.n = d->timeout_ms;
+    phi__buf_init(&words, &d->rt->memory);
+    if (phi__hooks_can_deny(d->point)) {
+        phi__texts_put(&words, texts, PHI_TEXT_RESULT_UNDECIDED, &args);
+        phi__hooks_decision_settle(d, PHI_DENY, phi__buf_str(&words));
+    } else
         phi__hooks_decision_settle(d, PHI_ALLOW, phi__str(NULL, 0));
+    phi__buf_free(&words);
 }
 
 PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {

@@ -21,6 +21,7 @@
 #include "loop/states_in.h"
 #include "loop/tools_in.h"
 #include "model/failure_in.h"
+#include "model/texts_in.h"
 
 /* transfer.c */
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
@@ -69,10 +70,13 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
 /* an error result, if none yet */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
+/* The same with a text of the agent's, {name} being the tool's. */
+PHI__FN void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n);
+static inline const char *phi__loop_words(const phi__toolcall *call, phi_text which) {
+    return phi__texts_get(call->run->agent->desc.texts, which);
+}
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* and its tool */
-enum { PHI__REPEAT_WORDS = 200 };
-PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
 /* Detaches a call that will have no result: calls the tool's `cancel`, and its handle dies. Its own
    memory stays until dispose, for a tool function that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);

@@ -279,6 +279,7 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     spec->format = *phi__run_format_of(run);
     spec->session_id = agent->line.session->id;
     spec->options = agent->desc.options;
+    spec->texts = agent->desc.texts;
     words[0] = '\0';
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||

@@ -110,6 +110,7 @@ PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *ord
     order->counter = &agent->projected->counter;
     order->system_prompt = agent->system_prompt;
     order->tools_tokens = phi__projection_tool_tokens(agent);
+    order->texts = agent->desc.texts;
     return true;
 }
 

@@ -136,14 +136,17 @@ static phi__state phi__states_poll(phi__run *run, bool *wait) {
 
 /* The words go into the log as the user's, outside any turn. */
 static phi__state phi__states_stop(phi__run *run, const char *reason) {
-    char text[200];
     phi_content content;
     phi_message message, *kept;
-    (void)snprintf(text, sizeof text, "[Agent stopped: %s]", reason);
+    phi__texts_args args;
+    memset(&args, 0, sizeof args);
+    args.name = phi_str_of(reason);
     memset(&content, 0, sizeof content);
     memset(&message, 0, sizeof message);
     content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
+    if (!phi__texts_make(&run->arena, run->agent->desc.texts, PHI_TEXT_STOPPED, &args,
+                         &content.text))
+        return PHI__RUN_LOST;
     message.role = PHI_ROLE_USER;
     message.content = &content;
     message.content_count = 1;

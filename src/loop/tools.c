@@ -9,6 +9,7 @@
 
 #include "loop/cap_in.h"
 #include "loop/deferral_in.h"
+#include "base/utf8_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "wire/hash_in.h"
@@ -222,9 +223,12 @@ static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind
 /* ---- the same call again ---- */
 
 static bool phi__tools_warn(phi__toolcall *call) {
-    char words[PHI__REPEAT_WORDS];
+    char words[200];
     phi_event event = phi__tools_event(call, PHI_EV_WARNING);
-    phi__call_repeat_words(call, words);
+    (void)snprintf(words, sizeof words,
+                   "the same call of %.*s with the same arguments was made %u times in this run",
+                   (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
+                   (unsigned)call->repeats);
     event.text = phi_str_of(words);
     return phi__events_emit(call->run->agent, &event, NULL, 0);
 }
@@ -235,7 +239,6 @@ static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
     uint32_t warn = agent->desc.repeat_warn_after, stop = agent->desc.repeat_stop_after;
-    char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
     if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
     if (run->tools.repeat_guard == NULL)
@@ -247,9 +250,7 @@ static bool phi__tools_count(phi__toolcall *call) {
         phi__tools_repeat_hash(&run->arena, call->block->name, call->block->arguments));
     if (call->repeats >= stop) {
         run->tools.repeated = true;
-        (void)snprintf(words, sizeof words, "Not run: ");
-        phi__call_repeat_words(call, words + strlen(words));
-        phi__call_fail(call, words);
+        phi__call_fail_as(call, PHI_TEXT_RESULT_REPEATED, call->repeats);
         return phi__tools_warn(call);
     }
     return call->repeats < warn || phi__tools_warn(call);
@@ -260,8 +261,7 @@ static bool phi__tools_count(phi__toolcall *call) {
 static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
     call->quiet = call->after = true;
     phi__call_fail_str(
-        call, reason.len > 0 ? reason
-                             : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
+        call, reason.len > 0 ? reason : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_DENIED)));
 }
 
 static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
@@ -305,7 +305,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (run->end.cancelled) { /* not allowed, so it never ran: no events */
         if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
         phi__hooks_decision_drop(&call->decision);
-        phi__call_cancel(call, "Cancelled");
+        phi__call_cancel(call, phi__loop_words(call, PHI_TEXT_RESULT_CANCELLED));
     } else if (call->result != NULL) {
         phi__hooks_decision_drop(&call->decision); /* finished while its hook waited */
     } else if (!call->decided && !phi__tools_decide(call, &lost)) {
@@ -321,10 +321,11 @@ static bool phi__tools_go(phi__toolcall *call) {
 
 /* Why no call of this turn is run; NULL: they are. */
 static const char *phi__tools_unrun(const phi__run *run) {
-    if (run->tools.answered) return "Not run: the answer was given.";
-    if (run->tools.skipping) return "Skipped due to queued user message.";
+    const phi_texts *texts = run->agent->desc.texts;
+    if (run->tools.answered) return phi__texts_get(texts, PHI_TEXT_RESULT_ANSWERED);
+    if (run->tools.skipping) return phi__texts_get(texts, PHI_TEXT_RESULT_SKIPPED);
     if (run->agent->tree.no_last_tools && run->turn.index + 1 >= run->limits.max_turns)
-        return "Not run: no round of tools is left.";
+        return phi__texts_get(texts, PHI_TEXT_RESULT_NO_ROUND);
     return NULL;
 }
 
@@ -348,7 +349,7 @@ static bool phi__tools_begin(phi__run *run) {
 /* A call that is over has no result only because memory ran out: once more, then it is the run that
    ends. */
 static bool phi__tools_result(phi__toolcall *call) {
-    if (call->slot == NULL) phi__call_fail(call, "Out of memory");
+    if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     return call->slot != NULL || call->result != NULL;
 }
 
@@ -466,7 +467,8 @@ static void phi__tools_cancel(phi__run *run) {
     size_t i;
     for (i = run->tools.emitted; i < run->tools.next; i++) {
         if (!run->tools.calls[i].emitted) continue; /* its turn comes */
-        phi__call_cancel(&run->tools.calls[i], "Cancelled");
+        phi__call_cancel(&run->tools.calls[i],
+                         phi__loop_words(&run->tools.calls[i], PHI_TEXT_RESULT_CANCELLED));
         if (run->agent->slot == NULL) return;
     }
 }

@@ -48,7 +48,7 @@ static bool phi__edit_settle(phi_thread *thread, phi_role role) {
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
     if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
     return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) ||
-           phi__append_answer_orphans(thread);
+           phi__append_answer_orphans(thread, NULL);
 }
 
 static bool phi__edit_name_fits(const char *name) {

@@ -338,7 +338,8 @@ static phi_status phi__session_context_recent(const phi__session_context_job *jo
     for (i = 0; i < count; i++) {
         const phi_message *now = &messages[i];
         if (now->role == PHI_ROLE_TOOL_RESULT)
-            now = phi__compact_cut(now, job->way->config.tool_output_max_lines, job->scratch);
+            now = phi__compact_cut(now, job->way->config.tool_output_max_lines,
+                                   job->way->config.texts, job->scratch);
         if (now == NULL) return PHI_NO_MEMORY;
         list[i] = *now;
     }

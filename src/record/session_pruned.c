@@ -140,7 +140,7 @@ static phi_status phi__session_pruned_apply(phi__session_pruned *p, size_t loop,
         first = phi__min(first, phi__session_pruned_take(p, event.pruned->timestamps[i], loop));
     if (first == SIZE_MAX || event.pruned->memo.len == 0) return PHI_OK;
     p->said[first].mark->memo =
-        phi__prune_memo(event.pruned->memo, p->said[first].message, p->kept);
+        phi__prune_memo(event.pruned->memo, p->said[first].message, p->way->config.texts, p->kept);
     return p->said[first].mark->memo != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -33,10 +33,10 @@ typedef struct phi_strategy_node {
 /* A model call. Zero means default. Strings and arrays are borrowed until `on` returns. */
 typedef struct phi_strategy_call {
     uint32_t id;           /* comes back with the answer; not that of a call under way */
-    phi_str system_prompt; /* (default: the agent's) */
+    phi_str system_prompt; /* the agent's system prompt goes before it (default: that alone) */
     phi_str prompt;        /* one user message */
-    /* the conversation before the prompt is sent as well, and the agent's system prompt before this
-       one; with `prompt` at NULL the prompt is sent as the user wrote it, with its images */
+    /* the conversation before the prompt is sent as well; with `prompt` at NULL the prompt is sent
+       as the user wrote it, with its images */
     bool in_conversation;
     bool tools; /* the agent's tools may be called: the answer comes after their results */
     /* rounds of tools at most: one more is not run, and is an error of PHI_LIMIT (default 3) */

@@ -197,6 +197,9 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     for (i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
         in += phi_tokens_of_message(counter, job->request->messages[i]);
     in = phi__strategy_add(phi__strategy_times(in, bill.in_conversation), bill.input_tokens);
+    in = phi__strategy_add(
+        in,
+        phi__strategy_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
     in = phi__strategy_part(in, left, bill.calls);
     answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
     if (phi__limits_pot_reserve(agent->run, phi__strategy_add(in, answer),

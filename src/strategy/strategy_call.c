@@ -177,13 +177,12 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     return d;
 }
 
-/* In a conversation the agent's own prompt says who answers, and the strategy's how. */
+/* The agent's own prompt says who answers, and the strategy's how. */
 static bool phi__strategy_call_system(const phi__strategy_job *job, const phi_strategy_call *call,
                                       phi__buf *out) {
     phi_str own = job->request->system_prompt;
-    if (call->system_prompt.len == 0 || call->in_conversation) phi__buf_add_str(out, own);
-    if (call->in_conversation && own.len > 0 && call->system_prompt.len > 0)
-        phi__buf_text(out, "\n\n");
+    phi__buf_add_str(out, own);
+    if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(out, "\n\n");
     phi__buf_add_str(out, call->system_prompt);
     phi__buf_char(out, '\0');
     return !out->failed;
@@ -209,7 +208,8 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
     size_t before = phi__strategy_call_before(request), i;
     phi_status status = PHI_OK;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, "a strategy", request->messages[i]);
+        status = phi__history_append(child->rt, child->thread, child->desc.texts, "a strategy",
+                                     request->messages[i]);
     return status;
 }
 

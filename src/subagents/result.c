@@ -64,7 +64,7 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     if (out.is_error)
         out.text = phi__result_error_text(status, failure);
     else if (out.text.len == 0)
-        out.text = PHI__LIT("(sub-agent produced no text output)");
+        out.text = phi_str_of(phi__texts_get(child->agent->desc.texts, PHI_TEXT_SUBAGENT_EMPTY));
     phi__result_details(child, arena, &out);
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");

@@ -14,6 +14,7 @@
 
 #include "io/request_in.h"
 #include "model/model.h"
+#include "model/texts_in.h"
 #include "wire/assembly_in.h"
 #include "wire/fill_in.h"
 
@@ -71,7 +72,8 @@ typedef struct phi__request_spec {
     phi_str session_id;     /* for prompt_cache_key; may be empty */
     uint64_t thinking_from; /* thinking of entries before it does not go back: it was refused */
     phi_request_options options;
-    phi_str extra; /* checked JSON text of an object, merged into the head; empty: none */
+    phi_str extra;          /* checked JSON text of an object, merged into the head; empty: none */
+    const phi_texts *texts; /* NULL: phi's */
 } phi__request_spec;
 
 struct phi__prefix;

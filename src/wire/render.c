@@ -343,11 +343,15 @@ PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_mess
     return word != NULL ? word : "files";
 }
 
-PHI__FN phi_str phi__render_omitted(phi_content_kind kind) {
-    if (kind == PHI_CONTENT_DOCUMENT)
-        return PHI__LIT("(document omitted: this model does not take it)");
-    if (kind == PHI_CONTENT_AUDIO) return PHI__LIT("(audio omitted: this model does not take it)");
-    return PHI__LIT("(image omitted: this model does not take it)");
+PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind) {
+    return phi_str_of(phi__texts_get(texts, kind == PHI_CONTENT_DOCUMENT ? PHI_TEXT_DOCUMENT_OMITTED
+                                            : kind == PHI_CONTENT_AUDIO  ? PHI_TEXT_AUDIO_OMITTED
+                                                                         : PHI_TEXT_IMAGE_OMITTED));
+}
+
+PHI__FN void phi__render_missing(phi__encoder *e) {
+    phi__json_write_part(&e->scratch,
+                         phi_str_of(phi__texts_get(e->spec->texts, PHI_TEXT_RESULT_MISSING)));
 }
 
 PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i) {
@@ -355,7 +359,7 @@ PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *m
     if (!phi__render_omits(e, c) ||
         (i > 0 && c[-1].kind == c->kind && phi__render_omits(e, &c[-1])))
         return phi__str(NULL, 0);
-    return phi__render_omitted(c->kind);
+    return phi__render_omitted(e->spec->texts, c->kind);
 }
 
 PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c) {

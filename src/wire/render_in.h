@@ -91,7 +91,9 @@ PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_mess
 
 /* The line that replaces blocks which a target does not take: "(image omitted: this model does not
    take it)". */
-PHI__FN phi_str phi__render_omitted(phi_content_kind kind);
+PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
+/* The text of a result that is missing, as a part of a JSON string. */
+PHI__FN void phi__render_missing(phi__encoder *e);
 /* The line in place of block i: only for the first of several of one kind in a row. Else empty. */
 PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i);
 

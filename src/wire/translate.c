@@ -69,7 +69,7 @@ static void phi__translate_missing(phi__translation *t, const phi_content *call)
     if (copy == NULL) return;
     memset(content, 0, sizeof *content);
     content->kind = PHI_CONTENT_TEXT;
-    content->text = PHI__LIT("No result provided");
+    content->text = phi_str_of(phi__texts_get(NULL, PHI_TEXT_RESULT_MISSING));
     if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
     phi__translate_put(t, copy);
 }
@@ -162,7 +162,7 @@ static const phi_message *phi__translate_media(phi__translation *t, const phi_me
         else if (i == 0 || c[-1].kind != c->kind || !phi__translate_omits(t, &c[-1])) {
             memset(&content[n], 0, sizeof content[n]);
             content[n].kind = PHI_CONTENT_TEXT;
-            content[n++].text = phi__render_omitted(c->kind);
+            content[n++].text = phi__render_omitted(NULL, c->kind);
         }
     }
     if (copy != NULL) copy->content_count = n;

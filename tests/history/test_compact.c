@@ -843,6 +843,42 @@ TEST(a_budget_that_the_marker_just_fills_keeps_the_newest_messages_that_fit_with
     }
 }
 
+/* The summary has 8 tokens, a message 7, the longer marker 20, the shorter one 14. */
+TEST(a_summary_at_the_front_is_cut_last_before_the_newest_message_only) {
+    static const struct {
+        uint64_t budget;
+        uint32_t first;
+        size_t count;
+        const char *marker; /* behind the summary; NULL: none */
+    } rows[] = {{60, 0, 5, "[Context compacted: 9 messages removed to fit context window]"},
+                {40, 2, 4, "[Context compacted: 10 messages removed]"},
+                {40, 0, 4, "[Context compacted: 10 messages removed]"},
+                {15, 2, 2, NULL}};
+    phi_compaction_config c = budget_of(14, 2, 3);
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        phi_compaction_config row = budget_of(rows[i].budget, rows[i].first, 3);
+        setup();
+        say(PHI_ROLE_USER, "A", 0, "[Summary] Twelve", 0);
+        chat(12);
+        CHECK_EQ_INT(level(&row), PHI_OK);
+        if (CHECK_EQ_INT(level_count, rows[i].count)) {
+            CHECK(levels[0] == thread.fold.items[0].message);
+            CHECK(levels[level_count - 1] == thread.fold.items[12].message);
+            if (rows[i].marker != NULL) CHECK_STR(levels[1]->content[0].text, rows[i].marker);
+            CHECK(level_tokens() <= rows[i].budget);
+        }
+        level_end();
+    }
+    setup();
+    say(PHI_ROLE_USER, "A", 0, "[Summary] Twelve", 0);
+    chat(12);
+    CHECK_EQ_INT(level(&c), PHI_OK); /* beside it there is no room for the newest */
+    REQUIRE(level_count == 2);
+    CHECK(levels[0] == thread.fold.items[11].message);
+    level_end();
+}
+
 TEST(without_room_for_a_marker_there_is_none) {
     phi_compaction_config c = budget_of(10, 2, 3);
     setup();
@@ -972,6 +1008,7 @@ TEST_MAIN(
     TEST_ENTRY(the_levels_keep_messages_whatever_is_said_of_turns),
     TEST_ENTRY(then_the_middle_goes_and_a_marker_says_how_many_messages_it_was),
     TEST_ENTRY(and_at_last_only_the_newest_stay_behind_the_marker),
+    TEST_ENTRY(a_summary_at_the_front_is_cut_last_before_the_newest_message_only),
     TEST_ENTRY(without_room_for_a_marker_there_is_none),
     TEST_ENTRY(no_list_of_ten_thousand_is_over_its_budget),
     TEST_ENTRY(the_levels_want_a_list_and_a_place),

@@ -32,6 +32,7 @@ typedef struct world {
     store_mem *store;
     int opens, closes, answers, ids;
     size_t starts, ends, parallel_starts, parallel_ends;
+    bool lost; /* the last run ended for want of memory */
     bool same;      /* the lead is the one that began */
     uint64_t spent; /* tokens of all answers */
     uint32_t rate;  /* a disturbance in so many steps */
@@ -243,6 +244,7 @@ static void hear(void *user_data, const phi_event *e) {
     if (!own) return;
     w->starts += e->kind == PHI_EV_AGENT_START;
     w->ends += e->kind == PHI_EV_AGENT_END;
+    if (e->kind == PHI_EV_AGENT_END) w->lost = e->status == PHI_NO_MEMORY;
     w->parallel_starts += e->kind == PHI_EV_PARALLEL_START;
     w->parallel_ends += e->kind == PHI_EV_PARALLEL_END;
 }
@@ -482,6 +484,7 @@ static void one_result_a_call(const world *w) {
                 results +=
                     phi_message_at(w->lead, j)->role == PHI_ROLE_TOOL_RESULT &&
                     phi_str_equal(phi_message_at(w->lead, j)->tool_call_id, m->content[k].id);
+            if (results == 0 && w->lost && i + 1 == n) continue; /* the next run answers it */
             CHECK_EQ_INT(results, 1);
         }
     }

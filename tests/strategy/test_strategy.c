@@ -209,11 +209,46 @@ TEST(a_search_gets_the_prompt_alone) {
     CHECK_EQ_INT(phi_prompt(agent, "Second"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
     CHECK(strstr(rig_request(t.r, 1), "First") == NULL);
-    CHECK(strstr(rig_request(t.r, 1), "miller") == NULL);
     CHECK(strstr(rig_request(t.r, 1), "Problem: Second") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "\"max_tokens\":2048") != NULL);
     CHECK_EQ_STR(think_answer(agent), "2");
     think_end(&t);
+}
+
+TEST(every_call_of_a_strategy_begins_with_the_agents_system_prompt) {
+    static const struct {
+        const phi_strategy *(*strategy)(void);
+        const char *says[3];
+        const char *then[3]; /* how the strategy's own prompt begins */
+    } cases[] = {
+        {phi_strategy_cod, {"#### 4"}, {"Work the task out in drafts"}},
+        {phi_strategy_aot, {"answer: 4"}, {"You solve problems"}},
+        {phi_strategy_tot,
+         {"{\"thoughts\":[\"4\"]}", "{\"scores\":{\"t1\":1.0}}", "{\"scores\":{\"t1\":1.0}}"},
+         {"You propose thoughts", "You score thoughts", "You score thoughts"}},
+        {phi_strategy_got,
+         {"1. four\n2. 2 + 2", "NONE", "1. 4"},
+         {"You propose thoughts", "You look for connections"}},
+        {phi_strategy_trm, {"Answer: 4", "SCORE: 1.0"}, {"Solve the problem", "You review"}},
+    };
+    size_t i, j;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        think t;
+        phi_agent agent;
+        think_begin(&t, rig_new(), cases[i].strategy(), NULL);
+        t.agent_desc.system_prompt = "You are the miller.";
+        t.desc.max_calls = 3;
+        for (j = 0; j < 3 && cases[i].says[j] != NULL; j++) rig_says(t.r, cases[i].says[j]);
+        agent = think_agent(&t);
+        CHECK_EQ_INT(phi_prompt(agent, "2 + 2?"), PHI_OK);
+        CHECK_EQ_INT(rig_run(t.r, 200), 0);
+        for (j = 0; j < 3 && cases[i].then[j] != NULL; j++) {
+            char begins[80];
+            (void)snprintf(begins, sizeof begins, "You are the miller.\\n\\n%s", cases[i].then[j]);
+            CHECK(strstr(rig_request(t.r, j), begins) != NULL);
+        }
+        think_end(&t);
+    }
 }
 
 TEST(a_history_that_ends_in_results_of_tools_continues) {
@@ -888,6 +923,7 @@ TEST_MAIN(TEST_ENTRY(the_order_of_events_of_each_strategy_is_as_written),
           TEST_ENTRY(a_conversation_goes_on_and_the_provider_can_be_swapped),
           TEST_ENTRY(calls_of_a_strategy_say_what_the_agent_says_in_requests),
           TEST_ENTRY(a_search_gets_the_prompt_alone),
+          TEST_ENTRY(every_call_of_a_strategy_begins_with_the_agents_system_prompt),
           TEST_ENTRY(a_history_that_ends_in_results_of_tools_continues),
           TEST_ENTRY(steering_in_the_midst_is_answered_after_it),
           TEST_ENTRY(an_abort_ends_the_calls_and_the_next_run_has_its_own_result),

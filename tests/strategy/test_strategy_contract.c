@@ -321,8 +321,7 @@ TEST(a_call_has_its_own_settings_or_the_agents) {
     options.call.max_tokens = 7;
     CHECK_EQ_INT(phi_prompt(agent, "Sing"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
-    CHECK(strstr(rig_request(t.r, 1), "The call's.") != NULL);
-    CHECK(strstr(rig_request(t.r, 1), "The agent's.") == NULL);
+    CHECK(strstr(rig_request(t.r, 1), "The agent's.\\n\\nThe call's.") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "\"temperature\":0.25") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "\"max_tokens\":7,") != NULL);
     think_end(&t);
@@ -402,6 +401,32 @@ TEST(the_worst_case_must_fit_to_the_token) {
     CHECK(fits(&budget, &cost, &chorus_machine));
     budget.max_cost -= 0.001;
     CHECK(!fits(&budget, &cost, &chorus_machine));
+}
+
+TEST(the_agents_system_prompt_is_on_the_bill_once_a_call) {
+    phi_strategy_desc desc;
+    phi_strategy_bill bill;
+    uint64_t tokens = phi_tokens_of_text(NULL, PHI__LIT("Sing it again, all of you"));
+    int more;
+    memset(&desc, 0, sizeof desc);
+    desc.strategy = &chorus_machine;
+    CHECK_EQ_INT(phi_strategy_worst(&desc, tokens, 100, &bill), PHI_OK);
+    for (more = 0; more < 2; more++) {
+        think t;
+        phi_agent agent;
+        think_begin(&t, rig_new(), &chorus_machine, NULL);
+        t.agent_desc.system_prompt = "twelve bytes"; /* 3 tokens, in 3 calls */
+        t.agent_desc.budget.max_tokens =
+            bill.input_tokens + bill.output_tokens + 9 - (more == 0 ? 0 : 1);
+        rig_says(t.r, "a");
+        rig_says(t.r, "b");
+        rig_says(t.r, "c");
+        agent = think_agent(&t);
+        CHECK_EQ_INT(phi_prompt(agent, "Sing it again, all of you"), PHI_OK);
+        CHECK_EQ_INT(rig_run(t.r, 100), 0);
+        CHECK_EQ_INT(t.h.status, more == 0 ? PHI_OK : PHI_REFUSED);
+        think_end(&t);
+    }
 }
 
 TEST(a_conversation_is_part_of_the_bill) {
@@ -587,6 +612,7 @@ TEST_MAIN(TEST_ENTRY(calls_run_beside_each_other_and_their_answers_come_in_order
           TEST_ENTRY(a_call_has_its_own_settings_or_the_agents),
           TEST_ENTRY(the_key_that_the_host_gives_is_that_of_the_calls),
           TEST_ENTRY(the_worst_case_must_fit_to_the_token),
+          TEST_ENTRY(the_agents_system_prompt_is_on_the_bill_once_a_call),
           TEST_ENTRY(a_conversation_is_part_of_the_bill),
           TEST_ENTRY(fewer_calls_make_a_smaller_bill),
           TEST_ENTRY(a_machine_that_breaks_its_contract_fails_the_run_with_words),
