@@ -22,6 +22,11 @@
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
             "it only reads", options, NULL                                                         \
     }
+#define PHI__MODES_BOTH(command, without, options)                                                 \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
+            "it only reads", options, NULL                                                         \
+    }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
@@ -67,6 +72,7 @@
     "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|/var|"    \
     "/Users|/System|/Library|/Applications|/usr/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]"
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
+#define PHI__MODES_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
 #define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
@@ -103,7 +109,11 @@
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
         PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
-        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
+        PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
+                        "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
+                        "--raw-output|--join-output|--ascii-output|--sort-keys|--exit-status|"     \
+                        "--arg|--argjson|--args|--jsonargs|--slurpfile|--rawfile|--indent|--tab|"  \
+                        "--color-output|--monochrome-output|--stream|--seq|--unbuffered"),         \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
@@ -120,7 +130,6 @@
         PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
-        PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
         PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
                                                                  "--untracked|--heading|--break"), \
@@ -163,11 +172,22 @@
         PHI__MODES_TOOL(DENY, NULL, "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials",               \
                         "private keys are not for a model")
 
+/* Files that hold passwords and keys, by the manuals of the programs that keep them. */
+#define PHI__MODES_SECRET_FILES                                                                    \
+    "**/*.env|**/.env.*|**/.env[-_~]*|**/.envrc|**/*.pem|**/*.key|**/*.p12|**/*.pfx|**/*.jks|"     \
+    "**/*.keystore|**/*.kdbx|**/*.ppk|**/*.tfstate|**/*.tfstate.backup|**/*.tfvars|**/id_rsa|"     \
+    "**/id_ed25519|**/*[_-]rsa|**/*[_-]ed25519|**/id_ecdsa|**/id_dsa|**/[._]netrc|**/.npmrc|"      \
+    "**/.yarnrc*|**/.pypirc|**/.pgpass|**/.my.cnf|**/.htpasswd|**/.git-credentials|"               \
+    "**/.vault-token|**/.*_history|**/.dockercfg|**/.docker/config.json|**/.s3cfg|**/.boto|"       \
+    "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
+    "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
+    "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
+    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
+    "**/.git/config*|**/.git/logs/**|/proc/*/environ|" PHI__MODES_KEY_DIRECTORIES
+
 #define PHI__MODES_SECRETS                                                                         \
-    PHI__MODES_TOOL(ASK, NULL,                                                                     \
-                    "**/.env|**/.env.*|**/*.pem|**/*.key|**/.ssh/**|**/.netrc|**/.npmrc|"          \
-                    "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
-                    "it may hold secrets"),                                                        \
+    PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
+        PHI__MODES_ASK("git *", "*%G*", NULL, "git runs gpg"),                                     \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \

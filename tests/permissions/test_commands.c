@@ -150,10 +150,21 @@ TEST(what_always_proposes_allows_its_own_line) {
 }
 
 TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
-    static const char *const asked[] = {
-        "{\"pattern\":\".\",\"include\":\".env\"}", "{\"pattern\":\".\",\"include\":\".e*\"}",
-        "{\"pattern\":\".\",\"include\":\"*.pem\"}",
-        "{\"pattern\":\".\",\"path\":\"a\",\"include\":\".npmrc\"}"};
+    static const char *const asked[] = {"{\"pattern\":\".\",\"include\":\".env\"}",
+                                        "{\"pattern\":\".\",\"include\":\".e*\"}",
+                                        "{\"pattern\":\".\",\"include\":\"*.pem\"}",
+                                        "{\"pattern\":\".\",\"path\":\"a\",\"include\":\".npmrc\"}",
+                                        "{\"pattern\":\"foo\",\"include\":\"*env\"}",
+                                        "{\"pattern\":\"foo\",\"include\":\"*\"}",
+                                        "{\"pattern\":\"foo\",\"include\":\"[.]e*\"}",
+                                        "{\"pattern\":\".\"}",
+                                        "{\"pattern\":\"\",\"path\":\"src\"}",
+                                        "{\"pattern\":\"BEGIN\"}",
+                                        "{\"pattern\":\"token\",\"path\":\".git\"}",
+                                        "{\"pattern\":\"url\",\"path\":\".git/config\"}"};
+    static const char *const allowed[] = {"{\"pattern\":\".\",\"include\":\"*.c\"}",
+                                          "{\"pattern\":\"foo\"}",
+                                          "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
     phi_permissions_desc desc;
     phi_permissions *permissions;
     size_t i;
@@ -165,9 +176,10 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
         CHECK_EQ_INT(
             phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
             PHI_PERMISSION_ASK);
-    CHECK_EQ_INT(phi_permissions_check(permissions, PHI__LIT("search"),
-                                       PHI__LIT("{\"pattern\":\".\",\"include\":\"*.c\"}"), NULL),
-                 PHI_PERMISSION_ALLOW);
+    for (i = 0; i < PHI__COUNT(allowed); i++)
+        CHECK_EQ_INT(
+            phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(allowed[i]), NULL),
+            PHI_PERMISSION_ALLOW);
     phi_permissions_free(permissions);
 }
 

@@ -1,0 +1,52 @@
+/* names.c - programs and variables that are known by their names. */
+#include "permissions/shell_in.h"
+
+#include "permissions/wildcard_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+PHI__FN bool phi__names_secret(phi_str name) {
+    /* $ behind one: at the end alone */
+    static const char *const parts[] = {
+        "KEY",   "TOKEN", "SECRET",  "PASS",     "CREDENTIAL", "_PWD$",     "_AUTH$",
+        "OAUTH", "JWT",   "COOKIE",  "AUTHORIZ", "BEARER",     "NETRC",     "DSN$",
+        "_PAT$", "CERT",  "VAULT",   "DATABASE", "REDIS_URL",  "PRIVATE",   "CONNECTION",
+        "MONGO", "AMQP",  "WEBHOOK", "DB_URL$",  "SESSION",    "KUBECONFIG"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(parts); i++) {
+        size_t n = strlen(parts[i]), at = 0;
+        bool end = parts[i][n - 1] == '$';
+        char part[16];
+        memcpy(part, parts[i], n + 1);
+        if (end) part[--n] = '\0';
+        if (end && name.len < n) continue;
+        if (end) at = name.len - n;
+        if (phi__str_find_nocase(name, at, part) != SIZE_MAX) return true;
+    }
+    return false;
+}
+
+/* The name of a program of the system, without its directory. */
+static phi_str phi__names_name(phi_str name) {
+    if (phi__str_starts(name, "/usr/bin/")) return phi__str(name.at + 9, name.len - 9);
+    return phi__str_starts(name, "/bin/") ? phi__str(name.at + 5, name.len - 5) : name;
+}
+
+PHI__FN bool phi__names_prints(phi_str name) {
+    static const char names[] =
+        "echo|printf|seq|sleep|basename|dirname|pwd|true|false|:|whoami|id|uname|date|uptime|"
+        "hostname|which|type|test|[[]|exit|cd|pushd|popd";
+    return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+}
+
+PHI__FN bool phi__names_plain(phi_str name) {
+    static const char names[] =
+        "ls|cat|head|tail|wc|nl|tac|stat|du|df|cmp|comm|cut|tr|rev|column|paste|fold|realpath|"
+        "readlink|od|xxd|hexdump|md5sum|sha1sum|sha256sum|sha512sum|cksum|base64|diff|strings|file|"
+        "jq|grep|egrep|fgrep|rg|uniq|tree|sort|find|tee|mkdir|touch|cp|mv|rm|ln|chmod|rmdir|gzip|"
+        "gunzip|zcat|join|shuf|expand|iconv";
+    return phi__names_prints(name) ||
+           phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+}
+
+#endif
