@@ -69,11 +69,26 @@
 
 /* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
 #define PHI__MODES_SYSTEM_PATHS                                                                    \
-    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|/var|"    \
-    "/Users|/System|/Library|/Applications|/usr/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]"
+    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"  \
+    "/var|/mnt|/media|/run|/proc|/snap|/nix|/Users|/System|/Library|/Applications|/usr/*|/bin/*|"  \
+    "/boot/*|/dev/*|/lib/*|/lib32/*|/lib64/*|/sbin/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]|"      \
+    "/opt/[*]|/root/[*]|/srv/[*]|/mnt/[*]|/media/[*]|/proc/[*]|/sys/[*]"
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
 #define PHI__MODES_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
-#define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
+#define PHI__MODES_DISKS                                                                           \
+    "/dev/sd*|/dev/hd*|/dev/vd*|/dev/xvd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**|/dev/dm-*|"         \
+    "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
+    "/dev/block/**"
+
+/* Programs that run a program which they read; and those that read from the network. */
+#define PHI__MODES_READERS                                                                         \
+    "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
+#define PHI__MODES_LANGUAGES                                                                       \
+    "python*|pypy*|perl*|ruby*|node|deno|bun|php*|lua*|tclsh*|julia|osascript|Rscript"
+#define PHI__MODES_DOWNLOADS                                                                       \
+    "curl|wget|wget2|fetch|aria2c|axel|lynx|w3m|http|https|xh|curlie|GET|lwp-request|nc|ncat|"     \
+    "netcat|socat|telnet|openssl|ftp|ssh"
+#define PHI__MODES_SUBSTITUTED "*$(*|*<(*|*`*"
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
@@ -142,35 +157,98 @@
         PHI__MODES_DENY_PATH("rm *", "-r|-R|--r*",                                                 \
                              PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("find *", "-delete", PHI__MODES_SYSTEM_PATHS,                         \
+        PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
+                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("chmod|chown|chgrp *", "-R|--r*", PHI__MODES_SYSTEM_PATHS,            \
+        PHI__MODES_DENY_PATH("rm|shred|unlink *", NULL, "/[*][*]|~/[*][*]|/home/*/[*][*]",         \
+                             "it deletes the system or the home directory"), /* by find */         \
+        PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
+                             PHI__MODES_SYSTEM_PATHS,                                              \
                              "it changes the modes or owners of the whole system"),                \
-        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate *", NULL, PHI__MODES_DISKS,               \
-                             "it overwrites a disk"),                                              \
+        PHI__MODES_DENY_PATH("chmod|setfacl|chattr *", "-R|--r*", "~|~/[*]|/home/*",               \
+                             "it changes the modes of the whole home directory"),                  \
+        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate|shred|wipefs|blkdiscard|sponge *", NULL,  \
+                             PHI__MODES_DISKS, "it overwrites a disk"),                            \
         PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,     \
                         "it changes the modes or owners of the whole system"),                     \
-        PHI__MODES_DENY("mkfs|mkfs.*|mke2fs|mkswap|wipefs *", NULL, NULL, NULL,                    \
-                        "it overwrites a disk"),                                                   \
+        PHI__MODES_DENY_PATH("mkfs|mkfs.*|mkfs_*|mke2fs|mkswap|mkdosfs|mkntfs *", NULL,            \
+                             "/dev/*|/dev/disk/**|/dev/mapper/*", "it overwrites a disk"),         \
         PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
         PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
-        PHI__MODES_DENY(PHI__MODES_SHELLS " *", NULL, "-c", "curl|wget|fetch",                     \
+        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c", PHI__MODES_DOWNLOADS,                 \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY("python|python3|perl|ruby|node|php", NULL, NULL, "curl|wget|fetch",        \
+        PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", NULL,                                           \
+                        "[!-]*|-[cemnprE]*|-?[cenp]*|--eval*|--print*", PHI__MODES_DOWNLOADS,      \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY("python|python3|perl|ruby|node|php -", NULL, NULL, "curl|wget|fetch",      \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " - *", NULL, NULL, PHI__MODES_DOWNLOADS,             \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY(PHI__MODES_SHELLS "|eval|source|. *",                                      \
-                        "*$(curl*|*$(wget*|*<(curl*|*<(wget*|*`curl*|*`wget*", NULL, NULL,         \
-                        "it runs what it downloads"),                                              \
-        PHI__MODES_TOOL(DENY, NULL, "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials",               \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", "-c|-e|-r|--eval $(*|`*|<(*", NULL,             \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_TOOL(DENY, NULL,                                                                \
+                        "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials|~/.ssh/id_*|~/.gnupg/**|"   \
+                        "~/.aws/credentials",                                                      \
                         "private keys are not for a model")
+
+/* What may be one of these: for the mode that allows all else. */
+#define PHI__MODES_DOUBTFUL                                                                        \
+    PHI__MODES_TOOL(ASK, NULL,                                                                     \
+                    PHI__MODES_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"             \
+                                               "~/.docker/config.json|~/.netrc|/proc/*/environ",   \
+                    "private keys are not for a model"),                                           \
+        PHI__MODES_ASK("gpg|gpg2 *", "--export-sec*", NULL, "private keys are not for a model"),   \
+        PHI__MODES_TOOL(ASK, NULL, PHI__MODES_DISKS, "it may overwrite a disk"),                   \
+        PHI__MODES_ASK("dd *", "of=*", PHI__MODES_DISKS, "it may overwrite a disk"),               \
+        PHI__MODES_TOOL(ASK, NULL, "/dev/tcp/**|/dev/udp/**", "it may run what it downloads"),     \
+        PHI__MODES_ASK("rm|find *", "-r|-R|--r*|-delete",                                          \
+                       "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
+                       "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
+                       "it deletes a directory of the system or of a person"),                     \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv *", NULL,                                      \
+                       "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
+                       "it breaks the system"),                                                    \
+        PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
+                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
+                        "it breaks the system"),                                                   \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
+                       "it deletes the system"),                                                   \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_READERS " *",                                                                  \
+         "-c",                                                                                     \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                                        \
+         "-|<(*|/dev/stdin",                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, NULL, "at|batch|crontab *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL,    \
+            NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
+    }
 
 /* Files that hold passwords and keys, by the manuals of the programs that keep them. */
 #define PHI__MODES_SECRET_FILES                                                                    \
@@ -222,7 +300,8 @@ static const phi_permission_rule phi__modes_edits[] = {
                              "--no-clobber|--update|--preserve|--sparse=never"),
     PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
-    PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
+    PHI__MODES_DESTRUCTIVE, PHI__MODES_DOUBTFUL,
+    PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 
 static const phi_permission_rules phi__modes[] = {
     {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_ASK},

@@ -49,4 +49,22 @@ PHI__FN bool phi__names_plain(phi_str name) {
            phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
 }
 
+PHI__FN bool phi__names_runner(phi_str name) {
+    static const char names[] =
+        "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
+        "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
+        "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
+    size_t i = name.len;
+    while (i > 0 && name.at[i - 1] != '/') i--;
+    return phi__wildcard_any(phi_str_of(names), phi__str(name.at + i, name.len - i), false);
+}
+
+PHI__FN bool phi__names_tool(phi_str name) {
+    static const char names[] =
+        "git|docker|podman|npm|pnpm|yarn|cargo|go|kubectl|helm|systemctl|service|apt|apt-get|brew|"
+        "dnf|yum|apk|pacman|pip*|uv|gem|gh|aws|gcloud|az|terraform|man|info|help|snap|nix|conda|"
+        "bundle|composer|rustup|make|alias|unalias|export|declare|local|set|unset|read|return";
+    return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+}
+
 #endif

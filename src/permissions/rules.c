@@ -5,6 +5,8 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
+enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
+
 static bool phi__rules_allows(const phi_permission_rule *rule) {
     return rule->verdict == PHI_PERMISSION_ALLOW;
 }
@@ -29,6 +31,20 @@ static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
     return name;
 }
 
+/* The word that says what a program is to do: behind options and their values, as in "git -C x
+   push". */
+static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
+    bool before = false, option;
+    size_t i;
+    for (i = 1; i < c->count; i++, before = option) {
+        phi_str text = c->words[i].text;
+        if (phi__wildcard_any(pattern, text, false)) return i;
+        option = text.len > 0 && strchr("-+", text.at[0]) != NULL;
+        if (!option && !before) break;
+    }
+    return 1;
+}
+
 /* The words of a command against the words of a rule's pattern. */
 static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
     bool allows = phi__rules_allows(rule);
@@ -40,6 +56,7 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         phi_str text;
         if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
         if (i >= c->count || (allows && !c->words[i].known)) return false;
+        if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
         if (!phi__wildcard_any(pattern, text, false) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
@@ -84,14 +101,45 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     return true;
 }
 
-static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
+/* Counts work on a line. True: it is more than any line is worth that somebody has written. */
+static bool phi__rules_tired(phi__rules_subject *subject, size_t work) {
+    subject->work += work;
+    return subject->work > PHI__RULES_WORK_MOST;
+}
+
+/* Whether it is one of these programs, or runs one. */
+static bool phi__rules_named(const phi__shell_command *c, const char *names) {
+    phi__shell_command part = *c;
+    if (phi__rules_any(names, phi__rules_name(c, true))) return true;
+    for (; c->wraps && part.count > 1; part.count--) {
+        part.words++;
+        if (phi__rules_any(names, phi__rules_name(&part, true))) return true;
+    }
+    return false;
+}
+
+/* Whether a command is one of these, or a command in its substitutions. */
+static bool phi__rules_prints(const phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *c = &subject->shell->commands[index];
     size_t i;
-    if (!c->reads) return false;
-    for (i = c->pipe_from; i < subject->shell->count; i++)
-        if (i != subject->index && subject->shell->commands[i].pipe_from == c->pipe_from &&
-            phi__rules_any(rule->piped, phi__rules_name(&subject->shell->commands[i], true)))
+    if (phi__rules_named(c, names)) return true;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_named(&subject->shell->commands[i], names)) return true;
+    return false;
+}
+
+/* What such a program prints comes by a pipe, a substitution or a here-document. */
+static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command, *all = subject->shell->commands;
+    size_t i;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_named(&all[i], rule->piped)) return true;
+    for (i = 0; c->reads && i < subject->shell->count; i++) {
+        if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
             return true;
+        if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
+        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, 1)) return true;
+    }
     return false;
 }
 
@@ -302,18 +350,46 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether a rule matches the words of a command from a later one on, which a program may run that
+   is not known to. */
+static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    phi_str rest = phi_str_of(rule->command), name;
+    phi__shell_command part;
+    bool matches = false;
+    size_t i, from;
+    if (c == NULL || subject->file || subject->line || c->quiet || c->count == 0 ||
+        !phi__wildcard_word(&rest, &name) || phi__str_is(name, "*"))
+        return false;
+    from = c->sort != PHI__SHELL_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
+    for (i = from; i < c->count && !matches; i++) {
+        part = *c;
+        part.words += i;
+        part.count -= i;
+        part.assigned_count = part.also_count = 0;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (phi__rules_tired(subject, part.count)) return true;
+        subject->command = &part;
+        matches = phi__rules_match(subject, rule);
+        subject->command = c;
+    }
+    return matches;
+}
+
 /* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
-   is asked about. */
+   is asked about, and so is a command that may be run. */
 static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     bool matches;
     *verdict = rule->verdict;
     subject->may = rule->verdict == PHI_PERMISSION_ASK;
     if (phi__rules_match(subject, rule)) return true;
-    if (rule->verdict != PHI_PERMISSION_DENY || rule->path == NULL) return false;
+    if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
-    matches = phi__rules_match(subject, rule);
+    matches = (rule->verdict == PHI_PERMISSION_DENY && rule->path != NULL &&
+               phi__rules_match(subject, rule)) ||
+              (rule->command != NULL && phi__rules_later(subject, rule));
     subject->may = false;
     return matches;
 }

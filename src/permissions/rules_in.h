@@ -24,6 +24,7 @@ typedef struct phi__rules_subject {
     bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
     bool overlong; /* a rule matches because its path is one that no file has */
     size_t tries;  /* parts of words that were compared with paths */
+    size_t work;   /* words and commands that were looked at */
     phi_memory *memory;
 } phi__rules_subject;
 

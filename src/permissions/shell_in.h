@@ -52,6 +52,12 @@ typedef struct phi__shell_redirect {
     phi__shell_word target; /* a file */
 } phi__shell_redirect;
 
+typedef enum phi__shell_sort {
+    PHI__SHELL_RUNS = 0, /* it is run */
+    PHI__SHELL_AGAIN,    /* one that is run, with its braces expanded */
+    PHI__SHELL_SUSPECT   /* a text that something may run: see suspects.c */
+} phi__shell_sort;
+
 typedef struct phi__shell_command {
     phi__shell_word *words; /* without assignments and redirections */
     size_t count;
@@ -68,6 +74,10 @@ typedef struct phi__shell_command {
     bool posix;             /* read by sh, which may be another shell than bash */
     phi__shell_word *also;  /* patterns of files that it reads besides */
     size_t also_count;
+    size_t inner_from, inner_to; /* indices of commands in substitutions in its words */
+    const phi__shell_word *body; /* the here-document with the substitution that it is in */
+    phi__shell_sort sort;
+    bool quiet; /* it runs neither its words nor its input, or they are in the list */
     const phi__shell_dirs *dirs; /* NULL: the workspace */
 } phi__shell_command;
 
@@ -111,6 +121,8 @@ struct phi__shell_parser {
     const phi__shell_dirs *dirs, *there, *stay;
     unsigned moves; /* how many there were */
     bool negated;   /* the pipe that was read last begins with ! */
+    phi__shell_sort sort;
+    const phi__shell_word *body; /* the here-document that is read; NULL: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
     size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
     /* A list up to `close` (0: the end), which is taken. */
@@ -162,12 +174,20 @@ PHI__FN const phi__shell_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
 /* The one directory `to` from each of `from`. NULL: no memory. */
 PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
                                             const phi__shell_dirs *from, const phi__shell_word *to);
+/* Adds what else may be run: a command with braces as it is after their expansion, texts in its
+   words and its input. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index);
+PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
 /* Adds a pattern of files of a program whose star matches slashes and dots as well. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 /* Whether a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
+/* Whether it runs what it reads, or its words. */
+PHI__FN bool phi__names_runner(phi_str name);
+/* Whether its first word names an action of its own: "docker rm". */
+PHI__FN bool phi__names_tool(phi_str name);
 /* Whether it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
 /* Whether a search for this pattern shows most lines, or looks for keys. */

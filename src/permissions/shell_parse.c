@@ -27,6 +27,9 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->level = p->level;
     command->posix = p->posix;
     command->dirs = p->dirs;
+    command->inner_to = p->out->count;
+    command->body = p->body;
+    command->sort = p->sort;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
     phi__dirs_after(p, command);
@@ -37,6 +40,7 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
 static void phi__shell_parse_redirects(phi__shell_parser *p) {
     phi__shell_command command;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
@@ -142,6 +146,7 @@ static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *
 static void phi__shell_parse_simple(phi__shell_parser *p) {
     phi__shell_command command;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end) break;
@@ -238,6 +243,7 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     phi__shell_command command;
     phi__shell_word word;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     phi__shell_word_blanks(p);
     if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
@@ -374,6 +380,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
     }
     if (n < 2) return;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     memset(&word, 0, sizeof word);
     word.text = PHI__LIT(":(){:|:&};:");
     word.known = true;
@@ -460,6 +467,8 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
         p.pipe_from = around->pipe_from;
         p.posix = around->posix;
         p.dirs = around->dirs;
+        p.body = around->body;
+        p.sort = around->sort;
     }
     p.list = phi__shell_parse_list;
     if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))

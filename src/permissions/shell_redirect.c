@@ -44,6 +44,7 @@ static bool phi__shell_redirect_close_end(const phi__shell_here *here, phi_str l
 
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
+    const phi__shell_word *body;
     while (p->at < p->end) {
         const char *begin = p->at;
         const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
@@ -68,7 +69,10 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
         memchr(from, '`', (size_t)(to - from)) == NULL)
         return;
     here->body->known = false;
+    body = p->body;
+    p->body = here->body;
     phi__shell_word_body(p, here->body->text);
+    p->body = body;
 }
 
 /* At a line's end. */

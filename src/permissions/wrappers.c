@@ -474,11 +474,14 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     status = phi__shell_parse_line(arena, line, NULL, out);
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         status = phi__reads_also(arena, &out->commands[w.index]);
+        if (status == PHI_OK && out->commands[w.index].sort == PHI__SHELL_RUNS)
+            status = phi__suspects_braces(arena, out, w.index);
         w.command = out->commands[w.index];
         if (status == PHI_OK) status = phi__wrappers_open(&w);
         if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
             out->commands[w.index].wraps = false;
     }
+    if (status == PHI_OK) status = phi__suspects_find(arena, out);
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
 }
