@@ -10,14 +10,8 @@ typedef struct phi__always {
     phi_permission_scope scope;
     phi_permission_rule *rules;
     size_t count;
-    bool asked; /* a rule asks about a part: this very call, or none */
+    bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
 } phi__always;
-
-static bool phi__always_any(phi_str text, const char *const *names) {
-    for (; *names != NULL; names++)
-        if (phi__str_is(text, *names)) return true;
-    return false;
-}
 
 static phi_status phi__always_refuse(const phi__always *a, const phi__rules_subject *subject,
                                      const char *why) {
@@ -76,12 +70,6 @@ static const phi__always_known phi__always_commands[] = {
     {"touch", "-[acm]"},
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
-/* Programs that run what they read. */
-static const char *const phi__always_reads[] = {
-    "sh",         "bash",    "dash",  "zsh",       "ksh",  "ash",  "fish", "pwsh",
-    "powershell", "python",  "pypy",  "perl",      "ruby", "node", "php",  "lua",
-    "tclsh",      "Rscript", "julia", "osascript", "ssh",  "deno", "bun",  "xargs",
-    "parallel",   "at",      "batch", "crontab",   NULL};
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
     size_t i = name.len;
@@ -164,6 +152,7 @@ static phi_status phi__always_command(phi__always *a, phi__rules_subject *subjec
     phi_permission_rule rule;
     phi__buf tool;
     size_t i;
+    bool moved;
     memset(&rule, 0, sizeof rule);
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
@@ -171,8 +160,14 @@ static phi_status phi__always_command(phi__always *a, phi__rules_subject *subjec
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
-    if (c->reads && phi__always_any(phi__always_program(c->words[0].text), phi__always_reads))
-        return phi__always_refuse(a, subject, "it runs what it reads");
+    moved = phi__rules_moved(subject, false);
+    if (moved || (c->reads && !phi__names_plain(c->words[0].text))) {
+        a->asked = true; /* the words alone say too little */
+        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+        return phi__always_refuse(a, subject,
+                                  moved ? "it may run what is in another directory"
+                                        : "it may run what it reads");
+    }
     rule.verdict = PHI_PERMISSION_ALLOW;
     phi__buf_init(&tool, a->arena->memory);
     phi__wildcard_quote(&tool, subject->tool);

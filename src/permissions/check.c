@@ -83,6 +83,9 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
         part.verdict = PHI_PERMISSION_ASK;
         part.rule = NULL;
     }
+    if (subject->command != NULL && subject->command->sort == PHI__SHELL_SUSPECT &&
+        part.verdict == PHI_PERMISSION_DENY)
+        part.verdict = PHI_PERMISSION_ASK;
     if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
         part.verdict = PHI_PERMISSION_ALLOW;
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
@@ -114,6 +117,7 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
         subject->index = i;
         if (c->count + c->assigned_count > 0)
             status = phi__check_part_now(checking, (c->wraps && c->assigned_count == 0) ||
+                                                       c->sort != PHI__SHELL_RUNS ||
                                                        phi__check_only_variables(c));
         if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
     }

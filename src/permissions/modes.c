@@ -22,6 +22,11 @@
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
             "it only reads", options, NULL                                                         \
     }
+#define PHI__MODES_BOTH(command, without, options)                                                 \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
+            "it only reads", options, NULL                                                         \
+    }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
@@ -64,10 +69,26 @@
 
 /* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
 #define PHI__MODES_SYSTEM_PATHS                                                                    \
-    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|/var|"    \
-    "/Users|/System|/Library|/Applications|/usr/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]"
+    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"  \
+    "/var|/mnt|/media|/run|/proc|/snap|/nix|/Users|/System|/Library|/Applications|/usr/*|/bin/*|"  \
+    "/boot/*|/dev/*|/lib/*|/lib32/*|/lib64/*|/sbin/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]|"      \
+    "/opt/[*]|/root/[*]|/srv/[*]|/mnt/[*]|/media/[*]|/proc/[*]|/sys/[*]"
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
-#define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
+#define PHI__MODES_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
+#define PHI__MODES_DISKS                                                                           \
+    "/dev/sd*|/dev/hd*|/dev/vd*|/dev/xvd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**|/dev/dm-*|"         \
+    "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
+    "/dev/block/**"
+
+/* Programs that run a program which they read; and those that read from the network. */
+#define PHI__MODES_READERS                                                                         \
+    "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
+#define PHI__MODES_LANGUAGES                                                                       \
+    "python*|pypy*|perl*|ruby*|node|deno|bun|php*|lua*|tclsh*|julia|osascript|Rscript"
+#define PHI__MODES_DOWNLOADS                                                                       \
+    "curl|wget|wget2|fetch|aria2c|axel|lynx|w3m|http|https|xh|curlie|GET|lwp-request|nc|ncat|"     \
+    "netcat|socat|telnet|openssl|ftp|ssh"
+#define PHI__MODES_SUBSTITUTED "*$(*|*<(*|*`*"
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
@@ -103,7 +124,11 @@
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
         PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
-        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
+        PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
+                        "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
+                        "--raw-output|--join-output|--ascii-output|--sort-keys|--exit-status|"     \
+                        "--arg|--argjson|--args|--jsonargs|--slurpfile|--rawfile|--indent|--tab|"  \
+                        "--color-output|--monochrome-output|--stream|--seq|--unbuffered"),         \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
@@ -120,7 +145,6 @@
         PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
-        PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
         PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
                                                                  "--untracked|--heading|--break"), \
@@ -133,41 +157,115 @@
         PHI__MODES_DENY_PATH("rm *", "-r|-R|--r*",                                                 \
                              PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("find *", "-delete", PHI__MODES_SYSTEM_PATHS,                         \
+        PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
+                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("chmod|chown|chgrp *", "-R|--r*", PHI__MODES_SYSTEM_PATHS,            \
+        PHI__MODES_DENY_PATH("rm|shred|unlink *", NULL, "/[*][*]|~/[*][*]|/home/*/[*][*]",         \
+                             "it deletes the system or the home directory"), /* by find */         \
+        PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
+                             PHI__MODES_SYSTEM_PATHS,                                              \
                              "it changes the modes or owners of the whole system"),                \
-        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate *", NULL, PHI__MODES_DISKS,               \
-                             "it overwrites a disk"),                                              \
+        PHI__MODES_DENY_PATH("chmod|setfacl|chattr *", "-R|--r*", "~|~/[*]|/home/*",               \
+                             "it changes the modes of the whole home directory"),                  \
+        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate|shred|wipefs|blkdiscard|sponge *", NULL,  \
+                             PHI__MODES_DISKS, "it overwrites a disk"),                            \
         PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,     \
                         "it changes the modes or owners of the whole system"),                     \
-        PHI__MODES_DENY("mkfs|mkfs.*|mke2fs|mkswap|wipefs *", NULL, NULL, NULL,                    \
-                        "it overwrites a disk"),                                                   \
+        PHI__MODES_DENY_PATH("mkfs|mkfs.*|mkfs_*|mke2fs|mkswap|mkdosfs|mkntfs *", NULL,            \
+                             "/dev/*|/dev/disk/**|/dev/mapper/*", "it overwrites a disk"),         \
         PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
         PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
-        PHI__MODES_DENY(PHI__MODES_SHELLS " *", NULL, "-c", "curl|wget|fetch",                     \
+        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c", PHI__MODES_DOWNLOADS,                 \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY("python|python3|perl|ruby|node|php", NULL, NULL, "curl|wget|fetch",        \
+        PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", NULL,                                           \
+                        "[!-]*|-[cemnprE]*|-?[cenp]*|--eval*|--print*", PHI__MODES_DOWNLOADS,      \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY("python|python3|perl|ruby|node|php -", NULL, NULL, "curl|wget|fetch",      \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " - *", NULL, NULL, PHI__MODES_DOWNLOADS,             \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY(PHI__MODES_SHELLS "|eval|source|. *",                                      \
-                        "*$(curl*|*$(wget*|*<(curl*|*<(wget*|*`curl*|*`wget*", NULL, NULL,         \
-                        "it runs what it downloads"),                                              \
-        PHI__MODES_TOOL(DENY, NULL, "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials",               \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", "-c|-e|-r|--eval $(*|`*|<(*", NULL,             \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_TOOL(DENY, NULL,                                                                \
+                        "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials|~/.ssh/id_*|~/.gnupg/**|"   \
+                        "~/.aws/credentials",                                                      \
                         "private keys are not for a model")
 
-#define PHI__MODES_SECRETS                                                                         \
+/* What may be one of these: for the mode that allows all else. */
+#define PHI__MODES_DOUBTFUL                                                                        \
     PHI__MODES_TOOL(ASK, NULL,                                                                     \
-                    "**/.env|**/.env.*|**/*.pem|**/*.key|**/.ssh/**|**/.netrc|**/.npmrc|"          \
-                    "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
-                    "it may hold secrets"),                                                        \
+                    PHI__MODES_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"             \
+                                               "~/.docker/config.json|~/.netrc|/proc/*/environ",   \
+                    "private keys are not for a model"),                                           \
+        PHI__MODES_ASK("gpg|gpg2 *", "--export-sec*", NULL, "private keys are not for a model"),   \
+        PHI__MODES_TOOL(ASK, NULL, PHI__MODES_DISKS, "it may overwrite a disk"),                   \
+        PHI__MODES_ASK("dd *", "of=*", PHI__MODES_DISKS, "it may overwrite a disk"),               \
+        PHI__MODES_TOOL(ASK, NULL, "/dev/tcp/**|/dev/udp/**", "it may run what it downloads"),     \
+        PHI__MODES_ASK("rm|find *", "-r|-R|--r*|-delete",                                          \
+                       "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
+                       "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
+                       "it deletes a directory of the system or of a person"),                     \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv *", NULL,                                      \
+                       "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
+                       "it breaks the system"),                                                    \
+        PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
+                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
+                        "it breaks the system"),                                                   \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
+                       "it deletes the system"),                                                   \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_READERS " *",                                                                  \
+         "-c",                                                                                     \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                                        \
+         "-|<(*|/dev/stdin",                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, NULL, "at|batch|crontab *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL,    \
+            NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
+    }
+
+/* Files that hold passwords and keys, by the manuals of the programs that keep them. */
+#define PHI__MODES_SECRET_FILES                                                                    \
+    "**/*.env|**/.env.*|**/.env[-_~]*|**/.envrc|**/*.pem|**/*.key|**/*.p12|**/*.pfx|**/*.jks|"     \
+    "**/*.keystore|**/*.kdbx|**/*.ppk|**/*.tfstate|**/*.tfstate.backup|**/*.tfvars|**/id_rsa|"     \
+    "**/id_ed25519|**/*[_-]rsa|**/*[_-]ed25519|**/id_ecdsa|**/id_dsa|**/[._]netrc|**/.npmrc|"      \
+    "**/.yarnrc*|**/.pypirc|**/.pgpass|**/.my.cnf|**/.htpasswd|**/.git-credentials|"               \
+    "**/.vault-token|**/.*_history|**/.dockercfg|**/.docker/config.json|**/.s3cfg|**/.boto|"       \
+    "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
+    "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
+    "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
+    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
+    "**/.git/config*|**/.git/logs/**|/proc/*/environ|" PHI__MODES_KEY_DIRECTORIES
+
+#define PHI__MODES_SECRETS                                                                         \
+    PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
+        PHI__MODES_ASK("git *", "*%G*", NULL, "git runs gpg"),                                     \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \
@@ -202,7 +300,8 @@ static const phi_permission_rule phi__modes_edits[] = {
                              "--no-clobber|--update|--preserve|--sparse=never"),
     PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
-    PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
+    PHI__MODES_DESTRUCTIVE, PHI__MODES_DOUBTFUL,
+    PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 
 static const phi_permission_rules phi__modes[] = {
     {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_ASK},

@@ -51,7 +51,7 @@ typedef struct phi_permission_rule {
     /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
     const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
-    const char *piped;   /* names of programs: the output of one goes to this command */
+    const char *piped;   /* names of programs: what one prints goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
        "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
        command, every word with a / or .. must match for a rule that allows, one word for others. */
@@ -82,7 +82,8 @@ typedef enum phi_permission_mode {
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
-    PHI_PERMISSION_MODE_ALL           /* all but destructive commands and private keys */
+    /* All but destructive commands and private keys; what may be one is asked about. */
+    PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
 
 /* The rules of a mode: static. */

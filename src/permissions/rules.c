@@ -5,11 +5,7 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
-enum {
-    PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
-    PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__RULES_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
-};
+enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
     return rule->verdict == PHI_PERMISSION_ALLOW;
@@ -19,196 +15,11 @@ static bool phi__rules_any(const char *pattern, phi_str text) {
     return phi__wildcard_any(phi_str_of(pattern), text, false);
 }
 
-static bool phi__rules_holds(phi_str text, const char *chars) {
-    size_t i;
-    for (i = 0; i < text.len; i++)
-        if (text.at[i] != '\0' && strchr(chars, text.at[i]) != NULL) return true;
-    return false;
-}
-
-/* ---- paths ---- */
-
-/* Adds the parts of a path, without "." and "..", each with a slash before it. */
-static void phi__rules_parts(phi__buf *out, phi_str path, size_t root) {
-    size_t i = 0;
-    while (i < path.len) {
-        size_t from = i;
-        phi_str part;
-        while (i < path.len && path.at[i] != '/') i++;
-        part = phi__str(path.at + from, i - from);
-        i++;
-        if (part.len == 0 || phi__str_is(part, ".")) continue;
-        if (phi__str_is(part, "..")) {
-            if (root > 0 && out->len == root && !out->failed)
-                out->at[0] = '^'; /* above it, for good */
-            while (out->len > root && out->at[--out->len] != '/') continue;
-            continue;
-        }
-        phi__buf_char(out, '/');
-        phi__buf_add_str(out, part);
-    }
-}
-
 static phi_str phi__rules_after(phi_str text, size_t n) {
     return phi__str(text.at + n, text.len - n);
 }
 
-/* Bytes of a leading ~ or $HOME that stands for the home directory; 0: none. */
-static size_t phi__rules_home(phi_str path) {
-    static const char *const names[] = {"~", "$HOME", "${HOME}"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
-        size_t n = strlen(names[i]);
-        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
-    }
-    return 0;
-}
-
-/* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
-static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
-    size_t home = phi__rules_home(path);
-    if (home > 0) {
-        path = phi__rules_after(path, home);
-        if (subject->home != NULL)
-            phi__rules_parts(out, phi_str_of(subject->home), 0);
-        else
-            phi__buf_char(out, '~');
-        phi__rules_parts(out, path, subject->home != NULL ? 0 : 1);
-    } else if (path.len > 0 && path.at[0] == '/') {
-        phi__rules_parts(out, path, 0);
-    } else if (path.len > 0 && path.at[0] == '~') { /* of another person, or ~+ */
-        phi__buf_char(out, '^');
-        phi__rules_parts(out, path, 1);
-    } else if (subject->workspace != NULL) {
-        phi__rules_parts(out, phi_str_of(subject->workspace), 0);
-        phi__rules_parts(out, path, 0);
-    } else {
-        phi__buf_char(out, '.');
-        phi__rules_parts(out, path, 1);
-    }
-    if (out->len == 0) phi__buf_char(out, '/');
-}
-
-static void phi__rules_lower(phi__buf *text) {
-    size_t i;
-    for (i = 0; i < text->len; i++)
-        if (text->at[i] >= 'A' && text->at[i] <= 'Z') text->at[i] = (char)(text->at[i] + 32);
-}
-
-/* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
-static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
-                                bool fold, bool glob) {
-    phi__buf whole;
-    bool matches;
-    phi__buf_init(&whole, subject->memory);
-    if (phi__str_starts(pattern, "**"))
-        phi__buf_add_str(&whole, pattern);
-    else
-        phi__rules_resolve(subject, pattern, &whole);
-    if (fold) phi__rules_lower(&whole);
-    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true) ||
-              (glob && phi__wildcard_meets(phi__buf_str(&whole), resolved));
-    if (whole.failed) subject->lost = true;
-    phi__buf_free(&whole);
-    return matches;
-}
-
-/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
-   that ask or deny match capitals and small letters alike, and a pattern of the shell where one of
-   its files may be the rule's. */
-static bool phi__rules_path_of_word(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                    phi_str path, bool known) {
-    phi_str pattern = phi_str_of(rule->path), one;
-    bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
-    bool fold = !negative && !phi__rules_allows(rule);
-    bool glob = fold && subject->may && !known && phi__rules_holds(path, "*?[");
-    phi__buf resolved;
-    if (path.len > PHI__RULES_PATH_MOST) { /* a shell finds no such file; a tool may shorten it */
-        subject->overlong = subject->command == NULL && !phi__rules_allows(rule);
-        return subject->overlong;
-    }
-    if (negative) pattern = phi__rules_after(pattern, 1);
-    phi__buf_init(&resolved, subject->memory);
-    phi__rules_resolve(subject, path, &resolved);
-    if (fold) phi__rules_lower(&resolved);
-    while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold, glob);
-    if (resolved.failed) subject->lost = true;
-    phi__buf_free(&resolved);
-    return found != negative;
-}
-
-static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            phi_str path) {
-    return phi__rules_path_of_word(subject, rule, path, true);
-}
-
-/* The part of a word that may be a path: of an option, its value. */
-static phi_str phi__rules_value(phi_str word) {
-    const char *at;
-    if (word.len == 0) return word;
-    at = (const char *)memchr(word.at, '=', word.len);
-    if (at != NULL) return phi__rules_after(word, (size_t)(at + 1 - word.at));
-    if (word.at[0] != '-') return word;
-    at = (const char *)memchr(word.at, '/', word.len);
-    return at != NULL ? phi__rules_after(word, (size_t)(at - word.at)) : phi__str("", 0);
-}
-
-/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
-   which rules name: .*, .?, .e* */
-static bool phi__rules_hidden(phi_str text) {
-    bool hidden = false;
-    size_t i;
-    for (i = 0; i < text.len; i++) {
-        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
-        if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
-    }
-    return false;
-}
-
-/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
-static bool phi__rules_glued(phi_str text) {
-    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
-    return phi__rules_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
-}
-
-/* For a rule that allows: whether this word is no path, or one of the rule's. */
-static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                   const phi__shell_word *word) {
-    phi_str value = phi__rules_value(word->text);
-    if (word->pipe) return true;
-    if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
-    if (!word->known && phi__rules_hidden(word->text)) return false;
-    if (phi__rules_glued(word->text)) return false;
-    if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
-        return true;
-    return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
-}
-
-/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
-   "--option=file", "-tfile". */
-static bool phi__rules_part_begins(phi_str word, size_t i, bool letters) {
-    return strchr("@:=,", word.at[i - 1]) != NULL ||
-           (letters && i >= 2 && i <= PHI__RULES_LETTERS_MOST);
-}
-
-/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
-   parts than anybody writes is for a rule that asks. */
-static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                 const phi__shell_word *word) {
-    phi_str text = word->text;
-    bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
-    size_t i;
-    if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
-    for (i = 1; i < text.len; i++) {
-        if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
-        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
-        if (subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
-        if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
-            return true;
-    }
-    return false;
-}
+/* ---- words ---- */
 
 static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
     phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
@@ -220,35 +31,19 @@ static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
     return name;
 }
 
-/* git runs programs that the configuration of its directory names, and files that look like a
-   repository may be in any directory. */
-static bool phi__rules_moved_git(const phi__rules_subject *subject) {
+/* The word that says what a program is to do: behind options and their values, as in "git -C x
+   push". */
+static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
+    bool before = false, option;
     size_t i;
-    if (!phi__str_is(phi__rules_name(subject->command, true), "git")) return false;
-    for (i = 0; i < subject->shell->count; i++) {
-        phi_str name = phi__rules_name(&subject->shell->commands[i], true);
-        if (phi__str_is(name, "cd") || phi__str_is(name, "pushd")) return true;
+    for (i = 1; i < c->count; i++, before = option) {
+        phi_str text = c->words[i].text;
+        if (phi__wildcard_any(pattern, text, false)) return i;
+        option = text.len > 0 && strchr("-+", text.at[0]) != NULL;
+        if (!option && !before) break;
     }
-    return false;
+    return 1;
 }
-
-static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
-    size_t i;
-    if (phi__rules_allows(rule)) {
-        if (subject->shell->moved || phi__rules_moved_git(subject)) return false;
-        for (i = 1; i < c->count; i++)
-            if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
-        return true;
-    }
-    for (i = 0; i < c->assigned_count; i++)
-        if (phi__rules_word_path(subject, rule, &c->assigned[i])) return true;
-    for (i = 1; i < c->count; i++)
-        if (phi__rules_word_path(subject, rule, &c->words[i])) return true;
-    return false;
-}
-
-/* ---- words ---- */
 
 /* The words of a command against the words of a rule's pattern. */
 static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
@@ -261,13 +56,15 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         phi_str text;
         if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
         if (i >= c->count || (allows && !c->words[i].known)) return false;
+        if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
         if (!phi__wildcard_any(pattern, text, false) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
     }
-    return i == c->count;
+    /* a program that reads its orders does more than its words say */
+    return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
 /* Alternatives of which one is a word of the command; a letter's option is also one of several. */
@@ -304,14 +101,45 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     return true;
 }
 
-static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
+/* Counts work on a line. True: it is more than any line is worth that somebody has written. */
+static bool phi__rules_tired(phi__rules_subject *subject, size_t work) {
+    subject->work += work;
+    return subject->work > PHI__RULES_WORK_MOST;
+}
+
+/* Whether it is one of these programs, or runs one. */
+static bool phi__rules_named(const phi__shell_command *c, const char *names) {
+    phi__shell_command part = *c;
+    if (phi__rules_any(names, phi__rules_name(c, true))) return true;
+    for (; c->wraps && part.count > 1; part.count--) {
+        part.words++;
+        if (phi__rules_any(names, phi__rules_name(&part, true))) return true;
+    }
+    return false;
+}
+
+/* Whether a command is one of these, or a command in its substitutions. */
+static bool phi__rules_prints(const phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *c = &subject->shell->commands[index];
     size_t i;
-    if (!c->reads) return false;
-    for (i = c->pipe_from; i < subject->shell->count; i++)
-        if (i != subject->index && subject->shell->commands[i].pipe_from == c->pipe_from &&
-            phi__rules_any(rule->piped, phi__rules_name(&subject->shell->commands[i], true)))
+    if (phi__rules_named(c, names)) return true;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_named(&subject->shell->commands[i], names)) return true;
+    return false;
+}
+
+/* What such a program prints comes by a pipe, a substitution or a here-document. */
+static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command, *all = subject->shell->commands;
+    size_t i;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_named(&all[i], rule->piped)) return true;
+    for (i = 0; c->reads && i < subject->shell->count; i++) {
+        if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
             return true;
+        if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
+        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, 1)) return true;
+    }
     return false;
 }
 
@@ -390,23 +218,33 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
         if (!phi_json_is_string(member)) continue;
         *found = true;
-        if (phi__rules_path(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
+        if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
     }
     return *found && matches;
 }
 
-/* The pattern of the files that a search looks at, in its directory. */
-static bool phi__rules_included(phi__rules_subject *subject, const phi_permission_rule *rule) {
+/* The files that a search looks at: those of its pattern, or all in its directory. */
+static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi_json *include = phi_json_get(subject->root, "include");
+    const phi_json *pattern = phi_json_get(subject->root, "pattern");
+    bool all = phi__str_is(subject->tool, "search") && !phi_json_is_string(include);
     phi_str path = phi__rules_path_of(subject->root);
+    phi__shell_word word, dir;
     phi__buf text;
     bool matches;
-    if (!phi_json_is_string(include) || phi__rules_allows(rule)) return false;
+    if (phi__rules_allows(rule) || (!all && !phi_json_is_string(include))) return false;
+    memset(&word, 0, sizeof word);
+    memset(&dir, 0, sizeof dir);
+    dir.text = path.len > 0 ? path : PHI__LIT(".");
+    dir.known = true;
     phi__buf_init(&text, subject->memory);
-    phi__buf_add_str(&text, path.len > 0 ? path : PHI__LIT("."));
-    phi__buf_char(&text, '/');
-    phi__buf_add_str(&text, phi_json_str(include, ""));
-    matches = phi__rules_path_of_word(subject, rule, phi__buf_str(&text), false);
+    phi__buf_add_str(&text, dir.text);
+    phi__buf_text(&text, all ? "/**" : "/**/");
+    phi__reads_put(&text, phi_json_str(include, ""));
+    word.text = phi__buf_str(&text);
+    word.shown = all;
+    word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
+    matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
@@ -422,7 +260,7 @@ static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permissi
     if (path.at == NULL &&
         (phi__str_is(subject->tool, "list_files") || phi__str_is(subject->tool, "search")))
         path = PHI__LIT(".");
-    return path.at != NULL && phi__rules_path(subject, rule, path);
+    return path.at != NULL && phi__paths_text(subject, rule, path);
 }
 
 static bool phi__rules_argument(const phi__rules_subject *subject,
@@ -454,17 +292,27 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
     if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
-    return phi__rules_path_of_word(subject, rule, subject->path.text, subject->path.known);
+    return phi__paths_word(subject, rule, &subject->path);
+}
+
+PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path) {
+    const phi__shell_command *c = subject->command;
+    if (c->count == 0 || (c->dirs == NULL && !subject->shell->lost && !subject->shell->moved))
+        return false;
+    return path ? !phi__names_plain(c->words[0].text) : !phi__names_prints(c->words[0].text);
 }
 
 static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *c = subject->command;
+    if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
+        phi__rules_moved(subject, rule->path != NULL))
+        return false;
     if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
     if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
-    if (rule->path != NULL && !phi__rules_command_path(subject, rule)) return false;
+    if (rule->path != NULL && !phi__paths_command(subject, rule)) return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
@@ -488,7 +336,7 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
         rule->piped != NULL || rule->options != NULL)
         return false;
     if (rule->path != NULL && !phi__rules_tool_path(subject, rule) &&
-        !phi__rules_included(subject, rule))
+        !phi__rules_searched(subject, rule))
         return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
@@ -502,18 +350,46 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether a rule matches the words of a command from a later one on, which a program may run that
+   is not known to. */
+static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    phi_str rest = phi_str_of(rule->command), name;
+    phi__shell_command part;
+    bool matches = false;
+    size_t i, from;
+    if (c == NULL || subject->file || subject->line || c->quiet || c->count == 0 ||
+        !phi__wildcard_word(&rest, &name) || phi__str_is(name, "*"))
+        return false;
+    from = c->sort != PHI__SHELL_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
+    for (i = from; i < c->count && !matches; i++) {
+        part = *c;
+        part.words += i;
+        part.count -= i;
+        part.assigned_count = part.also_count = 0;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (phi__rules_tired(subject, part.count)) return true;
+        subject->command = &part;
+        matches = phi__rules_match(subject, rule);
+        subject->command = c;
+    }
+    return matches;
+}
+
 /* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
-   is asked about. */
+   is asked about, and so is a command that may be run. */
 static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     bool matches;
     *verdict = rule->verdict;
     subject->may = rule->verdict == PHI_PERMISSION_ASK;
     if (phi__rules_match(subject, rule)) return true;
-    if (rule->verdict != PHI_PERMISSION_DENY || rule->path == NULL) return false;
+    if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
-    matches = phi__rules_match(subject, rule);
+    matches = (rule->verdict == PHI_PERMISSION_DENY && rule->path != NULL &&
+               phi__rules_match(subject, rule)) ||
+              (rule->command != NULL && phi__rules_later(subject, rule));
     subject->may = false;
     return matches;
 }

@@ -24,6 +24,7 @@ typedef struct phi__rules_subject {
     bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
     bool overlong; /* a rule matches because its path is one that no file has */
     size_t tries;  /* parts of words that were compared with paths */
+    size_t work;   /* words and commands that were looked at */
     phi_memory *memory;
 } phi__rules_subject;
 
@@ -35,8 +36,20 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
    may hold such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject);
+/* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
+   its files. */
+PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
+   that ask or deny match capitals and small letters alike, and, if subject->may, a pattern of the
+   shell where one of its files may be the rule's. */
+PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_rule *rule,
+                             const phi__shell_word *word);
+PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
+                             phi_str path);
+/* The same of subject->command: for a rule that allows, all of its words. */
+PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule);
 /* Whether all options of a command are among those of the rule's text. */
 PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
 /* Whether programs take the word for this long option: --fo and --fo=x for --force. */

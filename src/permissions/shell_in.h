@@ -28,7 +28,8 @@ enum {
     PHI__SHELL_BYTES_MOST = 65536,   /* of a line */
     PHI__SHELL_COMMANDS_MOST = 1000, /* of a line */
     PHI__SHELL_WORDS_MOST = 4000,    /* of a line, and of the lines in it */
-    PHI__SHELL_HERE_MOST = 16        /* here-documents that one line begins */
+    PHI__SHELL_HERE_MOST = 16,       /* here-documents that one line begins */
+    PHI__SHELL_DIRS_MOST = 4         /* directories that a command may run in */
 };
 
 typedef struct phi__shell_word {
@@ -36,12 +37,26 @@ typedef struct phi__shell_word {
     bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
+    bool below;  /* a pattern of the files below a named directory: see reads.c */
+    bool shown;  /* of a pattern: hidden files are left out */
 } phi__shell_word;
+
+/* Directories that a command may run in: relative ones are in the workspace. */
+typedef struct phi__shell_dirs {
+    phi__shell_word at[PHI__SHELL_DIRS_MOST];
+    size_t count;
+} phi__shell_dirs;
 
 typedef struct phi__shell_redirect {
     bool writes;
     phi__shell_word target; /* a file */
 } phi__shell_redirect;
+
+typedef enum phi__shell_sort {
+    PHI__SHELL_RUNS = 0, /* it is run */
+    PHI__SHELL_AGAIN,    /* one that is run, with its braces expanded */
+    PHI__SHELL_SUSPECT   /* a text that something may run: see suspects.c */
+} phi__shell_sort;
 
 typedef struct phi__shell_command {
     phi__shell_word *words; /* without assignments and redirections */
@@ -57,6 +72,13 @@ typedef struct phi__shell_command {
     size_t pipe_from;       /* index of the first command of its pipe */
     unsigned level;         /* of programs that run others */
     bool posix;             /* read by sh, which may be another shell than bash */
+    phi__shell_word *also;  /* patterns of files that it reads besides */
+    size_t also_count;
+    size_t inner_from, inner_to; /* indices of commands in substitutions in its words */
+    const phi__shell_word *body; /* the here-document with the substitution that it is in */
+    phi__shell_sort sort;
+    bool quiet; /* it runs neither its words nor its input, or they are in the list */
+    const phi__shell_dirs *dirs; /* NULL: the workspace */
 } phi__shell_command;
 
 typedef struct phi__shell {
@@ -66,6 +88,9 @@ typedef struct phi__shell {
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
     bool moved;          /* find runs commands in directories that are not known */
+    const phi__shell_dirs *visited; /* by cd, anywhere in the line; NULL: none */
+    bool lost;                      /* a cd in a loop, a function or an eval: each command may run
+                                       in each of these, and elsewhere */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -91,12 +116,25 @@ struct phi__shell_parser {
     bool arrays; /* the word that is read may assign an array */
     size_t pipe_from;
     phi_str function; /* that is being defined; empty: none */
+    unsigned repeats; /* loops and functions around */
+    /* where commands run; the same if the cd that was read last works, and if it fails */
+    const phi__shell_dirs *dirs, *there, *stay;
+    unsigned moves; /* how many there were */
+    bool negated;   /* the pipe that was read last begins with ! */
+    phi__shell_sort sort;
+    const phi__shell_word *body; /* the here-document that is read; NULL: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
     size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
     /* A list up to `close` (0: the end), which is taken. */
     void (*list)(phi__shell_parser *p, char close);
 };
 
+/* Whether this text comes next; as a reserved word, with a blank or a sign behind it; takes it. */
+PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text);
+PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word);
+PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word);
+/* Behind "[[": up to "]]". */
+PHI__FN void phi__shell_test_read(phi__shell_parser *p);
 /* Ends the parsing of a line that holds something uncertain. */
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
 /* Notes that it holds something uncertain. */
@@ -127,6 +165,37 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
 /* Adds the commands of a line to `out`. around: the command that runs it; NULL: none. */
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
                                          const phi__shell_command *around, phi__shell *out);
+/* Heeds a cd: where the commands after it run. */
+PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *command);
+/* Those of both; NULL is the workspace. */
+PHI__FN const phi__shell_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
+                                              const phi__shell_dirs *one,
+                                              const phi__shell_dirs *other);
+/* The one directory `to` from each of `from`. NULL: no memory. */
+PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
+                                            const phi__shell_dirs *from, const phi__shell_word *to);
+/* Adds what else may be run: a command with braces as it is after their expansion, texts in its
+   words and its input. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index);
+PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
+/* Finds what a command reads besides its words. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
+/* Adds a pattern of files of a program whose star matches slashes and dots as well. */
+PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
+/* Whether a program runs nothing that it is given, and heeds no file of its directory. */
+PHI__FN bool phi__names_plain(phi_str name);
+/* Whether it runs what it reads, or its words. */
+PHI__FN bool phi__names_runner(phi_str name);
+/* Whether its first word names an action of its own: "docker rm". */
+PHI__FN bool phi__names_tool(phi_str name);
+/* Whether it also reads no file that its words name. */
+PHI__FN bool phi__names_prints(phi_str name);
+/* Whether a search for this pattern shows most lines, or looks for keys. */
+PHI__FN bool phi__reads_dumps(phi_str pattern);
+/* Whether a directory is a hidden one, or outside, or not known. */
+PHI__FN bool phi__reads_hidden(const phi__shell_word *dir);
+/* Whether the name of a variable is most likely one of a secret. */
+PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 

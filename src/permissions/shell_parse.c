@@ -3,24 +3,6 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
-static bool phi__shell_parse_sees(const phi__shell_parser *p, const char *text) {
-    size_t n = strlen(text);
-    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
-}
-
-/* A reserved word: it stands alone. */
-static bool phi__shell_parse_word(const phi__shell_parser *p, const char *word) {
-    size_t n = strlen(word);
-    return phi__shell_parse_sees(p, word) &&
-           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
-}
-
-static bool phi__shell_parse_take(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_parse_word(p, word)) return false;
-    p->at += strlen(word);
-    return true;
-}
-
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command) {
     if (out->count == PHI__SHELL_COMMANDS_MOST) {
@@ -44,8 +26,13 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->pipe_from = p->pipe_from;
     command->level = p->level;
     command->posix = p->posix;
+    command->dirs = p->dirs;
+    command->inner_to = p->out->count;
+    command->body = p->body;
+    command->sort = p->sort;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
+    phi__dirs_after(p, command);
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
@@ -53,6 +40,7 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
 static void phi__shell_parse_redirects(phi__shell_parser *p) {
     phi__shell_command command;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
@@ -99,8 +87,10 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
+    p->repeats++;
     phi__shell_redirect_lines(p);
     phi__shell_parse_command(p, true);
+    p->repeats--;
     p->function = outer;
 }
 
@@ -156,6 +146,7 @@ static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *
 static void phi__shell_parse_simple(phi__shell_parser *p) {
     phi__shell_command command;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end) break;
@@ -180,7 +171,7 @@ static bool phi__shell_parse_closes(const phi__shell_parser *p) {
     static const char *const words[] = {"then", "do", "done", "fi", "elif", "else", "esac", "}"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
-        if (phi__shell_parse_word(p, words[i])) return true;
+        if (phi__shell_word_alone(p, words[i])) return true;
     return false;
 }
 
@@ -195,7 +186,7 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
             return any;
         phi__shell_parse_and_or(p);
         phi__shell_word_blanks(p);
-        if (p->at == p->end || phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+        if (p->at == p->end || phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
             return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
@@ -205,7 +196,7 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_parse_take(p, word)) phi__shell_word_invalid(p);
+    if (!phi__shell_word_take(p, word)) phi__shell_word_invalid(p);
 }
 
 /* A list that must end with `word`, and may not be empty. */
@@ -219,15 +210,17 @@ static void phi__shell_parse_if(phi__shell_parser *p) {
     do {
         phi__shell_parse_until(p, "then");
         any = phi__shell_parse_body(p);
-    } while (any && phi__shell_parse_take(p, "elif"));
-    if (any && phi__shell_parse_take(p, "else")) any = phi__shell_parse_body(p);
+    } while (any && phi__shell_word_take(p, "elif"));
+    if (any && phi__shell_word_take(p, "else")) any = phi__shell_parse_body(p);
     if (!any) phi__shell_word_invalid(p);
     phi__shell_parse_expect(p, "fi");
 }
 
 static void phi__shell_parse_loop(phi__shell_parser *p) {
+    p->repeats++;
     phi__shell_parse_until(p, "do");
     phi__shell_parse_until(p, "done");
+    p->repeats--;
 }
 
 /* do ... done, or { ... }. */
@@ -235,12 +228,14 @@ static void phi__shell_parse_do(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
     if (p->at < p->end && *p->at == ';') p->at++;
     phi__shell_redirect_lines(p);
-    if (phi__shell_parse_take(p, "{"))
+    p->repeats++;
+    if (phi__shell_word_take(p, "{"))
         phi__shell_parse_until(p, "}");
     else {
         phi__shell_parse_expect(p, "do");
         phi__shell_parse_until(p, "done");
     }
+    p->repeats--;
 }
 
 /* for and select: the variable is assigned. */
@@ -248,8 +243,9 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     phi__shell_command command;
     phi__shell_word word;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     phi__shell_word_blanks(p);
-    if (phi__shell_parse_sees(p, "((")) {
+    if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
@@ -262,7 +258,7 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     }
     phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
     phi__shell_redirect_lines(p);
-    if (phi__shell_parse_take(p, "in")) {
+    if (phi__shell_word_take(p, "in")) {
         for (phi__shell_word_blanks(p); p->at < p->end && *p->at != ';' && *p->at != '\n';
              phi__shell_word_blanks(p))
             if (phi__shell_word_read(p, &word))
@@ -301,143 +297,16 @@ static void phi__shell_parse_case(phi__shell_parser *p) {
     phi__shell_parse_expect(p, "in");
     for (;;) {
         phi__shell_redirect_lines(p);
-        if (p->out->unknown != NULL || phi__shell_parse_take(p, "esac")) return;
+        if (p->out->unknown != NULL || phi__shell_word_take(p, "esac")) return;
         phi__shell_parse_pattern(p);
         (void)phi__shell_parse_body(p);
-        if (phi__shell_parse_sees(p, ";;&"))
+        if (phi__shell_word_sees(p, ";;&"))
             p->at += 3;
-        else if (phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+        else if (phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
             p->at += 2;
-        else if (!phi__shell_parse_word(p, "esac"))
+        else if (!phi__shell_word_alone(p, "esac"))
             phi__shell_word_invalid(p);
     }
-}
-
-static bool phi__shell_parse_number(const phi__shell_word *word) {
-    size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
-    if (!word->known || word->text.len == 0) return false;
-    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
-    return i == word->text.len;
-}
-
-/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
-   a name with its subscript. */
-static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word *left,
-                                     const phi__shell_word *right) {
-    static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
-    bool bad = false;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(compare); i++)
-        if ((phi__str_is(left->text, compare[i]) && !phi__shell_parse_number(right)) ||
-            (phi__str_is(right->text, compare[i]) && !phi__shell_parse_number(left)))
-            bad = true;
-    if (phi__str_is(left->text, "-v") || phi__str_is(left->text, "-R"))
-        bad = bad || !right->known || phi__str_find(right->text, 0, "[") != SIZE_MAX;
-    if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
-}
-
-static bool phi__shell_parse_unary(const phi__shell_word *word) {
-    return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
-           word->text.at[1] != '\0' &&
-           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
-}
-
-static bool phi__shell_parse_binary(const phi__shell_word *word) {
-    static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
-                                        "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
-    size_t i;
-    for (i = 0; !word->quoted && words[i] != NULL; i++)
-        if (phi__str_is(word->text, words[i])) return true;
-    return false;
-}
-
-/* A word of a test, which is no "]]". */
-static bool phi__shell_parse_test_word(phi__shell_parser *p, phi__shell_word *out) {
-    phi__shell_word_blanks(p);
-    if (!phi__shell_parse_word(p, "]]") && p->at < p->end && phi__shell_word_read(p, out))
-        return true;
-    phi__shell_word_invalid(p);
-    return false;
-}
-
-/* A regular expression: parentheses and bars are part of it. */
-static void phi__shell_parse_regex(phi__shell_parser *p) {
-    phi__shell_word word;
-    const char *from;
-    size_t open = 0;
-    phi__shell_word_blanks(p);
-    for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
-        if (*p->at == ')' && open == 0) break;
-        if (strchr("()|", *p->at) == NULL) {
-            if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
-            continue;
-        }
-        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
-        p->at++;
-    }
-    if (p->at == from || open > 0) phi__shell_word_invalid(p);
-}
-
-/* Behind the left side: an operator and its right side, or nothing. */
-static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_word *left) {
-    phi__shell_word sign, right;
-    phi__shell_word_blanks(p);
-    if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
-        if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
-            phi__shell_word_stop(p, "a process substitution in a test");
-        p->at += p->at < p->end;
-        (void)phi__shell_parse_test_word(p, &right);
-        return;
-    }
-    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
-        return;
-    if (!phi__shell_word_read(p, &sign) || !phi__shell_parse_binary(&sign)) {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    phi__shell_parse_operand(p, left, &sign);
-    if (phi__str_is(sign.text, "=~"))
-        phi__shell_parse_regex(p);
-    else if (phi__shell_parse_test_word(p, &right))
-        phi__shell_parse_operand(p, &sign, &right);
-}
-
-static void phi__shell_parse_tests(phi__shell_parser *p);
-
-/* One test, which may be negated, or more of them in parentheses. */
-static void phi__shell_parse_one_test(phi__shell_parser *p) {
-    phi__shell_word word, right;
-    do phi__shell_redirect_lines(p);
-    while (phi__shell_parse_take(p, "!"));
-    if (p->at < p->end && *p->at == '(') {
-        p->at++;
-        phi__shell_parse_tests(p);
-        if (p->at == p->end || *p->at++ != ')') phi__shell_word_invalid(p);
-    } else if (phi__shell_parse_test_word(p, &word)) {
-        if (!phi__shell_parse_unary(&word))
-            phi__shell_parse_compared(p, &word);
-        else if (phi__shell_parse_test_word(p, &right))
-            phi__shell_parse_operand(p, &word, &right);
-    }
-}
-
-static void phi__shell_parse_tests(phi__shell_parser *p) {
-    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    phi__shell_parse_one_test(p);
-    for (phi__shell_redirect_lines(p);
-         phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||");
-         phi__shell_redirect_lines(p)) {
-        p->at += 2;
-        phi__shell_parse_one_test(p);
-    }
-    p->depth--;
-}
-
-/* Behind "[[". */
-static void phi__shell_parse_test(phi__shell_parser *p) {
-    phi__shell_word_dialect(p);
-    phi__shell_parse_tests(p);
-    if (!phi__shell_parse_take(p, "]]")) phi__shell_word_invalid(p);
 }
 
 static void phi__shell_parse_named_function(phi__shell_parser *p) {
@@ -458,26 +327,28 @@ static void phi__shell_parse_named_function(phi__shell_parser *p) {
 
 /* False: it is a simple one. */
 static bool phi__shell_parse_compound(phi__shell_parser *p) {
-    if (phi__shell_parse_sees(p, "((")) {
+    if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
     } else if (p->at < p->end && *p->at == '(') {
+        const phi__shell_dirs *dirs = p->dirs;
         p->at++;
         phi__shell_parse_until(p, ")");
-    } else if (phi__shell_parse_take(p, "{"))
+        p->dirs = dirs;
+    } else if (phi__shell_word_take(p, "{"))
         phi__shell_parse_until(p, "}");
-    else if (phi__shell_parse_take(p, "if"))
+    else if (phi__shell_word_take(p, "if"))
         phi__shell_parse_if(p);
-    else if (phi__shell_parse_take(p, "while") || phi__shell_parse_take(p, "until"))
+    else if (phi__shell_word_take(p, "while") || phi__shell_word_take(p, "until"))
         phi__shell_parse_loop(p);
-    else if (phi__shell_parse_take(p, "for") || phi__shell_parse_take(p, "select"))
+    else if (phi__shell_word_take(p, "for") || phi__shell_word_take(p, "select"))
         phi__shell_parse_for(p);
-    else if (phi__shell_parse_take(p, "case"))
+    else if (phi__shell_word_take(p, "case"))
         phi__shell_parse_case(p);
-    else if (phi__shell_parse_take(p, "[["))
-        phi__shell_parse_test(p);
-    else if (phi__shell_parse_take(p, "function"))
+    else if (phi__shell_word_take(p, "[["))
+        phi__shell_test_read(p);
+    else if (phi__shell_word_take(p, "function"))
         phi__shell_parse_named_function(p);
     else
         return false;
@@ -509,6 +380,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
     }
     if (n < 2) return;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     memset(&word, 0, sizeof word);
     word.text = PHI__LIT(":(){:|:&};:");
     word.known = true;
@@ -518,33 +390,53 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
     size_t outer = p->pipe_from, from = p->out->count;
-    bool reads = p->reads;
+    bool reads = p->reads, negated = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
-    while (phi__shell_parse_take(p, "!") || phi__shell_parse_take(p, "time")) {
+    while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
+        negated = negated || bang;
         phi__shell_word_blanks(p);
-        if (phi__shell_parse_take(p, "-p")) phi__shell_word_blanks(p);
+        if (phi__shell_word_take(p, "-p")) phi__shell_word_blanks(p);
     }
     phi__shell_parse_command(p, false);
     phi__shell_word_blanks(p);
-    while (phi__shell_parse_sees(p, "|") && !phi__shell_parse_sees(p, "||")) {
-        p->at += phi__shell_parse_sees(p, "|&") ? 2 : 1;
+    while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
+        p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
         p->reads = true;
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
-    if (p->reads != reads) phi__shell_parse_bomb(p, from);
+    piped = p->reads != reads;
     p->reads = reads;
+    if (piped) phi__shell_parse_bomb(p, from);
+    p->negated = negated;
     p->pipe_from = outer;
 }
 
+/* Behind "cd x &&" commands run in x. Where they run else is kept for the end of the list. */
 static void phi__shell_parse_and_or(phi__shell_parser *p) {
-    phi__shell_parse_pipe(p);
-    while (phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||")) {
+    const phi__shell_dirs *all = p->dirs;
+    bool narrow = false, either = false;
+    for (;;) {
+        unsigned moves = p->moves;
+        size_t from = p->out->count;
+        bool success;
+        phi__shell_parse_pipe(p);
+        if (!phi__shell_word_sees(p, "&&") && !phi__shell_word_sees(p, "||")) break;
+        success = *p->at == '&';
+        all = phi__dirs_both(p->arena, p->out, all, p->dirs);
+        either = either || !success; /* of "a || cd x && b", b may run without the cd */
+        if (!either && !p->negated && p->moves == moves + 1 && p->out->count == from + 1) {
+            p->dirs = p->there;
+            narrow = true;
+        } else if (either) {
+            p->dirs = all;
+            narrow = false;
+        }
         p->at += 2;
         phi__shell_redirect_lines(p);
-        phi__shell_parse_pipe(p);
     }
+    if (narrow) p->dirs = phi__dirs_both(p->arena, p->out, all, p->dirs);
 }
 
 static void phi__shell_parse_list(phi__shell_parser *p, char close) {
@@ -574,6 +466,9 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
         p.reads = around->reads;
         p.pipe_from = around->pipe_from;
         p.posix = around->posix;
+        p.dirs = around->dirs;
+        p.body = around->body;
+        p.sort = around->sort;
     }
     p.list = phi__shell_parse_list;
     if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))

@@ -3,11 +3,6 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
-static bool phi__shell_redirect_sees(const phi__shell_parser *p, const char *text) {
-    size_t n = strlen(text);
-    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
-}
-
 /* ---- here-documents ---- */
 
 static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str line) {
@@ -49,6 +44,7 @@ static bool phi__shell_redirect_close_end(const phi__shell_here *here, phi_str l
 
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
+    const phi__shell_word *body;
     while (p->at < p->end) {
         const char *begin = p->at;
         const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
@@ -73,7 +69,10 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
         memchr(from, '`', (size_t)(to - from)) == NULL)
         return;
     here->body->known = false;
+    body = p->body;
+    p->body = here->body;
     phi__shell_word_body(p, here->body->text);
+    p->body = body;
 }
 
 /* At a line's end. */
@@ -203,7 +202,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
     bool standard;
     size_t i = 0;
-    while (!phi__shell_redirect_sees(p, operators[i])) i++;
+    while (!phi__shell_word_sees(p, operators[i])) i++;
     p->at += strlen(operators[i]);
     standard = phi__shell_redirect_standard(descriptor, i < 6);
     if (standard) command->inputs++;
@@ -219,7 +218,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
     const char *at = p->at;
     phi_str descriptor;
-    if (!phi__shell_redirect_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
+    if (!phi__shell_word_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
     if (at == NULL) return false;
     descriptor = phi__str(p->at, (size_t)(at - p->at));
     if (phi__str_starts(descriptor, "{"))

@@ -16,9 +16,21 @@ PHI__FN void phi__shell_word_dialect(phi__shell_parser *p) {
     if (p->posix) phi__shell_word_doubt(p, "sh may read it in another way than bash");
 }
 
-static bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
+PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
     size_t n = strlen(text);
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word) {
+    size_t n = strlen(word);
+    return phi__shell_word_sees(p, word) &&
+           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
+}
+
+PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word) {
+    if (!phi__shell_word_alone(p, word)) return false;
+    p->at += strlen(word);
+    return true;
 }
 
 static char phi__shell_word_next(const phi__shell_parser *p, size_t ahead) {
@@ -191,12 +203,14 @@ PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
    theirs. */
 static void phi__shell_word_list(phi__shell_parser *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
+    const phi__shell_dirs *dirs = p->dirs;
     bool arrays = p->arrays;
     if (!phi__shell_word_down(p)) return;
     p->here_outer = p->here_count;
     p->arrays = false;
     p->list(p, close);
     p->arrays = arrays;
+    p->dirs = dirs;
     if (p->here_count != p->here_outer)
         phi__shell_word_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
@@ -267,15 +281,12 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         p->at++;
 }
 
-/* A variable that most likely holds a secret: OPENAI_API_KEY, db_password... */
+/* The name of a variable: OPENAI_API_KEY, db_password... */
 static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
-    static const char *const parts[] = {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
     const char *to = from;
-    size_t i;
     while (to < p->end && phi__shell_word_name(*to)) to++;
-    for (i = 0; i < PHI__COUNT(parts); i++)
-        if (phi__str_find_nocase(phi__str(from, (size_t)(to - from)), 0, parts[i]) != SIZE_MAX)
-            phi__shell_word_doubt(p, "a variable with the name of a key or a password");
+    if (phi__names_secret(phi__str(from, (size_t)(to - from))))
+        phi__shell_word_doubt(p, "a variable with the name of a key or a password");
 }
 
 /* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
@@ -479,8 +490,11 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     size_t len = p->buf.len;
     char c = *p->at;
     if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(') {
+        bool reads = p->reads;
         p->at += 2;
+        p->reads = reads || c == '>'; /* it reads what the command prints */
         phi__shell_word_list(p, ')');
+        p->reads = reads;
         phi__shell_word_keep(p, r, from, len);
         r->word.pipe = from == r->from;
     } else if (c == '(') {

@@ -154,41 +154,54 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
     return star == PHI__WILDCARD_DEEP || token != '/';
 }
 
-/* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
-   hidden directory: else every search would be one of ".ssh" and the files in it. */
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does if `shown` is false,
+   but goes into no hidden directory of a pattern that may be anywhere: else every search would be
+   one of ".ssh" and the files in it. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
-                                const phi__wildcard_tokens *b, size_t j) {
+                                const phi__wildcard_tokens *b, size_t j, bool shown) {
     size_t k;
     if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
         return false;
+    if (shown) return true;
     if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
     for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
-    return k < a->count;
+    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP;
 }
 
 /* From place i of `a` and j of `b`, where both match so far: to the next places. */
 static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
-                                 const phi__wildcard_tokens *b, size_t j, bool *here, bool *below) {
+                                 const phi__wildcard_tokens *b, size_t j, bool shown, bool *here,
+                                 bool *below) {
     bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
     bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
     if (star_a) below[j] = true;
     if (star_b) here[j + 1] = true;
     if (i == a->count || j == b->count) return;
     if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
-    if (phi__wildcard_hides(a, i, b, j)) return;
+    if (phi__wildcard_hides(a, i, b, j, shown)) return;
     if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
     if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
 
+/* Whether their last characters differ. */
+static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildcard_tokens *b) {
+    unsigned one, other;
+    if (a->count == 0 || b->count == 0) return false;
+    one = a->at[a->count - 1];
+    other = b->at[b->count - 1];
+    return one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY && one != other;
+}
+
 /* ---- for other files ---- */
 
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
     phi__wildcard_tokens a, b;
     bool rows[2][PHI__WILDCARD_MOST + 1];
     size_t i, j;
     if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
     phi__wildcard_split(&a, pattern, false);
     phi__wildcard_split(&b, glob, true);
+    if (phi__wildcard_apart(&a, &b)) return false;
     memset(rows, 0, sizeof rows);
     rows[0][0] = true;
     for (i = 0; i <= a.count; i++) {
@@ -196,7 +209,7 @@ PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
         bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
         memset(below, 0, sizeof rows[0]);
         for (j = 0; j <= b.count; j++)
-            if (here[j]) phi__wildcard_follow(&a, i, &b, j, here, below);
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, shown, here, below);
         if (here[b.count] && (rest || i == a.count)) return true;
     }
     return false;

@@ -12,8 +12,8 @@
 PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
 /* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
    may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
-   hidden directory. */
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob);
+   hidden directory if the pattern begins with **. shown: it does not match a leading dot. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown);
 /* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
 /* The words of a pattern, likewise. */

@@ -14,25 +14,26 @@ typedef struct phi__wrapper {
     bool adds;                  /* words that are not known come behind those of the command */
     bool opaque;                /* it changes how the command runs: it is decided on as well */
     const char *risky;          /* options that make it so */
+    char dir;                   /* the one that names the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false, "Ciu"},
-    {"nohup", "", "", 0, false, false, false, ""},
-    {"exec", "cl", "a", 0, false, false, false, "acl"},
-    {"command", "p", "", 0, false, false, false, ""},
-    {"builtin", "", "", 0, false, false, false, ""},
-    {"nice", "0123456789", "n", 0, false, false, false, ""},
-    {"ionice", "t", "cn", 0, false, false, false, ""},
-    {"timeout", "fpv", "ks", 1, false, false, false, ""},
-    {"stdbuf", "", "ioe", 0, false, false, false, ""},
-    {"setsid", "cfw", "", 0, false, false, false, ""},
-    {"time", "apqv", "fo", 0, false, false, false, "o"},
-    {"busybox", "", "", 0, false, false, false, ""},
-    {"toybox", "", "", 0, false, false, false, ""},
-    {"xargs", "0oprtx", "EILPadns", 0, false, true, false, "Ia"},
-    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true, ""},
-    {"doas", "Lns", "Cu", 0, false, false, true, ""},
+    {"env", "iv0", "uC", 0, true, false, false, "Ciu", 'C'},
+    {"nohup", "", "", 0, false, false, false, "", 0},
+    {"exec", "cl", "a", 0, false, false, false, "acl", 0},
+    {"command", "p", "", 0, false, false, false, "", 0},
+    {"builtin", "", "", 0, false, false, false, "", 0},
+    {"nice", "0123456789", "n", 0, false, false, false, "", 0},
+    {"ionice", "t", "cn", 0, false, false, false, "", 0},
+    {"timeout", "fpv", "ks", 1, false, false, false, "", 0},
+    {"stdbuf", "", "ioe", 0, false, false, false, "", 0},
+    {"setsid", "cfw", "", 0, false, false, false, "", 0},
+    {"time", "apqv", "fo", 0, false, false, false, "o", 0},
+    {"busybox", "", "", 0, false, false, false, "", 0},
+    {"toybox", "", "", 0, false, false, false, "", 0},
+    {"xargs", "0oprtx", "EILPadns", 0, false, true, false, "Ia", 0},
+    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true, "", 'D'},
+    {"doas", "Lns", "Cu", 0, false, false, true, "", 0},
 };
 
 typedef struct phi__wrapping {
@@ -40,6 +41,7 @@ typedef struct phi__wrapping {
     phi__shell *out;
     phi__shell_command command; /* the program that runs others */
     size_t index;               /* its place */
+    bool lost;                  /* no memory */
     bool risky;                 /* it has an option that may change what runs */
 } phi__wrapping;
 
@@ -87,6 +89,8 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
     inner.assigned_count = first - assigned;
     inner.redirects = NULL;
     inner.redirect_count = 0;
+    inner.also = NULL;
+    inner.also_count = 0;
     inner.level++;
     return phi__shell_parse_push(w->arena, w->out, &inner) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -98,9 +102,17 @@ static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
+/* The command runs in this directory. False: no memory, which the caller notes. */
+static bool phi__wrappers_moves(phi__wrapping *w, const phi__shell_word *dir) {
+    w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
+    w->lost = w->command.dirs == NULL;
+    return !w->lost;
+}
+
 /* A cluster of short options at *i. False: one of them is not known. */
 static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
+    phi__shell_word value;
     size_t k;
     for (k = 1; k < text.len; k++) {
         if (text.at[k] == '\0') return false;
@@ -108,7 +120,10 @@ static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, s
         if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
         if (strchr(wrapper->values, text.at[k]) == NULL) return false;
         if (k + 1 == text.len) (*i)++; /* the next word is its value */
-        return *i < w->command.count && w->command.words[*i].known;
+        if (*i >= w->command.count || !w->command.words[*i].known) return false;
+        value = w->command.words[*i];
+        if (k + 1 < text.len) value.text = phi__str(text.at + k + 1, text.len - k - 1);
+        return text.at[k] != wrapper->dir || phi__wrappers_moves(w, &value);
     }
     return true;
 }
@@ -129,6 +144,12 @@ static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper,
                 phi__str_starts(word->text, "--sp") || phi__str_starts(word->text, "--s="))
                 return false; /* env --split-string, and its shorter spellings */
             w->risky = true;
+            if (wrapper->dir != 0 && phi__str_starts(word->text, "--ch")) {
+                const char *at = (const char *)memchr(word->text.at, '=', word->text.len) + 1;
+                phi__shell_word dir = *word;
+                dir.text = phi__str(at, (size_t)(word->text.at + word->text.len - at));
+                if (!phi__wrappers_moves(w, &dir)) return false;
+            }
         } else if (!phi__wrappers_short(w, wrapper, i))
             return false;
     }
@@ -157,7 +178,7 @@ static phi_status phi__wrappers_add_words(phi__wrapping *w) {
 static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
     size_t i = 1, k, assigned;
     w->risky = false;
-    if (!phi__wrappers_options(w, wrapper, &i)) return PHI_OK;
+    if (!phi__wrappers_options(w, wrapper, &i)) return w->lost ? PHI_NO_MEMORY : PHI_OK;
     for (k = 0; k < wrapper->operands; k++)
         if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
     assigned = i;
@@ -235,6 +256,14 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     return phi__wrappers_line(w, input->text);
 }
 
+/* A line that the shell itself runs: after a cd in it, other commands run elsewhere. */
+static phi_status phi__wrappers_here(const phi__wrapping *w, phi_str line) {
+    const phi__shell_dirs *visited = w->out->visited;
+    phi_status status = phi__wrappers_line(w, line);
+    if (w->out->visited != visited) w->out->lost = true;
+    return status;
+}
+
 /* eval: its words are one line; trap: its first word is. */
 static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
@@ -255,7 +284,7 @@ static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end)
     phi__buf_free(&line);
     if (!good) return PHI_NO_MEMORY;
     phi__wrappers_self(w)->wraps = true;
-    return phi__wrappers_line(w, text);
+    return phi__wrappers_here(w, text);
 }
 
 static phi_status phi__wrappers_trap(phi__wrapping *w) {
@@ -444,11 +473,15 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     w.out = out;
     status = phi__shell_parse_line(arena, line, NULL, out);
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
+        status = phi__reads_also(arena, &out->commands[w.index]);
+        if (status == PHI_OK && out->commands[w.index].sort == PHI__SHELL_RUNS)
+            status = phi__suspects_braces(arena, out, w.index);
         w.command = out->commands[w.index];
-        status = phi__wrappers_open(&w);
+        if (status == PHI_OK) status = phi__wrappers_open(&w);
         if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
             out->commands[w.index].wraps = false;
     }
+    if (status == PHI_OK) status = phi__suspects_find(arena, out);
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
 }

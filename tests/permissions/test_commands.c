@@ -75,6 +75,79 @@ TEST(each_line_of_the_table_of_edits_has_its_verdict) {
     CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS) >= 80);
 }
 
+TEST(each_line_of_the_table_of_all_has_its_verdict) {
+    CHECK(check_table("tests/permissions/all.txt", PHI_PERMISSION_MODE_ALL) >= 560);
+}
+
+/* The verdict on a line where one rule is about pushes, and all else has the verdict `otherwise`. */
+static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise,
+                                const char *line) {
+    phi_permission_rule rule;
+    phi_permission_rules rules;
+    phi_permissions_desc desc;
+    phi_permissions *permissions;
+    phi_permission got;
+    phi_memory memory;
+    phi__buf text;
+    memset(&rule, 0, sizeof rule);
+    memset(&rules, 0, sizeof rules);
+    memset(&desc, 0, sizeof desc);
+    rule.verdict = verdict;
+    rule.tool = "bash";
+    rule.command = "git push *";
+    rules.rules = &rule;
+    rules.count = 1;
+    rules.otherwise = otherwise;
+    desc.rules = &rules;
+    phi_memory_init(&memory, NULL, 0);
+    phi__buf_init(&text, &memory);
+    permissions = phi_permissions_new(&desc, NULL);
+    arguments_of(&text, line, strlen(line));
+    got = phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
+    phi__buf_free(&text);
+    phi_permissions_free(permissions);
+    return got;
+}
+
+TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
+    static const char *const denied[] = {"git push", "git -C . push origin",
+                                         "git --no-pager -c a=b push", "git {push,origin}",
+                                         "cd x && /usr/bin/git push"};
+    static const char *const asked[] = {"timeout --foreground 5 git push",
+                                        "env -S 'git push'",
+                                        "flock f git -C x push",
+                                        "ssh h 'cd x; git push'",
+                                        "python3 -c 'os.system(\"git push\")'",
+                                        "x='git push'; $x",
+                                        "git config alias.p '!git push'",
+                                        "echo git push | sh",
+                                        "make -f - <<< 'a:;git push'"};
+    static const char *const allowed[] = {"git commit -m 'git push is next'",
+                                          "git log --grep push",
+                                          "echo git push",
+                                          "git status push",
+                                          "man git push",
+                                          "git checkout push"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(denied); i++)
+        if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, denied[i]),
+                          PHI_PERMISSION_DENY))
+            printf("  %s\n", denied[i]);
+    for (i = 0; i < PHI__COUNT(asked); i++) {
+        if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, asked[i]),
+                          PHI_PERMISSION_ASK))
+            printf("  %s\n", asked[i]);
+        CHECK(of_pushes(PHI_PERMISSION_ALLOW, PHI_PERMISSION_DENY, asked[i]) !=
+              PHI_PERMISSION_ALLOW);
+    }
+    for (i = 0; i < PHI__COUNT(allowed); i++)
+        if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, allowed[i]),
+                          PHI_PERMISSION_ALLOW))
+            printf("  %s\n", allowed[i]);
+    for (i = 1; i < 4; i++)
+        CHECK(of_pushes(PHI_PERMISSION_ALLOW, PHI_PERMISSION_ASK, denied[i]) == PHI_PERMISSION_ASK);
+}
+
 /* The verdict on `other` after the rules on `line` were added. *made: there are such rules. */
 static phi_permission after(phi_permission_scope scope, const char *line, size_t len,
                             const char *other, size_t other_len, bool *made) {
@@ -150,10 +223,21 @@ TEST(what_always_proposes_allows_its_own_line) {
 }
 
 TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
-    static const char *const asked[] = {
-        "{\"pattern\":\".\",\"include\":\".env\"}", "{\"pattern\":\".\",\"include\":\".e*\"}",
-        "{\"pattern\":\".\",\"include\":\"*.pem\"}",
-        "{\"pattern\":\".\",\"path\":\"a\",\"include\":\".npmrc\"}"};
+    static const char *const asked[] = {"{\"pattern\":\".\",\"include\":\".env\"}",
+                                        "{\"pattern\":\".\",\"include\":\".e*\"}",
+                                        "{\"pattern\":\".\",\"include\":\"*.pem\"}",
+                                        "{\"pattern\":\".\",\"path\":\"a\",\"include\":\".npmrc\"}",
+                                        "{\"pattern\":\"foo\",\"include\":\"*env\"}",
+                                        "{\"pattern\":\"foo\",\"include\":\"*\"}",
+                                        "{\"pattern\":\"foo\",\"include\":\"[.]e*\"}",
+                                        "{\"pattern\":\".\"}",
+                                        "{\"pattern\":\"\",\"path\":\"src\"}",
+                                        "{\"pattern\":\"BEGIN\"}",
+                                        "{\"pattern\":\"token\",\"path\":\".git\"}",
+                                        "{\"pattern\":\"url\",\"path\":\".git/config\"}"};
+    static const char *const allowed[] = {"{\"pattern\":\".\",\"include\":\"*.c\"}",
+                                          "{\"pattern\":\"foo\"}",
+                                          "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
     phi_permissions_desc desc;
     phi_permissions *permissions;
     size_t i;
@@ -165,14 +249,17 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
         CHECK_EQ_INT(
             phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
             PHI_PERMISSION_ASK);
-    CHECK_EQ_INT(phi_permissions_check(permissions, PHI__LIT("search"),
-                                       PHI__LIT("{\"pattern\":\".\",\"include\":\"*.c\"}"), NULL),
-                 PHI_PERMISSION_ALLOW);
+    for (i = 0; i < PHI__COUNT(allowed); i++)
+        CHECK_EQ_INT(
+            phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(allowed[i]), NULL),
+            PHI_PERMISSION_ALLOW);
     phi_permissions_free(permissions);
 }
 
 TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict),
           TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
+          TEST_ENTRY(each_line_of_the_table_of_all_has_its_verdict),
+          TEST_ENTRY(a_rule_that_denies_a_command_finds_it_behind_options_and_programs),
           TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
           TEST_ENTRY(what_always_proposes_allows_its_own_line),
           TEST_ENTRY(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets))

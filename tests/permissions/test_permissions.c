@@ -245,6 +245,7 @@ TEST(what_a_program_was_told_does_not_count_for_the_next) {
     rules[0].verdict = rules[1].verdict = ALLOW;
     rules[0].command = "env *";
     rules[1].command = "ls";
+    rules[1].path = "./**";
     CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"env -C src ls; nice ls\"}"), ALLOW);
     CHECK_EQ_INT(by(rules + 1, 1, "bash", "{\"command\":\"env -C src ls\"}"), ASK);
 }
@@ -411,7 +412,7 @@ TEST(each_mode_has_its_verdicts) {
         {"bash", "{\"command\":\"echo $((x))\"}", {ASK, DENY, ASK, ALLOW}},
         {"bash", "{\"command\":\"cp x .gi*\"}", {ASK, ASK, ASK, ALLOW}},
         {"bash", "{\"command\":\"cp x .GIT/config\"}", {ASK, ASK, ASK, ALLOW}},
-        {"bash", "{\"command\":\"cd .git/hooks && echo x > pre-commit\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"cd .git/hooks && echo x > pre-commit\"}", {ASK, ASK, ASK, ALLOW}},
         {"bash", "{\"command\":\"echo x > ~root/y\"}", {ASK, DENY, ASK, ALLOW}},
         {"write_file", "{\"path\":\"a\",\"file_path\":\"/etc/x\"}", {ASK, DENY, ASK, ALLOW}},
         {"write_file", "{\"path\":\"~root/x\"}", {ASK, DENY, ASK, ALLOW}},
@@ -596,12 +597,17 @@ TEST(always_refuses_what_no_rule_should_allow) {
            "writing $X: the file's name is not known");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm -rf /\"}",
            "`rm -rf /`: it deletes the system or the home directory");
-    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"python3 <<< 1\"}",
-           "`python3`: it runs what it reads");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"python3 <<< 1\"}",
+           "`python3`: it may run what it reads");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"python3 < x\"}",
+           "`python3`: it may run what it reads");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"ls | bash\"}",
+           "`bash`: it may run what it reads");
     always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"python3 < x\"}",
-           "`python3`: it runs what it reads");
-    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"ls | bash\"}",
-           "`bash`: it runs what it reads");
+           RULES("{\"verdict\":\"allow\",\"tool\":\"bash\",\"matches\":\"{\\\"command\\\":"
+                 "\\\"python3[ ]<[ ]x\\\"}\"}"));
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"cd src && npm test\"}",
+           "`npm test`: it may run what is in another directory");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm --recurs x\"}",
            "`rm --recurs x`: it deletes directories");
     always(PHI_PERMISSION_SCOPE_KIND, "fetch", "{\"url\":\"https://a@b/\"}",

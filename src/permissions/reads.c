@@ -1,0 +1,282 @@
+/* reads.c - what a command reads besides the files that it names: directories as a whole, and files
+   that match a pattern of its own.
+
+   These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
+   directory that is named finds a secret only by chance, so that rules on names anywhere do not
+   count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
+   the search shows most lines or looks for keys. */
+#include "permissions/shell_in.h"
+
+#include "permissions/wildcard_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16 /* files and directories of a command that are looked at */
+};
+
+static phi_str phi__reads_tail(phi_str text, size_t n) {
+    return phi__str(text.at + n, text.len - n);
+}
+
+/* ---- what a search looks for ---- */
+
+static bool phi__reads_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 128;
+}
+
+/* Whether an alternative of a regular expression has a word that each line it finds must have: in
+   no group and no set, with nothing behind it that makes its last letter optional. */
+static bool phi__reads_word(phi_str text) {
+    size_t i, run = 0;
+    unsigned open = 0;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        bool letter = phi__reads_letter(c) && open == 0;
+        bool last = i + 1 < text.len && strchr("*?{\\", text.at[i + 1]) != NULL;
+        if (c == '\\') i++;
+        if (c == '(' || c == '[') open++;
+        if ((c == ')' || c == ']') && open > 0) open--;
+        run = letter && !last ? run + 1 : 0;
+        if (run >= PHI__READS_RUN) return true;
+    }
+    return false;
+}
+
+PHI__FN bool phi__reads_dumps(phi_str pattern) {
+    static const char *const keys[] = {"PRIVATE", "BEGIN", "SECRET", "_KEY", "_TOKEN", "PASSWORD"};
+    size_t from = 0, i;
+    for (i = 0; i < PHI__COUNT(keys); i++)
+        if (phi__str_find(pattern, 0, keys[i]) != SIZE_MAX) return true;
+    for (i = 0; i <= pattern.len; i++) {
+        if (i < pattern.len && pattern.at[i] != '|' && pattern.at[i] != '\n') continue;
+        if (!phi__reads_word(phi__str(pattern.at + from, i - from))) return true;
+        from = i + 1;
+    }
+    return false;
+}
+
+/* ---- programs ---- */
+
+typedef struct phi__reader {
+    const char *names;
+    const char *deep;   /* letters of options that make it read directories; NULL: it always does */
+    const char *longer; /* the same of long options: a pattern */
+    const char *values; /* letters of options with a value */
+    bool searches;      /* its first operand is what it looks for */
+    bool shown;         /* it leaves hidden files out */
+    bool target;        /* its last operand is where it writes */
+} phi__reader;
+
+static const phi__reader phi__readers[] = {
+    {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
+    {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
+    {"diff", "r", "--rec*", "", false, false, false},
+    {"cp", "rRa", "--r*|--a*", "St", false, false, true},
+    {"scp", "r", "", "FPSciloJ", false, false, true},
+    {"mv|rsync", NULL, "", "", false, false, true},
+    {"tar|bsdtar|gtar", NULL, "", "", false, false, false},
+    {"zip|7z|7za|rar", "r", "a", "", false, false, false},
+};
+
+typedef struct phi__reading {
+    phi_arena *arena;
+    phi__shell_command *c;
+    const phi__reader *reader;
+    const phi__shell_word *operands[PHI__READS_OPERANDS];
+    size_t count;
+    bool deep, dumps;
+    bool lost;
+} phi__reading;
+
+PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
+    size_t i;
+    for (i = 0; i < glob.len; i++) {
+        if (glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*')) phi__buf_char(out, '*');
+        phi__buf_char(out, glob.at[i]);
+    }
+}
+
+/* Adds `start`, a separator and `rest`. */
+static void phi__reads_add(phi__reading *r, phi_str start, const char *between, phi_str rest,
+                           bool below) {
+    phi__shell_word word, *all;
+    phi__buf text;
+    memset(&word, 0, sizeof word);
+    phi__buf_init(&text, r->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, between);
+    phi__reads_put(&text, rest);
+    r->lost = r->lost || text.failed || !phi__arena_str(r->arena, phi__buf_str(&text), &word.text);
+    phi__buf_free(&text);
+    all = (phi__shell_word *)phi__shell_word_room(r->arena, r->c->also, r->c->also_count,
+                                                  sizeof *all);
+    r->lost = r->lost || all == NULL;
+    if (r->lost) return;
+    word.below = below;
+    word.shown = r->reader != NULL && r->reader->shown && rest.len == 0;
+    r->c->also = all;
+    all[r->c->also_count++] = word;
+}
+
+/* The workspace as a whole. */
+static bool phi__reads_root(phi_str dir) {
+    while (phi__str_starts(dir, "./")) dir = phi__reads_tail(dir, 2);
+    return dir.len == 0 || phi__str_is(dir, ".") || phi__str_is(dir, "/");
+}
+
+PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
+    phi_str rest = dir->text;
+    while (phi__str_starts(rest, "./")) rest = phi__reads_tail(rest, 2);
+    if (phi__reads_root(rest)) return false;
+    return !dir->known || strchr("./~", rest.at[0]) != NULL ||
+           phi__str_find(rest, 0, "/.") != SIZE_MAX;
+}
+
+static void phi__reads_deep(phi__reading *r) {
+    bool shown = r->reader->shown;
+    size_t i, n = r->count;
+    if (r->reader->target && n > 1) n--;
+    if (n == 0 && shown && r->c->reads) return; /* it searches its input */
+    if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
+    for (i = 0; i < n; i++) {
+        const phi__shell_word *dir = r->operands[i];
+        bool any = phi__reads_hidden(dir) || (phi__reads_root(dir->text) && !shown);
+        phi__reads_add(r, dir->text, "/**", phi__str("", 0), !any && !r->dumps);
+    }
+}
+
+/* A pattern of files, which begins with ! where it leaves them out. */
+static void phi__reads_glob(phi__reading *r, phi_str glob) {
+    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**/", glob, false);
+}
+
+/* ---- options ---- */
+
+/* -g PATTERN of rg, --include=PATTERN of grep. */
+static bool phi__reads_pattern(phi__reading *r, size_t i) {
+    static const char *const names[] = {
+        "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
+    const phi__shell_command *c = r->c;
+    phi_str text = c->words[i].text;
+    size_t k;
+    for (k = 0; k < PHI__COUNT(names); k++)
+        if (phi__str_starts(text, names[k])) {
+            phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+            return true;
+        }
+    if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
+    for (k = 1; k < text.len && text.at[k] != 'g'; k++)
+        if (strchr(r->reader->values, text.at[k]) != NULL) return false;
+    if (k == text.len) return false;
+    if (k + 1 < text.len)
+        phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    else if (i + 1 < c->count)
+        phi__reads_glob(r, c->words[i + 1].text);
+    return true;
+}
+
+static void phi__reads_long(phi__reading *r, phi_str text) {
+    static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
+                                "--before-context=???*";
+    if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
+    if (r->reader->searches && phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+}
+
+/* An option at *i, and its value where that is the next word. */
+static void phi__reads_option(phi__reading *r, size_t *i) {
+    phi_str text = r->c->words[*i].text, value;
+    size_t k;
+    for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
+        if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
+        if (r->reader->searches && strchr("efv", text.at[k]) != NULL) r->dumps = true;
+        if (strchr(r->reader->values, text.at[k]) == NULL) continue;
+        value = phi__reads_tail(text, k + 1);
+        if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
+        if (strchr("ABC", text.at[k]) != NULL && value.len >= PHI__READS_CONTEXT) r->dumps = true;
+        return;
+    }
+}
+
+static void phi__reads_operands(phi__reading *r) {
+    const phi__shell_command *c = r->c;
+    bool options = true, globs = false, sought = !r->reader->searches;
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        const phi__shell_word *word = &c->words[i];
+        if (options && phi__str_is(word->text, "--")) {
+            options = false;
+        } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
+            globs = phi__reads_pattern(r, i) || globs;
+            if (word->text.at[1] == '-')
+                phi__reads_long(r, word->text);
+            else
+                phi__reads_option(r, &i);
+        } else if (!sought) {
+            sought = true;
+            if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
+        } else if (r->count < PHI__READS_OPERANDS)
+            r->operands[r->count++] = word;
+    }
+    if (r->deep && !globs) phi__reads_deep(r);
+}
+
+/* ---- git ---- */
+
+/* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
+static void phi__reads_git(phi__reading *r) {
+    static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
+    const phi__shell_command *c = r->c;
+    bool sought, options = true;
+    size_t i;
+    if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
+    sought = !phi__str_is(c->words[1].text, "grep");
+    for (i = 2; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        const char *end;
+        if (options && phi__str_starts(text, "-")) {
+            options = !phi__str_is(text, "--");
+            sought = sought || phi__str_starts(text, "-e");
+            if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
+                phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+        } else if (!sought) {
+            sought = true;
+        } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
+            end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
+            if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
+            while (phi__str_starts(text, ":") || phi__str_starts(text, "/"))
+                text = phi__reads_tail(text, 1);
+            if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
+                phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
+                phi__reads_glob(r, text);
+        }
+    }
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
+    phi__reading r;
+    phi_str name;
+    size_t i;
+    memset(&r, 0, sizeof r);
+    if (command->count < 2 || !command->words[0].known) return PHI_OK;
+    name = command->words[0].text;
+    for (i = name.len; i > 0 && name.at[i - 1] != '/'; i--) continue;
+    name = phi__reads_tail(name, i);
+    r.arena = arena;
+    r.c = command;
+    if (phi__str_is(name, "git")) phi__reads_git(&r);
+    for (i = 0; i < PHI__COUNT(phi__readers); i++) {
+        r.reader = &phi__readers[i];
+        if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
+        r.deep = r.reader->deep == NULL;
+        phi__reads_operands(&r);
+    }
+    return r.lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+#endif

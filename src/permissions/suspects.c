@@ -1,0 +1,253 @@
+/* suspects.c - what a line may run besides the commands that are known to run.
+
+   For rules that ask or deny: a command whose braces are expanded, and texts in words and inputs
+   of programs that may run them (ssh h 'rm x', env -S 'rm x', awk '{system("rm x")}'). A text is
+   taken apart at quotes and signs, whatever language it is in: it may look like a command where it
+   is none, so that a rule that denies asks about it. */
+#include "permissions/shell_in.h"
+
+#include "permissions/wildcard_in.h"
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__SUSPECTS_DEPTH = 8,    /* of braces */
+    PHI__SUSPECTS_EXPANDED = 64 /* words of a command whose braces are expanded */
+};
+
+static const char phi__suspects_too_many[] = "it has too many words that may be run";
+
+static void phi__suspects_unknown(phi__shell *out, const char *why) {
+    if (out->unknown == NULL) out->unknown = why;
+}
+
+/* ---- braces ---- */
+
+typedef struct phi__suspects {
+    phi_arena *arena;
+    phi__shell *out;
+    phi__shell_word *words;
+    size_t count;
+    bool lost, full;
+} phi__suspects;
+
+/* The first "{" of a word with a "," or ".." in it, up to its "}". False: there is none. */
+static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool *range) {
+    size_t i, k;
+    for (i = 0; i < text.len; i++) {
+        unsigned depth = 0;
+        bool list = false, dots = false;
+        if (text.at[i] != '{' || (i > 0 && text.at[i - 1] == '$')) continue;
+        for (k = i; k < text.len; k++) {
+            if (text.at[k] == '{') depth++;
+            if (text.at[k] == ',' && depth == 1) list = true;
+            if (text.at[k] == '.' && text.at[k - 1] == '.') dots = true;
+            if (text.at[k] == '}' && --depth == 0) break;
+        }
+        if (k == text.len || (!list && !dots)) continue;
+        *open = i;
+        *close = k;
+        *range = !list;
+        return true;
+    }
+    return false;
+}
+
+static void phi__suspects_word(phi__suspects *s, phi_str text) {
+    phi__shell_word *word;
+    size_t i;
+    if (s->count == PHI__SUSPECTS_EXPANDED) {
+        s->full = true;
+        return;
+    }
+    word = &s->words[s->count];
+    memset(word, 0, sizeof *word);
+    word->known = true;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\0' || strchr("*?[$`", text.at[i]) != NULL) word->known = false;
+    if (phi__arena_str(s->arena, text, &word->text))
+        s->count++;
+    else
+        s->lost = true;
+}
+
+static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth) {
+    size_t open, close, from, i;
+    unsigned inside = 0;
+    bool range;
+    if (s->full || s->lost) return;
+    if (depth == PHI__SUSPECTS_DEPTH || !phi__suspects_brace(text, &open, &close, &range)) {
+        phi__suspects_word(s, text);
+        return;
+    }
+    for (from = i = open + 1; i <= close && !s->full && !s->lost; i++) {
+        phi__buf made;
+        if (text.at[i] == '{') inside++;
+        if (text.at[i] == '}' && i < close) inside--;
+        if (i < close && (range || text.at[i] != ',' || inside > 0)) continue;
+        phi__buf_init(&made, s->arena->memory);
+        phi__buf_add(&made, text.at, open);
+        if (range)
+            phi__buf_char(&made, '*'); /* {1..9} */
+        else
+            phi__buf_add(&made, text.at + from, i - from);
+        phi__buf_add(&made, text.at + close + 1, text.len - close - 1);
+        if (made.failed) s->lost = true;
+        phi__suspects_expand(s, phi__buf_str(&made), depth + 1);
+        phi__buf_free(&made);
+        from = i + 1;
+    }
+}
+
+PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index) {
+    phi__shell_command command = out->commands[index];
+    phi__suspects s;
+    size_t i, open, close;
+    bool range, any = false;
+    for (i = 0; i < command.count; i++)
+        any = any || (!command.words[i].known &&
+                      phi__suspects_brace(command.words[i].text, &open, &close, &range));
+    if (!any) return PHI_OK;
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    s.words = (phi__shell_word *)phi_arena_alloc(arena, PHI__SUSPECTS_EXPANDED * sizeof *s.words);
+    if (s.words == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < command.count && !s.full && !s.lost; i++) {
+        if (!command.words[i].known)
+            phi__suspects_expand(&s, command.words[i].text, 0);
+        else if (s.count < PHI__SUSPECTS_EXPANDED)
+            s.words[s.count++] = command.words[i];
+        else
+            s.full = true;
+    }
+    if (s.full) phi__suspects_unknown(out, phi__suspects_too_many);
+    if (s.lost) return PHI_NO_MEMORY;
+    command.words = s.words;
+    command.count = s.count;
+    command.redirects = NULL;
+    command.redirect_count = 0;
+    command.also = NULL;
+    command.also_count = 0;
+    command.sort = PHI__SHELL_AGAIN;
+    return phi__shell_parse_push(arena, out, &command) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- texts ---- */
+
+/* Adds the words so far as a command. */
+static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first) {
+    phi__shell_command command;
+    if (s->count == first || s->lost) return;
+    memset(&command, 0, sizeof command);
+    command.words = s->words + first;
+    command.count = s->count - first;
+    command.reads = from->reads;
+    command.pipe_from = from->pipe_from;
+    command.dirs = from->dirs;
+    command.sort = PHI__SHELL_SUSPECT;
+    if (!phi__shell_parse_push(s->arena, s->out, &command)) s->lost = true;
+}
+
+/* Behind the last of these signs a name may begin: "alias.x=!rm", "exec=rm". */
+static phi_str phi__suspects_name(phi_str text) {
+    size_t i = text.len;
+    while (i > 0 && strchr("=!:@$", text.at[i - 1]) == NULL) i--;
+    return phi__str(text.at + i, text.len - i);
+}
+
+static void phi__suspects_put(phi__suspects *s, phi_str text) {
+    phi__shell_word *all =
+        (phi__shell_word *)phi__shell_word_room(s->arena, s->words, s->count, sizeof *all);
+    if (all == NULL) {
+        s->lost = true;
+        return;
+    }
+    s->words = all;
+    memset(&all[s->count], 0, sizeof *all);
+    all[s->count].text = text;
+    all[s->count++].known = true;
+    if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
+}
+
+/* Takes a text apart: words end at blanks, quotes and brackets, commands at signs of a shell. The
+   words point into the text. */
+static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
+    size_t i = 0, first = 0;
+    s->words = NULL;
+    s->count = 0;
+    if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
+    while (i < text.len && !s->lost && !s->full) {
+        size_t begin = i;
+        phi_str word, name;
+        while (i < text.len && text.at[i] != '\0' &&
+               strchr(" \t\r\n;|&\"'`,()[]{}<>\\", text.at[i]) == NULL)
+            i++;
+        word = phi__str(text.at + begin, i - begin);
+        name = phi__suspects_name(word);
+        if (word.len > 0) phi__suspects_put(s, word);
+        if (name.len > 0 && name.len < word.len) phi__suspects_put(s, name);
+        if (i < text.len && text.at[i] != '\0' && strchr("\n;|&", text.at[i]) != NULL) {
+            phi__suspects_end(s, from, first);
+            first = s->count;
+        }
+        i++;
+    }
+    phi__suspects_end(s, from, first);
+}
+
+/* Whether a word may be more than one: a command line, or a program. */
+static bool phi__suspects_line(const phi__shell_word *word, bool quiet) {
+    static const char *const runs[] = {"$(", "`"};
+    size_t i;
+    if (word->pipe) return false;
+    for (i = 0; i < PHI__COUNT(runs); i++)
+        if (word->known && phi__str_find(word->text, 0, runs[i]) != SIZE_MAX) return true;
+    for (i = 0; !quiet && i < word->text.len; i++)
+        if (word->text.at[i] != '\0' && strchr(" \t\n;|&(`", word->text.at[i]) != NULL) return true;
+    return false;
+}
+
+/* Texts that git keeps or looks for, and does not run. */
+static bool phi__suspects_message(const phi__shell_command *c) {
+    static const char names[] = "commit|tag|merge|notes|stash|log|show|diff|blame";
+    return c->count > 1 && phi__str_is(c->words[0].text, "git") &&
+           phi__wildcard_any(phi_str_of(names), c->words[1].text, false);
+}
+
+static bool phi__suspects_runner(const phi__shell *shell) {
+    size_t i;
+    for (i = 0; i < shell->count; i++)
+        if (shell->commands[i].count > 0 && phi__names_runner(shell->commands[i].words[0].text))
+            return true;
+    return false;
+}
+
+static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
+    phi__shell_command c = s->out->commands[index];
+    bool prints = c.count > 0 &&
+                  (phi__str_is(c.words[0].text, "echo") || phi__str_is(c.words[0].text, "printf"));
+    size_t i;
+    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) && !(prints && runner));
+    s->out->commands[index].quiet = c.quiet;
+    for (i = 0; i < c.assigned_count; i++)
+        if (phi__suspects_line(&c.assigned[i], false))
+            phi__suspects_text(s, &c, c.assigned[i].text);
+    if (c.wraps || phi__suspects_message(&c)) return;
+    for (i = 1; i < c.count; i++)
+        if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
+    if (c.input != NULL && !c.quiet) phi__suspects_text(s, &c, c.input->text);
+}
+
+PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
+    phi__suspects s;
+    size_t i, n = out->count;
+    bool runner = phi__suspects_runner(out);
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    s.out = out;
+    for (i = 0; i < n && !s.lost && !s.full; i++) phi__suspects_of(&s, i, runner);
+    if (s.full) phi__suspects_unknown(out, phi__suspects_too_many);
+    return s.lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+#endif
