@@ -20,6 +20,7 @@ typedef struct phi__mcp_oauth_grant {
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
     uint32_t method;  /* of the client at the token endpoint */
+    uint32_t kind;    /* phi_mcp_grant: who is authorized */
     bool dpop;        /* bound to the host's key */
     int64_t until_ms; /* Unix time; INT64_MAX: not known */
     int64_t renew_ms; /* from then on it is refreshed */

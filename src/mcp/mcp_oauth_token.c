@@ -88,6 +88,7 @@ static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oa
     }
     next.method = o->client.method;
     next.dpop = reply->dpop;
+    next.kind = (uint32_t)o->desc->grant;
     next.refreshed = refreshed;
     phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
     phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
@@ -103,7 +104,8 @@ static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant 
     if (!phi__str_starts(g->bearer, g->dpop ? "DPoP " : "Bearer ") ||
         !phi__mcp_oauth_words_printable(phi__mcp_oauth_token_of(g->bearer)))
         g->bearer = phi__str("", 0);
-    if (g->dpop && o->desc->dpop_key == NULL) phi__mcp_oauth_keep_clear(g);
+    if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
+        phi__mcp_oauth_keep_clear(g);
     if ((id != NULL && !phi__str_is(g->client_id, id)) ||
         (o->desc->issuer != NULL && id != NULL && !phi__str_is(g->issuer, o->desc->issuer)))
         phi__mcp_oauth_keep_clear(g);

@@ -69,7 +69,8 @@ static void read_note(void *user_data, phi_mcp_incoming incoming, const char *ur
 }
 
 static phi_mcp_server *serve(phi_runtime *rt, const int ends[2]) {
-    static phi_tool tools[2];
+    static phi_tool tools[3];
+    static phi_mcp_serve_tool infos[3];
     static phi_mcp_serve_template templates[1];
     static phi_mcp_serve_prompt prompts[1];
     static const phi_mcp_serve_argument argument = {"a", NULL, NULL, true};
@@ -79,6 +80,9 @@ static phi_mcp_server *serve(phi_runtime *rt, const int ends[2]) {
     tools[0].start = echo;
     tools[1].name = "asks";
     tools[1].start = asks;
+    tools[2].name = "task";
+    tools[2].start = asks;
+    infos[2].task = true;
     templates[0].uri = "n://{a}/{b}";
     templates[0].read = read_note;
     prompts[0].name = "p";
@@ -88,7 +92,9 @@ static phi_mcp_server *serve(phi_runtime *rt, const int ends[2]) {
     memset(&desc, 0, sizeof desc);
     desc.name = "fuzz";
     desc.tools = tools;
-    desc.tool_count = 2;
+    desc.tool_infos = infos;
+    desc.tool_count = 3;
+    desc.tasks = true;
     desc.templates = templates;
     desc.template_count = 1;
     desc.prompts = prompts;

@@ -414,6 +414,26 @@ TEST(a_stored_token_of_an_assertion_is_refreshed_without_one) {
     world_end(&a.o);
 }
 
+TEST(a_stored_token_serves_whom_it_was_given_for_alone) {
+    asserting a;
+    asserting_init(&a);
+    a.at_once = "assertion-number-1";
+    a.o.store = store_mem_new();
+    a.o.desc.store = store_mem_store(a.o.store);
+    REQUIRE(CHECK(world_begin(&a.o, SERVER)));
+    CHECK_EQ_INT(world_401(&a.o, "", ""), PHI_BUSY);
+    world_step(&a.o, 20);
+    phi__mcp_oauth_free(a.o.oauth);
+    a.o.desc.grant = PHI_MCP_GRANT_PERSON;
+    REQUIRE(CHECK(world_make(&a.o, SERVER)));
+    CHECK_EQ_STR(world_header(&a.o), "");
+    phi__mcp_oauth_free(a.o.oauth);
+    a.o.desc.grant = PHI_MCP_GRANT_ASSERTION;
+    REQUIRE(CHECK(world_make(&a.o, SERVER)));
+    CHECK_EQ_STR(world_header(&a.o), "Bearer token-number-1");
+    world_end(&a.o);
+}
+
 /* ---- tokens that are bound to a key ---- */
 
 static void dpop_init(world *o, signer *s) {
@@ -720,6 +740,7 @@ TEST_MAIN(TEST_ENTRY(a_program_with_a_secret_gets_a_token_without_a_person),
           TEST_ENTRY(a_refused_assertion_is_not_tried_again_nor_shown),
           TEST_ENTRY(a_host_may_refuse_be_late_or_free_all),
           TEST_ENTRY(a_stored_token_of_an_assertion_is_refreshed_without_one),
+          TEST_ENTRY(a_stored_token_serves_whom_it_was_given_for_alone),
           TEST_ENTRY(a_bound_token_comes_with_a_proof_for_each_request),
           TEST_ENTRY(nonces_of_both_servers_go_into_the_next_proof),
           TEST_ENTRY(a_token_endpoint_that_is_never_content_with_a_nonce_is_asked_twice),

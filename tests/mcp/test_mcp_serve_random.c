@@ -30,9 +30,10 @@ typedef struct world {
     phi_mcp_server *server;
     uint16_t port;
     phi_tool tools[4];
+    phi_mcp_serve_tool infos[4];
     phi_mcp_serve_resource resources[2];
     peer peers[PEERS];
-    char sessions[LEARNT][40], events[LEARNT][40], states[LEARNT][160];
+    char sessions[LEARNT][40], events[LEARNT][40], states[LEARNT][160], tasks[LEARNT][160];
     phi_call calls[HELD];
     phi_mcp_incoming reads[HELD];
     uint32_t call_count, read_count;
@@ -134,6 +135,12 @@ static void host_serve(world *w) {
     desc.http = true;
     desc.tools = w->tools;
     desc.tool_count = 4;
+    memset(w->infos, 0, sizeof w->infos);
+    w->infos[1].task = dice(w, 2) == 0;
+    w->infos[2].task = dice(w, 2) == 0;
+    desc.tool_infos = w->infos;
+    desc.tasks = true;
+    desc.task_ttl_ms = 50;
     desc.resources = w->resources;
     desc.resource_count = 2;
     desc.max_connections = 4;
@@ -150,14 +157,17 @@ static void host_acts(world *w) {
     phi_call call = w->calls[dice(w, HELD)];
     phi_mcp_incoming read = w->reads[dice(w, HELD)];
     if (w->server == NULL) return;
-    switch (dice(w, 9)) {
+    switch (dice(w, 10)) {
     case 0:
     case 1: (void)phi_call_finish(call, "done", 4, dice(w, 4) == 0); break;
     case 2: (void)phi_call_progress(call, "half", 4); break;
     case 3: host_asks(w, call); break;
     case 4: phi_mcp_server_updated(w->server, "a:text"); break;
     case 5: phi_mcp_server_log(w->server, "error", NULL, "words"); break;
-    case 6: (void)phi_mcp_server_set_tools(w->server, w->tools, NULL, 4); break;
+    case 6:
+        (void)phi_mcp_server_set_tools(w->server, w->tools, dice(w, 2) ? w->infos : NULL, 4);
+        break;
+    case 8: (void)phi_mcp_task(phi_mcp_incoming_of(call)); break;
     case 7:
         if (read.server == w->server) (void)phi_mcp_answer_text(read, PHI__LIT("later"), NULL);
         break;
@@ -216,11 +226,13 @@ static void peer_hears(world *w, peer *p) {
     peer_learns(w, p->got, "Mcp-Session-Id: ", "\r", w->sessions[dice(w, LEARNT)], 40);
     peer_learns(w, p->got, "\nid: ", "\n", w->events[dice(w, LEARNT)], 40);
     peer_learns(w, p->got, "\"requestState\":\"", "\"", w->states[dice(w, LEARNT)], 160);
+    peer_learns(w, p->got, "\"taskId\":\"", "\"", w->tasks[dice(w, LEARNT)], 160);
 }
 
 #define META                                                                                       \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
-    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"roots\":{}},"            \
+    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{},\"roots\":{},"             \
+    "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}},"                                      \
     "\"progressToken\":1}"
 
 /* Messages of sessions alone. */
@@ -259,6 +271,7 @@ static void peer_session_body(world *w, uint32_t kind, unsigned id, const char *
 /* A request of the modern era, or a message of a session. */
 static bool peer_body(world *w, char *to, size_t size, const char **method, const char **name) {
     static const char *const tools[] = {"echo", "wait", "ask", "big", "none"};
+    static const char *const about[] = {"tasks/get", "tasks/update", "tasks/cancel"};
     bool modern = dice(w, 3) == 0;
     uint32_t kind = dice(w, modern ? 6 : 10);
     unsigned id = dice(w, 5);
@@ -294,6 +307,14 @@ static bool peer_body(world *w, char *to, size_t size, const char **method, cons
                        "\"name\":\"ask\",\"arguments\":{},\"inputResponses\":{\"1\":{\"action\":"
                        "\"accept\"}},\"requestState\":\"%s\"%s}}",
                        id, w->states[dice(w, LEARNT)], modern ? "," META : "");
+        break;
+    case 5:
+        *method = about[dice(w, 3)];
+        *name = w->tasks[dice(w, LEARNT)];
+        (void)snprintf(to, size,
+                       "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"%s\",\"params\":{\"taskId\":"
+                       "\"%s\",\"inputResponses\":{\"task-1\":{},\"1\":{}}%s}}",
+                       id, *method, *name, modern ? "," META : "");
         break;
     case 6:
     case 7:
