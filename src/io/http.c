@@ -559,8 +559,6 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     return PHI_OK;
 }
 
-PHI__FN const char *phi__http_proxy(const phi__http *http) { return http->proxy; }
-
 PHI__FN size_t phi__http_pending(const phi__http *http) {
     return http->queue_count + phi__http_busy(http);
 }

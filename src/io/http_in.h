@@ -9,6 +9,7 @@
 
 #include "io/io_in.h"
 #include "io/request_in.h"
+#include "io/secret_in.h"
 
 typedef struct phi__http phi__http;
 
@@ -47,8 +48,9 @@ PHI__FN const phi_transport *phi__http_transport(phi__http *http);
    which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
-/* The proxy's URL, or NULL. */
-PHI__FN const char *phi__http_proxy(const phi__http *http);
+/* Adds the user and password of the proxy, also of those that libcurl takes from the environment.
+   http may be NULL. */
+PHI__FN void phi__http_proxy_secrets(const phi__http *http, phi__secrets *secrets);
 
 /* How many transfers and removals are still under way. At zero, free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);

@@ -25,9 +25,9 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     return PHI_UNSUPPORTED;
 }
 
-PHI__FN const char *phi__http_proxy(const phi__http *http) {
+PHI__FN void phi__http_proxy_secrets(const phi__http *http, phi__secrets *secrets) {
     (void)http;
-    return NULL;
+    (void)secrets;
 }
 
 PHI__FN size_t phi__http_pending(const phi__http *http) {

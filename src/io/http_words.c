@@ -6,9 +6,9 @@
 #if !defined(PHI_NO_CURL)
 
 #include "base/utf8_in.h"
-#include "io/secret_in.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
 #define PHI__HTTP_URL_SHOWN 160      /* bytes */
@@ -214,6 +214,16 @@ PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_
     kind = phi__http_words_classify(t);
     phi__http_words_failed(t, kind.words, url, out, size);
     return kind.status;
+}
+
+PHI__FN void phi__http_proxy_secrets(const phi__http *http, phi__secrets *secrets) {
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+    size_t i;
+    if (http == NULL) return;
+    if (http->proxy != NULL) phi__secret_add_url(secrets, phi_str_of(http->proxy));
+    for (i = 0; http->proxy == NULL && http->use_environment && i < PHI__COUNT(names); i++)
+        phi__secret_add_url(secrets, phi_str_of(getenv(names[i])));
 }
 
 #endif

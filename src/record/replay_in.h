@@ -135,7 +135,7 @@ PHI__FN void phi__tape_line_end(phi__tape *tape);
 /* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */
 PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* NULL-ended */
-PHI__FN void phi__tape_secret_add_url(phi__tape *tape, phi_str url);
+PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
 /* Header lines of an answer, without its cookies. */
 PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 /* A request's members, secrets left out: written when recording, compared when playing. */

@@ -449,7 +449,7 @@ static void phi__tape_record_attach(phi_tape *base, phi_runtime *rt, const phi_t
     tape->rt = rt;
     tape->inner = *inner;
     base->stages = stages;
-    if (rt->http != NULL) phi__tape_secret_add_url(tape, phi_str_of(phi__http_proxy(rt->http)));
+    phi__tape_secret_add_proxy(tape, rt->http);
     phi__records_u64(line, "version", PHI__TAPE_VERSION);
     phi__records_u64(line, "us", tape->us);
     phi__sha256_hex(tape->seed, hex);

@@ -244,8 +244,9 @@ static phi_status write_taped(void *user_data, const char *bytes, size_t len) {
     return PHI_OK;
 }
 
-/* One prompt over the proxy, recorded where there is a tape. */
-static void ask_over_a_proxy(phi_tape *tape) {
+/* One prompt over the proxy, recorded where there is a tape. The proxy is given, or named by the
+   environment. */
+static void ask_over_a_proxy(phi_tape *tape, bool environment) {
     phi_runtime_desc desc;
     phi_agent_desc agent_desc = rig_desc();
     phi_runtime *rt;
@@ -267,7 +268,9 @@ static void ask_over_a_proxy(phi_tape *tape) {
                    (int)ntohs(at.sin_port));
     memset(&desc, 0, sizeof desc);
     desc.allocator = test_allocator();
-    desc.proxy = url;
+    desc.proxy = environment ? NULL : url;
+    desc.use_environment = environment;
+    if (environment) CHECK_EQ_INT(setenv("http_proxy", url, 1), 0);
     desc.tape = tape;
     rt = phi_runtime_new(&desc);
     agent_desc.model.base_url = "http://nowhere.invalid";
@@ -283,14 +286,18 @@ static void ask_over_a_proxy(phi_tape *tape) {
     CHECK(strstr(words, "no ") != NULL && strstr(words, " here") != NULL);
     CHECK(strstr(words, PROXY_PASS) == NULL);
     phi_runtime_free(rt);
+    (void)unsetenv("http_proxy");
     (void)shutdown(fd, SHUT_RDWR);
     (void)pthread_join(proxy, NULL);
     (void)close(fd);
 }
 
-TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) { ask_over_a_proxy(NULL); }
+TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) {
+    ask_over_a_proxy(NULL, false);
+    ask_over_a_proxy(NULL, true);
+}
 
-TEST(a_password_of_a_proxy_that_a_server_repeats_is_on_no_tape) {
+static void record_over_a_proxy(bool environment) {
     phi_tape_desc desc;
     phi_tape *tape;
     memset(&desc, 0, sizeof desc);
@@ -298,11 +305,16 @@ TEST(a_password_of_a_proxy_that_a_server_repeats_is_on_no_tape) {
     desc.write_fn = write_taped;
     taped[0] = '\0';
     tape = phi_tape_record(&desc);
-    ask_over_a_proxy(tape);
+    ask_over_a_proxy(tape, environment);
     CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
     phi_tape_free(tape);
     CHECK(strstr(taped, " here") != NULL);
     CHECK(strstr(taped, PROXY_PASS) == NULL && strstr(taped, "some-user") == NULL);
+}
+
+TEST(a_password_of_a_proxy_that_a_server_repeats_is_on_no_tape) {
+    record_over_a_proxy(false);
+    record_over_a_proxy(true);
 }
 
 TEST_MAIN(TEST_ENTRY(a_desc_that_cannot_work_says_why), TEST_ENTRY(every_function_takes_no_runtime),
