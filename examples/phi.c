@@ -9,7 +9,7 @@
 
 #include "phi/phi_app.h"
 
-enum { WAITS = 32, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
+enum { WAITS = 256, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
 
 /* ---- permission ---- */
 
@@ -66,19 +66,28 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
+    phi_pending_item own;
+    (void)phi_agent_waiting(a->agent, &own);
     drop_keys(a);
     phi_arena_free(&a->arena);
+    a->q.nested = !phi_str_equal(item->loop_id, own.loop_id);
     question_set(&a->q, item, &a->arena);
     if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
     question_always(&a->q, &rules, why);
     a->q.asking = true;
-    question_shown(&a->q);
     keys_resized = 1; /* all of it is drawn */
 }
 
-/* The first thing that waits for a person. What a hook script decides does not. */
+static bool is_asked(const app *a, const phi_pending_item *item) {
+    return a->q.asking && a->q.item.kind == item->kind &&
+           a->q.item.ticket.gen == item->ticket.gen && a->q.item.ticket.index == item->ticket.index;
+}
+
+/* The first thing that waits for a person: the one that is asked about, as long as it waits. What a hook script decides
+   does not. */
 static bool ask_next(app *a) {
     phi_pending_item items[WAITS];
+    const phi_pending_item *first = NULL;
     size_t n = phi_pending(a->rt, items, WAITS), i;
     for (i = 0; i < n && i < WAITS; i++) {
         phi_pending_item *item = &items[i];
@@ -86,17 +95,15 @@ static bool ask_next(app *a) {
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
         if (tool && item->permissions != NULL &&
             phi_permissions_check_from(item->permissions, item->source, item->tool_name,
-                                       item->arguments, NULL) == PHI_PERMISSION_ALLOW) {
+                                       item->arguments, NULL) == PHI_PERMISSION_ALLOW)
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
-            continue;
-        }
-        if (!a->q.asking || a->q.item.kind != item->kind ||
-            a->q.item.ticket.gen != item->ticket.gen ||
-            a->q.item.ticket.index != item->ticket.index)
-            begin_question(a, item);
-        return true;
+        else if (is_asked(a, item))
+            return true;
+        else if (first == NULL)
+            first = item;
     }
-    return a->q.asking = false;
+    if (first != NULL) begin_question(a, first);
+    return a->q.asking = first != NULL;
 }
 
 static void decide(app *a, char answer) {
@@ -286,6 +293,7 @@ static void ask_at_stderr(app *a) {
     (void)question_rows(&a->q, a->screen.columns, screen_measure(&a->screen) - 2, &rows);
     if (a->q.cut && !a->q.above) show_question(a);
     note_str(a, STYLE_ASK, text_str(&rows));
+    drop_keys(a); /* the terminal may have taken its time */
     (void)fprintf(stderr, a->q.offers ? "y, a (always) or n: " : a->q.fits ? "y or n: " : "n: ");
     free(rows.at);
 }
@@ -339,6 +347,7 @@ static void draw(app *a) {
     text lines[DRAWN], words[3];
     int count, row = 0, column = 0, i, rows;
     bool resized = keys_resized != 0, status;
+    if (keys_resized > 1) a->q.seen = false;
     keys_resized = 0; /* before it is measured: it may change meanwhile */
     rows = screen_measure(&a->screen);
     status = !a->q.asking || rows >= 16;
@@ -359,9 +368,14 @@ static void draw(app *a) {
     count += line_rows(&a->line, a->screen.columns, rows < 16 ? 1 : LINE_ROWS, lines + count, &row,
                        &column);
     if (rows >= 10 && !a->q.asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
+    screen_draw(&a->screen, lines, count, row, column); /* what is new scrolls by */
     if (resized) screen_redraw(&a->screen, count);
-    screen_draw(&a->screen, lines, count, row, column);
+    if (resized) screen_draw(&a->screen, lines, count, row, column);
     a->below = count;
+    if (a->q.asking && !a->q.seen) {
+        drop_keys(a); /* the terminal may have taken its time */
+        question_shown(&a->q);
+    }
     for (i = 0; i < count; i++) free(lines[i].at);
     for (i = 0; i < 3; i++) free(words[i].at);
 }

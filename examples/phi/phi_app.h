@@ -4,6 +4,7 @@
 
 #include "phi_tools.h"
 
+#include "phi_answer.h"
 #include "phi_attach.h"
 #include "phi_calls.h"
 #include "phi_commands.h"
@@ -12,7 +13,6 @@
 #include "phi_live.h"
 #include "phi_notes.h"
 #include "phi_options.h"
-#include "phi_question.h"
 #include "phi_screen.h"
 #include "phi_status.h"
 #include "phi_trust.h"

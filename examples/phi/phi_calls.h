@@ -31,6 +31,14 @@ static inline phi_str calls_argument(phi_arena *arena, phi_str arguments) {
     return phi_json_is_string(found) ? phi_json_str(found, "") : arguments;
 }
 
+/* True when the argument is the only one, or the arguments themselves. */
+static inline bool calls_is_whole(phi_arena *arena, phi_str arguments, phi_str argument) {
+    phi_json *json;
+    return phi_str_equal(argument, arguments) ||
+           (phi_json_parse(arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) == PHI_OK &&
+            phi_json_count(json) == 1);
+}
+
 /* The call of that id; else one that is unused; NULL: there are too many. */
 static inline call_line *calls_find(call_line *calls, phi_str id) {
     call_line *unused = NULL;

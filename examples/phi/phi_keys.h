@@ -1,17 +1,11 @@
-/* phi_keys.h - a terminal in raw mode, and its keys, without waiting. Copy what you need of it. However the program ends,
-   also by a signal, a crash or Ctrl+Z, the terminal gets its settings back. */
+/* phi_keys.h - the keys of a terminal in raw mode, without waiting. Copy what you need of it. */
 #ifndef PHI_KEYS_H
 #define PHI_KEYS_H
 
-#include "phi_text.h"
+#include "phi_raw.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <termios.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     KEY_NONE = 0,
@@ -39,85 +33,9 @@ typedef struct key_reader {
     size_t len;
     uint64_t read_ms; /* when the last bytes came */
     bool pasted, closed;
+    bool replies; /* the rest of a terminal's answer is still to come */
     char character[8];
 } key_reader;
-
-static struct termios keys_before;
-static volatile sig_atomic_t keys_raw, keys_resized, keys_stopped, keys_signal;
-
-static inline uint64_t keys_now_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-/* Safe in a signal handler. */
-static inline void keys_restore(void) {
-    static const char sane[] = "\033[?2004l\033[?2026l\033[?25h\033[0m";
-    if (!keys_raw) return;
-    keys_raw = 0;
-    if (write(1, sane, sizeof sane - 1) < 0) return; /* the terminal is gone */
-    (void)tcsetattr(0, TCSADRAIN, &keys_before);
-}
-
-static inline void keys_begin(void) {
-    struct termios raw = keys_before;
-    raw.c_iflag &= (tcflag_t) ~(BRKINT | ICRNL | INLCR | IXON);
-    raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO | IEXTEN | ISIG);
-    raw.c_cc[VMIN] = raw.c_cc[VTIME] = 0;
-    (void)tcsetattr(0, TCSADRAIN, &raw);
-    keys_raw = write(1, "\033[?2004h", 8) == 8 ? 1 : 2; /* pastes come in brackets */
-}
-
-static void keys_on_signal(int number) {
-    bool shown = number == SIGWINCH || number == SIGCONT;
-    if (number == SIGCONT && keys_raw) keys_begin(); /* SIGSTOP: the shell has set its own */
-    *(number == SIGTSTP ? &keys_stopped : shown ? &keys_resized : &keys_signal) = number;
-}
-
-static void keys_on_crash(int number) {
-    keys_restore();
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
-}
-
-static inline void keys_catch(const int *numbers, void (*handler)(int), int flags) {
-    struct sigaction action = PHI_ZERO;
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    for (; *numbers != 0; numbers++) (void)sigaction(*numbers, &action, NULL);
-}
-
-/* They only set keys_signal: the program looks, and ends its runs. */
-static inline void keys_catch_ends(void) {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
-    keys_catch(ends, keys_on_signal, 0);
-}
-
-/* False: standard input is no terminal. */
-static inline bool keys_open(void) {
-    static const int sizes[] = {SIGWINCH, SIGCONT, SIGTSTP, 0};
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0};
-    if (tcgetattr(0, &keys_before) != 0) return false;
-    keys_catch_ends();
-    keys_catch(sizes, keys_on_signal, 0);
-    keys_catch(crashes, keys_on_crash, (int)SA_RESETHAND);
-    (void)atexit(keys_restore);
-    keys_begin();
-    return true;
-}
-
-/* Ctrl+Z, or keys_stopped: until the shell continues the program. */
-static inline void keys_suspend(void) {
-    static const int stop[] = {SIGTSTP, 0};
-    keys_restore();
-    keys_catch(stop, SIG_DFL, 0);
-    (void)raise(SIGTSTP);
-    keys_catch(stop, keys_on_signal, 0);
-    keys_begin();
-    keys_stopped = 0;
-    keys_resized = 1;
-}
 
 /* Reads what there is; false: nothing. */
 static inline bool keys_read(key_reader *k) {
@@ -132,7 +50,8 @@ static inline bool keys_read(key_reader *k) {
     return true;
 }
 
-/* A sequence behind "\033[" or "\033O"; *n: its bytes. */
+/* A sequence after "\033[" or "\033O"; *n: its bytes, 0 until all have come. A control character ends it, and is a key
+   itself. */
 static inline int keys_sequence(key_reader *k, size_t *n) {
     static const struct {
         const char *bytes;
@@ -145,8 +64,9 @@ static inline int keys_sequence(key_reader *k, size_t *n) {
     size_t i = 2;
     if (k->bytes[1] == '[')
         while (i < k->len && k->bytes[i] >= 0x20 && k->bytes[i] < 0x40) i++;
-    if (i >= k->len) return *n = 0, KEY_NONE;
-    *n = i + 1;
+    *n = i < sizeof k->bytes ? 0 : i;
+    if (i >= k->len) return *n == 0 ? KEY_NONE : KEY_UNKNOWN;
+    *n = (unsigned char)k->bytes[i] < 0x20 ? i : i + 1;
     if (i == 5 && memcmp(k->bytes + 2, "200~", 4) == 0) k->pasted = true;
     for (i = 0; i < sizeof known / sizeof *known; i++)
         if (*n - 1 == strlen(known[i].bytes) && memcmp(k->bytes + 1, known[i].bytes, *n - 1) == 0)
@@ -154,9 +74,19 @@ static inline int keys_sequence(key_reader *k, size_t *n) {
     return KEY_UNKNOWN;
 }
 
+/* How many bytes belong to a terminal's answer in words ("\033]..."): all up to a control character. */
+static inline size_t keys_reply(key_reader *k) {
+    size_t n = 0;
+    while (n < k->len && (unsigned char)k->bytes[n] >= 0x20) n++;
+    k->replies = n == k->len;
+    return !k->replies && k->bytes[n] == '\a' ? n + 1 : n;
+}
+
+/* Ctrl+C alone ends a paste that has no end. */
 static inline int keys_pasted(key_reader *k, size_t *n) {
     static const char end[] = "\033[201~";
     size_t have = k->len < 6 ? k->len : 6;
+    if (k->len == 1 && k->bytes[0] == KEY_CTRL('C')) return k->pasted = false, KEY_CTRL('C');
     if (memcmp(k->bytes, end, have) != 0 || have == 0) return KEY_TEXT;
     *n = have == 6 ? 6 : 0;
     if (have == 6) k->pasted = false;
@@ -168,22 +98,31 @@ static inline int keys_control(char c) {
     return c == 127 || c == 8 ? KEY_BACKSPACE : c == 0 ? KEY_UNKNOWN : c;
 }
 
+/* A key that begins with "\033"; *n: its bytes, 0 until all have come. */
+static inline int keys_escaped(key_reader *k, bool late, size_t *n) {
+    char kind = k->len > 1 ? k->bytes[1] : '\0';
+    *n = k->len > 1 || late ? 1 : 0;
+    if (kind == '[' || kind == 'O') return keys_sequence(k, n);
+    if (kind == '\r' || kind == '\n') return *n = 2, KEY_NEWLINE;
+    if ((unsigned char)kind < 0x20) return *n > 0 ? KEY_ESCAPE : KEY_NONE;
+    *n = 2;
+    if (memchr("]P_^X", kind, 5) == NULL) return KEY_UNKNOWN;
+    k->replies = k->len > 2; /* Alt+] and the like come alone */
+    if (k->len == 2 && !late) *n = 0;
+    return KEY_UNKNOWN;
+}
+
 /* The next key; KEY_NONE: none yet. */
 static inline int keys_next(key_reader *k) {
     bool late = keys_now_ms() - k->read_ms > KEYS_ESCAPE_MS;
-    size_t n = 1;
+    size_t n = k->replies ? keys_reply(k) : 0;
     uint32_t c;
-    int key = k->pasted ? keys_pasted(k, &n) : KEY_TEXT;
+    int key = KEY_UNKNOWN;
     if (k->len == 0) return k->closed ? KEY_CLOSED : KEY_NONE;
-    if (!k->pasted && k->bytes[0] == '\033') {
-        bool alone = k->len == 1 || k->bytes[1] == '\033';
-        if (k->len == 1 && !late) return KEY_NONE;
-        key = alone ? KEY_ESCAPE : KEY_UNKNOWN;
-        n = alone ? 1 : 2;
-        if (!alone && (k->bytes[1] == '\r' || k->bytes[1] == '\n')) key = KEY_NEWLINE;
-        if (!alone && (k->bytes[1] == '[' || k->bytes[1] == 'O')) key = keys_sequence(k, &n);
-        if (n == 0 && late) n = k->len, key = KEY_UNKNOWN;
-    } else if (key == KEY_TEXT && !k->pasted && ((unsigned char)*k->bytes < 32 || *k->bytes == 127))
+    if (n == 0) n = 1, key = k->pasted ? keys_pasted(k, &n) : KEY_TEXT;
+    if (key == KEY_TEXT && !k->pasted && k->bytes[0] == '\033')
+        key = keys_escaped(k, late, &n);
+    else if (key == KEY_TEXT && !k->pasted && ((unsigned char)*k->bytes < 32 || *k->bytes == 127))
         key = keys_control(k->bytes[0]);
     else if (key == KEY_TEXT) {
         n = text_decode(k->bytes, k->len, &c);
@@ -193,6 +132,7 @@ static inline int keys_next(key_reader *k) {
                        : c == '\r' ? "\n"
                                    : k->bytes);
     }
+    if (n == 0 && k->closed) n = k->len;
     memmove(k->bytes, k->bytes + n, k->len -= n);
     return n > 0 ? key : KEY_NONE;
 }

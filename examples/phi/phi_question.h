@@ -1,8 +1,6 @@
-/* phi_question.h - a question for a person: what a tool wants to run, in rows that fit the window, and which keys
-   answer it. Copy what you need of it. Each row of a command is marked, so that none looks like the program's: "|"
-   begins a line, "+" continues the row before. Where not all rows fit, those between the first and last are counted.
-   Nothing counts as an answer that may have been typed before the question was read, or is the beginning of a sentence:
-   an answer is a single key on an empty line, followed by nothing for QUESTION_MS, or a word and Enter. */
+/* phi_question.h - a question for a person: what a tool wants to run, in rows that fit the window. Copy what you need of
+   it. Each row of a command is marked, so that none looks like the program's: "|" begins a line, "+" continues the row
+   before. Where not all rows fit, those between the first and last are counted. */
 #ifndef PHI_QUESTION_H
 #define PHI_QUESTION_H
 
@@ -21,10 +19,12 @@ typedef struct question {
     bool above;            /* all of it stands in the transcript */
     bool printed;          /* where there is no screen: it was printed */
     bool open;             /* the line was empty since keys count */
+    bool seen;             /* it was drawn as it is now; keys from before are dropped */
+    bool nested;           /* a sub-agent asks */
     phi_pending_item item; /* its strings are gone after the next step */
     phi_permission_rules always;
-    text head, body, why, rules; /* safe to show, in lines */
-    text rows, rule_rows;        /* the body and the rules in rows of so many columns */
+    text head, body, why, rules;     /* safe to show, in lines */
+    text head_rows, rows, rule_rows; /* head, body and rules in rows of so many columns */
     int columns;
     uint64_t shown_ms, key_ms, last_ms; /* last: of any key */
     char key;                           /* waits to be followed by nothing; 0: none */
@@ -36,19 +36,20 @@ static inline void question_set(question *q, const phi_pending_item *item, phi_a
     q->item = *item;
     q->head.len = q->body.len = q->why.len = q->rules.len = 0;
     q->columns = 0;
-    q->with_always = q->above = q->printed = q->open = q->cut = false;
+    q->with_always = q->above = q->printed = q->open = q->cut = q->seen = false;
     q->key = 0;
     if (item->kind == PHI_WAITING_BUDGET) {
         text_say(&q->head, "The run has paused. Shall it go on, with as much again?");
         text_strict(&q->body, item->text);
         return;
     }
+    text_say(&q->head, q->nested ? "A sub-agent: " : "");
     text_fit(&q->head, item->tool_name, 200);
+    text_say(&q->head, item->source.len > 0 ? " of " : "");
+    text_fit(&q->head, item->source, 200);
     text_say(&q->head, " wants to run:");
     text_strict(&q->body, argument);
-    if (phi_str_equal(argument, item->arguments) ||
-        phi_str_equal(item->tool_name, phi_str_of("bash")))
-        return;
+    if (calls_is_whole(arena, item->arguments, argument)) return;
     text_say(&q->body, "\n");
     text_strict(&q->body, item->arguments);
 }
@@ -83,7 +84,9 @@ static inline bool question_is_exact(const question *q) {
 static inline void question_layout(question *q, int columns) {
     if (q->columns == columns) return;
     q->columns = columns;
-    q->rows.len = q->rule_rows.len = 0;
+    q->head_rows.len = q->rows.len = q->rule_rows.len = 0;
+    marked_wrap(&q->head_rows, &q->head, columns);
+    text_remove(&q->head_rows, 0, 4); /* its first row is the program's */
     marked_wrap(&q->rows, &q->body, columns);
     if (!q->with_always) return;
     text_say(&q->rule_rows, question_is_exact(q) ? "  always would allow: this very line\n"
@@ -107,20 +110,25 @@ static inline void question_between(const question *q, int all, int room, text *
 
 /* Adds it in at most `most` rows, and sees what fits. most 0: all of it. How many rows. */
 static inline int question_rows(question *q, int columns, int most, text *out) {
-    int body, rules, least, room;
+    int body, rules, head, least, room;
     size_t before = out->len;
     text part = {NULL, 0, 0};
     question_layout(q, columns < 16 ? 16 : columns);
     body = marked_count(&q->rows);
     rules = marked_count(&q->rule_rows);
-    least = 1 + (body < QUESTION_LEAST ? body : QUESTION_LEAST);
-    if (most <= 0) most = 1 + body + rules + 1;
+    head = marked_count(&q->head_rows);
+    least = head + (body < QUESTION_LEAST ? body : QUESTION_LEAST);
+    if (most <= 0) most = head + body + rules + 1;
     q->fits = columns >= 16 && most >= least;
     q->offers = q->with_always && q->fits && most >= least + rules;
-    room = most - 1 - (q->offers ? rules : 0) - (q->why.len > 0 && most > least ? 1 : 0);
+    room = most - head - (q->offers ? rules : 0) - (q->why.len > 0 && most > least ? 1 : 0);
     q->cut = body > room;
-    text_fit(out, text_str(&q->head), columns);
-    text_say(out, "\n");
+    if (q->fits)
+        text_print(out, "%s\n", q->head_rows.at);
+    else {
+        text_fit(out, text_str(&q->head), columns);
+        text_say(out, "\n");
+    }
     if (q->fits && q->cut)
         question_between(q, body, room, out);
     else if (q->fits)
@@ -137,64 +145,15 @@ static inline int question_rows(question *q, int columns, int most, text *out) {
 /* Head and body, whole, for the transcript. */
 static inline void question_whole(question *q, int columns, text *out) {
     question_layout(q, columns < 16 ? 16 : columns);
-    text_add(out, q->head.at, q->head.len);
+    text_add(out, q->head_rows.at, q->head_rows.len);
     text_say(out, "\n");
     text_add(out, q->rows.at, q->rows.len);
-}
-
-static inline void question_keys(text *out, const question *q) {
-    bool budget = q->item.kind == PHI_WAITING_BUDGET;
-    text_say(out, !q->fits    ? "n: no | a yes wants a larger window"
-                  : budget    ? "y: go on | n: stop"
-                  : q->offers ? "y: once | n: no | a: always"
-                              : "y: once | n: no");
-}
-
-/* The answer that a letter or a word means: 'y', 'a', 'n'; 0: none, or none that can be given. */
-static inline char question_answer(const question *q, const char *word) {
-    static const char *const words[] = {"y", "yes", "n", "no", "a", "always"};
-    size_t i;
-    for (i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i]) == 0) break;
-    if (i == sizeof words / sizeof *words || (word[0] != 'n' && !q->fits)) return 0;
-    return word[0] == 'a' && !q->offers ? 0 : word[0];
-}
-
-/* It stands on the screen from now on, and keys count a moment later. */
-static inline void question_shown(question *q) { q->shown_ms = keys_now_ms(); }
-
-/* A key, before the line gets it; line: what was typed so far. *answer: what it means; 0: nothing. True: the line does
-   not get it. */
-static inline bool question_press(question *q, int key, const char *character, bool pasted,
-                                  const char *line, char *answer) {
-    bool early = keys_now_ms() - q->last_ms <= QUESTION_MS, empty = line[0] == '\0';
-    bool unread = keys_now_ms() - q->shown_ms <= QUESTION_MS;
-    bool writes = key == KEY_TEXT || key == KEY_NEWLINE || key == KEY_ENTER;
-    *answer = q->key = 0;
-    q->last_ms = keys_now_ms();
-    if (unread) return empty && writes; /* typed before it could be read */
-    if (empty) q->open = true;
-    if (key == KEY_TEXT && empty && !early && !pasted && question_answer(q, character) != 0) {
-        q->key = character[0];
-        q->key_ms = q->last_ms;
-    }
-    if (key != KEY_ENTER || !q->open) return false;
-    *answer = question_answer(q, line);
-    return *answer != 0;
-}
-
-/* The answer of a key that nothing followed; more: something that is no key yet has come. 0: none. */
-static inline char question_waited(question *q, bool more) {
-    char answer = q->key;
-    if (answer == 0 || more || keys_now_ms() - q->key_ms < QUESTION_MS) return 0;
-    q->key = 0;
-    return answer;
 }
 
 static inline void question_free(question *q) {
     free(q->head.at), free(q->body.at);
     free(q->why.at), free(q->rules.at);
-    free(q->rows.at), free(q->rule_rows.at);
+    free(q->head_rows.at), free(q->rows.at), free(q->rule_rows.at);
 }
 
 #endif

@@ -33,6 +33,11 @@ SCENARIOS = {
     "hidden": bash("touch " + "".join("x" + chr(c) for c in HIDDEN) + " one.txt"),
     "long": bash("touch one.txt " + "word " * 60),
     "denied": bash("rm -rf /"),
+    "rows": [{"blocks": [{"type": "text", "text": "".join("row %d of it\n" % i for i in range(90))}, *bash(
+        "\n".join("touch f%d.txt" % i for i in range(90)))[0]["blocks"]]}] + bash("")[1:],
+    "timed": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch one.txt", "timeout": 5}}]}],
+    "caller": [{"blocks": [{"type": "tool_use", "name": "scout", "input": {"task": "Look around"}}]},
+               {"blocks": [{"type": "tool_use", "name": "echo", "input": {"text": "hello"}}]}],
     "answers": [{"blocks": [{"type": "text", "text": "It is seven."}]}],
     "prints": bash("for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; printf '\\033[1;31mred\\033[0m\\033[2J'; sleep 2"),
 }
@@ -152,6 +157,7 @@ class Screen(test_phi.Tmux):
                 self.wait_for(r"^>$")
         self.assertFalse(self.has("one.txt"))
         self.type("-l", "yes")
+        self.settled(0.1)
         self.type("Enter")
         self.wait_for(r"touch two.txt\n(.*\n)+.*y: once")
         self.assertTrue(self.has("one.txt"))
@@ -178,6 +184,41 @@ class Screen(test_phi.Tmux):
         self.type("y")
         self.wait_for(r"\* bash touch one.txt")
 
+    def test_a_paste_without_brackets_or_one_that_closes_them_is_no_answer(self):
+        self.ask("one")
+        for keys in ("ls\ryes\r", "\x1b[200~\x1b[201~yes\r\x1b[201~", "y\r"):
+            with self.subTest(keys=keys):
+                self.type("-l", keys)
+                self.assertRegex(self.settled(), r"(?m)^> (yes|y)$")
+                self.assertFalse(self.has("one.txt"))
+                self.type("C-u")
+                self.wait_for(r"^>$")
+        self.type("-l", "yes")
+        self.settled(0.3)
+        self.type("Enter")
+        self.wait_for(r"\* bash touch one.txt")
+
+    def test_what_a_terminal_answers_is_not_typed(self):
+        self.ask("one")
+        for parts in (["\x1b]11;rgb:ffff/", "0000/0000\x1b\\"], ["\x1b]ly\x07"], ["\x1bP>|term", "(1)\x1b\\"],
+                      ["\x1b[", "24;8", "0R"], ["\x1b[?2026;2$", "y"], ["\x1bO", "y"], ["\x1b[", "\x1b[", "y"]):
+            with self.subTest(parts=parts):
+                for part in parts:
+                    self.type("-l", part)
+                    self.settled(0.4)
+                self.assertRegex(self.settled(0.5), r"(?m)^>$")
+                self.assertFalse(self.has("one.txt"))
+
+    def test_ctrl_c_stops_within_a_paste_or_a_sequence_that_has_no_end(self):
+        for keys in ("\x1b[200~words", "\x1b[1;2", "\x1bO", "\x1b]0;words", "\x1b[" + "0" * 5000):
+            with self.subTest(keys=keys[:12]):
+                self.ask("one")
+                self.type("-l", keys)
+                self.settled(0.3)
+                self.type("C-c")
+                self.wait_for(r"\(stopped\)")
+                self.tmux("kill-server")
+
     def test_what_was_typed_before_the_question_is_no_answer(self):
         self.begin_chat("one", "ask", "sleep 1; exit 0")
         self.wait_for("A hook script decides")
@@ -201,6 +242,33 @@ class Screen(test_phi.Tmux):
                     self.assertRegex(screen.replace("\n  + ", ""), r"(?m) touch last.txt$")
                     self.assertRegex(screen, said if size == (80, 24) else r"\.\.\. \d+ rows not shown")
                     self.tmux("kill-server")
+
+    def test_all_of_an_answer_and_of_a_long_question_is_in_the_terminal(self):
+        self.ask("rows")
+        said = self.tmux("capture-pane", "-p", "-S", "-")
+        for i in range(90):
+            self.assertRegex(said, r"(?m)^(Agent: )?row %d of it$" % i)
+            self.assertRegex(said, r"(?m)^  \| touch f%d.txt$" % i)
+
+    def test_arguments_beside_the_command_are_shown(self):
+        self.assertRegex(self.ask("timed"), r'(?m)^  \| touch one.txt\n  \| \{.*"timeout": 5\}$')
+
+    def test_a_question_says_that_a_sub_agent_asks_and_whose_tool_it_is(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        model = 'model = "claude-haiku-4-5"\napi_key = "k"\napi = "anthropic_messages"\nbase_url = "${SERVER}/s/%s"\n'
+        self.write("work/agent.toml", "[provider]\n" + model % "caller" + "[[mcp.instances]]\nname = 'here'\n"
+                   "command = ['%s', '%s/tests/mock/mcp_server.py']\n" % (sys.executable, test_phi.ROOT) +
+                   '[[provider.instances]]\nid = "scout"\n' + model % "one" +
+                   '[[sub_agents.instances]]\nname = "scout"\nprovider = "scout"\ntools = ["bash"]\n')
+        self.start("caller", "-c", "agent.toml", SERVER=test_phi.mock.url, size=(40, 24))
+        self.type("go", "Enter")
+        self.wait_for(r"^scout wants to run:(.*\n)+y: once")
+        time.sleep(0.3)
+        self.type("y")
+        self.wait_for(r"^A sub-agent: bash wants to run:\n  \| touch one.txt\n(.*\n)+y: once")
+        time.sleep(0.3)
+        self.type("n")
+        self.wait_for(r"^echo of here wants to run:\n  \| hello\n(.*\n)+y: once")
 
     def test_a_window_that_is_too_small_takes_no_yes(self):
         screen = self.ask("long", size=(40, 6))
