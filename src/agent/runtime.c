@@ -19,7 +19,8 @@ enum {
     PHI__RUNTIME_STARTS = 4,       /* the same */
     PHI__RUNTIME_READY_BATCH = 16, /* descriptors between two looks at the clock */
     PHI__RUNTIME_TIMERS_PER_STEP = 256,
-    PHI__RUNTIME_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
+    PHI__RUNTIME_POLL_MS = 10,      /* a wait is cut to this while tools want to be polled */
+    PHI__RUNTIME_DEADLINE_MS = 1000 /* and a host's sleep to this while a deadline counts */
 };
 
 /* ---- making one ---- */
@@ -45,6 +46,7 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     io->random_fn = tape->random_fn;
     io->watch_fn = tape->watch_fn;
     io->user_data = tape;
+    io->told_gaps = tape->plays;
     return PHI_OK;
 }
 
@@ -186,6 +188,7 @@ static void phi__runtime_budget(phi_runtime *rt) {
 static void phi__runtime_io_pump(phi_runtime *rt, int wait) {
     int done = phi__io_wait(rt->io, wait, PHI__RUNTIME_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */
+        phi__io_step_woken(rt->io);
         phi__runtime_budget(rt);
         phi__io_step_begin(rt->io);
     }
@@ -244,6 +247,7 @@ static void phi__runtime_record(phi_runtime *rt, int wait) {
     phi__runtime_io_pump(rt, wait);
     if (wait == 0) return;
     rt->tape->ops->woken(rt->tape);
+    phi__io_step_woken(rt->io);
     phi__runtime_budget(rt);
     phi__runtime_taped_posts(rt);
     phi__runtime_taped_timers(rt);
@@ -383,6 +387,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (next == UINT64_MAX) return phi__runtime_polls(rt) ? (int)PHI__RUNTIME_POLL_MS : -1;
     ms = next > now ? (next - now + 999) / 1000 : 0;
     if (phi__runtime_polls(rt) && ms > PHI__RUNTIME_POLL_MS) ms = PHI__RUNTIME_POLL_MS;
+    if (phi__io_deadlines(rt->io) && ms > PHI__RUNTIME_DEADLINE_MS) ms = PHI__RUNTIME_DEADLINE_MS;
     return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
 }
 

@@ -13,6 +13,7 @@
 
 #define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
+#define PHI__IO_GAP_US 1000000   /* a longer gap between two steps counts as this for deadlines */
 
 typedef struct phi__io_slot {
     phi__watch *watch;
@@ -32,10 +33,13 @@ struct phi__io {
     phi__fd_map fds;     /* with a host's loop */
     phi__wake wake;
     phi__watch wake_watch;
-    phi__ending endings; /* the ring's head */
+    phi__ending endings;   /* the ring's head */
+    uint64_t slept_us;     /* how long this step was to sleep; UINT64_MAX: until woken */
+    uint64_t gaps_us;      /* of gaps, not counted by deadlines */
+    size_t deadline_count; /* timers that are deadlines, but for never */
     uint32_t starts;
-    uint64_t step_began_us;
-    bool fired; /* a timer has, since the last wait */
+    uint64_t step_began_us; /* or its sleep was over */
+    bool fired;             /* a timer has, since the last wait */
     /* while timers fire: a timer set for then or before waits for the next round */
     uint64_t round_us;
     /* one was: the next round reaches to here, also if the clock stands still */
@@ -77,7 +81,13 @@ static uint64_t phi__io_put_off(phi__io *io, uint64_t at_us) {
     return io->deferred_us;
 }
 
+static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
+    if (timer->deadline) io->deadline_count--;
+    timer->deadline = false;
+}
+
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
+    phi__io_no_deadline(io, timer);
     at_us = phi__io_put_off(io, at_us);
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
@@ -100,6 +110,7 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
     size_t i = timer->place;
     phi__timer *last;
     if (i == 0) return;
+    phi__io_no_deadline(io, timer);
     i--;
     PHI_ASSERT(i < io->timer_count && io->timers[i] == timer);
     timer->place = 0;
@@ -133,6 +144,45 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
     io->round_us = 0;
     if (fired > 0) io->fired = true;
     return fired;
+}
+
+/* ---- deadlines ---- */
+
+PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us) {
+    uint64_t now = phi__io_now_us(io);
+    uint64_t at = UINT64_MAX;
+    phi_status status;
+    /* the next step moves it by the gap that is under way */
+    if (after_us != UINT64_MAX) at = now - (phi__io_gaps_us(io, now) - io->gaps_us) + after_us;
+    status = phi__io_timer_set(io, timer, at);
+    if (status != PHI_OK || at == UINT64_MAX) return status;
+    timer->deadline = true;
+    io->deadline_count++;
+    return PHI_OK;
+}
+
+PHI__FN bool phi__io_deadlines(const phi__io *io) { return io->deadline_count > 0; }
+
+PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us) {
+    uint64_t until = io->step_began_us + PHI__IO_GAP_US;
+    return io->desc.told_gaps || now_us <= until ? io->gaps_us : io->gaps_us + (now_us - until);
+}
+
+PHI__FN uint64_t phi__io_counted_us(const phi__io *io) {
+    uint64_t now = phi__io_now_us(io);
+    return now - phi__io_gaps_us(io, now);
+}
+
+/* Moves all deadlines. It costs as much as there are timers, after a gap of more than a second. */
+PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
+    uint64_t more = us - io->gaps_us;
+    size_t i;
+    if (us <= io->gaps_us) return;
+    io->gaps_us = us;
+    if (io->deadline_count == 0) return;
+    for (i = 0; i < io->timer_count; i++)
+        if (io->timers[i]->deadline) io->timers[i]->at_us += more;
+    for (i = io->timer_count / 2; i-- > 0;) phi__io_heap_down(io, i, io->timers[i]);
 }
 
 /* ---- watches ---- */
@@ -267,8 +317,10 @@ static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
 }
 
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most) {
-    bool more = phi__io_collect(io, phi__io_sleep_ms(io, timeout_ms));
+    int ms = phi__io_sleep_ms(io, timeout_ms);
+    bool more = phi__io_collect(io, ms);
     int called = phi__io_dispatch(io, most);
+    if (ms != 0) io->slept_us = ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000;
     io->fired = false;
     while (more && called < most) {
         more = phi__io_collect(io, 0);
@@ -299,7 +351,7 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
         phi__io_free(io);
         return status;
     }
-    phi__io_step_begin(io);
+    io->step_began_us = phi__io_now_us(io);
     *out = io;
     return PHI_OK;
 }
@@ -365,8 +417,19 @@ PHI__FN intptr_t phi__io_any_fd(const phi__io *io) { return io->wake.read_fd; }
 PHI__FN void phi__io_wake(phi__io *io) { phi__wake_signal(&io->wake); }
 
 PHI__FN void phi__io_step_begin(phi__io *io) {
+    uint64_t now = phi__io_now_us(io);
     io->starts = 0;
-    if (io->desc.step_budget_us != 0) io->step_began_us = phi__io_now_us(io);
+    phi__io_gaps_set(io, phi__io_gaps_us(io, now));
+    io->step_began_us = now;
+}
+
+/* A sleep that took much longer than asked for is a gap all the same: a debugger stopped it. */
+PHI__FN void phi__io_step_woken(phi__io *io) {
+    uint64_t now = phi__io_now_us(io);
+    if (now <= io->step_began_us) return;
+    now -= io->step_began_us;
+    io->step_began_us += now < io->slept_us ? now : io->slept_us;
+    io->slept_us = 0;
 }
 
 /* The first start of a step is always allowed, or a busy host would never start any. */

@@ -19,6 +19,7 @@ typedef struct phi__io_desc {
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
+    bool told_gaps; /* gaps come by phi__io_gaps_set: those of a tape that is played */
 } phi__io_desc;
 
 /* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
@@ -27,6 +28,7 @@ typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
+    bool deadline; /* set by phi__io_deadline_set: a gap moves it */
 } phi__timer;
 
 enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH_WRITE */
@@ -53,7 +55,17 @@ PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
    not set before. */
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
 PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
-PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
+/* Sets or moves a deadline, `after_us` from now (UINT64_MAX: never, as above). It counts the time
+   in which steps are made: a gap between two steps that is longer than a second, in a debugger or
+   with the window minimised, counts as one second. */
+PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
+PHI__FN bool phi__io_deadlines(const phi__io *io); /* one is set, and not for never */
+/* What gaps have taken from deadlines so far; at now_us of the clock, with the gap under way. */
+PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us);
+PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us); /* told_gaps; less than before: ignored */
+/* The time that counts for deadlines: the clock without those gaps. */
+PHI__FN uint64_t phi__io_counted_us(const phi__io *io);
+PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none */
 
 /* Watches fd for `want` (0 forgets it; always safe to forget). */
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
@@ -89,6 +101,7 @@ PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more tur
 /* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
    starts; phi__io_start_left only says whether one is left. */
 PHI__FN void phi__io_step_begin(phi__io *io);
+PHI__FN void phi__io_step_woken(phi__io *io); /* the step has slept: that was no gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);

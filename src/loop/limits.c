@@ -30,13 +30,14 @@ static void phi__limits_pause_timer(phi__timer *timer) {
     phi__schedule_wake(run);
 }
 
-PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
+PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
     phi__list_push_first(&rt->paused, &run->pause.link);
     phi__limits_pause_say(run, reason);
     run->timer.fire = phi__limits_pause_timer;
-    return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
+    return !run->pause.reason.failed &&
+           phi__io_deadline_set(rt->io, &run->timer, after_us) == PHI_OK;
 }
 
 PHI__FN void phi__limits_pause_say(phi__run *run, const char *reason) {

@@ -1,6 +1,14 @@
 /* test_deadlines.c - troubles of docs/errors.md that need a clock to be exact: deadlines, as they are
    when nothing was set, to the millisecond. */
+#include "loop/loop_in.h"
 #include "support/rig.h"
+
+static int fired;
+
+static void on_timer(phi__timer *timer) {
+    (void)timer;
+    fired++;
+}
 
 /* Lets `before` ms pass, in which nothing may happen, and then two more. */
 static void late_after(const phi_agent_desc *desc, const char *body, uint32_t before,
@@ -13,7 +21,7 @@ static void late_after(const phi_agent_desc *desc, const char *body, uint32_t be
     (void)rig_step(r);
     (void)rig_step(r);
     rig_forget(r);
-    rig_pass_ms(r, before);
+    rig_pass_stepping_ms(r, before);
     CHECK_EQ_INT(rig_step(r), 1);
     CHECK_EQ_STR(rig_story(r), "");
     rig_pass_ms(r, 1);
@@ -75,7 +83,140 @@ TEST(without_a_deadline_an_answer_may_be_silent_for_hours) {
     rig_free(r);
 }
 
+/* ---- a gap between two steps ---- */
+
+enum { MINUTES_MS = 120000 }; /* a breakpoint, a minimised window */
+
+/* A call of the tool "wait" is under way. */
+static rig *with_call(uint32_t timeout_ms, phi_agent *agent) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    tool.timeout_ms = timeout_ms;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    *agent = rig_agent(r, &desc);
+    rig_call(r, "a", "wait", "{}");
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(*agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(rig_started(r), 1);
+    return r;
+}
+
+TEST(a_breakpoint_of_two_minutes_does_not_end_a_call) {
+    phi_agent agent;
+    rig *r = with_call(0, &agent);
+    rig_pass_ms(r, MINUTES_MS);
+    CHECK_EQ_INT(rig_step(r), 1);
+    CHECK_EQ_INT(rig_cancelled(r), 0);
+    rig_finish(r, 0, "here it is");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_request(r, 1), "here it is") != NULL);
+    rig_free(r);
+}
+
+TEST(a_gap_between_two_steps_counts_as_one_second_of_a_deadline) {
+    phi_agent agent;
+    phi_pending_item item;
+    rig *r = with_call(5000, &agent);
+    int i;
+    CHECK_EQ_INT(rig_step(r), 1);
+    for (i = 0; i < 3; i++) {
+        rig_pass_ms(r, MINUTES_MS);
+        CHECK_EQ_INT(rig_step(r), 1);
+    }
+    CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 1);
+    CHECK(item.left_ms > 1900 && item.left_ms < 2000); /* the steps before took some, too */
+    rig_pass_stepping_ms(r, (uint32_t)item.left_ms - 1);
+    CHECK_EQ_INT(rig_step(r), 1);
+    CHECK_EQ_INT(rig_cancelled(r), 0);
+    rig_pass_ms(r, 1);
+    (void)rig_step(r);
+    CHECK_EQ_INT(rig_cancelled(r), 1);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_request(r, 1), "Tool exceeded timeout of 5000ms") != NULL);
+    rig_free(r);
+}
+
+TEST(a_host_that_sleeps_as_the_next_timeout_says_loses_nothing_of_a_deadline) {
+    phi_agent agent;
+    rig *r = with_call(60000, &agent);
+    CHECK_EQ_INT(rig_step(r), 1);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 1000);
+    CHECK_EQ_INT(rig_run_until(r, 59900), 1);
+    CHECK_EQ_INT(rig_cancelled(r), 0);
+    CHECK_EQ_INT(rig_run_until(r, 200), 0);
+    CHECK_EQ_INT(rig_cancelled(r), 1);
+    rig_free(r);
+}
+
+TEST(a_breakpoint_does_not_decide_for_a_person) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.decision_timeout_ms = 60000;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP);
+    rig_answers(r, PHI_HOOK_BEFORE_LOOP, PHI_WAIT, NULL);
+    rig_says(r, "hello");
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 3), 1);
+    rig_pass_ms(r, MINUTES_MS);
+    CHECK_EQ_INT(rig_run(r, 3), 1);
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    rig_free(r);
+}
+
+TEST(a_breakpoint_does_not_end_a_request) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.deadlines.total_ms = 60000;
+    agent = rig_agent(r, &desc);
+    rig_chunk(r, 20);
+    rig_says(r, "This takes many steps.");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    rig_pass_ms(r, MINUTES_MS);
+    CHECK_EQ_INT(rig_run(r, 500), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
+    rig_free(r);
+}
+
+/* What a host sets before it steps again begins then, and not when the gap began. */
+TEST(a_deadline_that_is_set_in_a_gap_does_not_grow_by_it) {
+    phi_agent agent;
+    rig *r = with_call(PHI_UNLIMITED, &agent);
+    phi__timer timer;
+    phi__io *io = rig_runtime(r)->io;
+    memset(&timer, 0, sizeof timer);
+    CHECK_EQ_INT(rig_step(r), 1);
+    timer.fire = on_timer;
+    fired = 0;
+    rig_pass_ms(r, MINUTES_MS);
+    CHECK_EQ_INT(phi__io_deadline_set(io, &timer, 500000), PHI_OK);
+    (void)rig_step(r);
+    CHECK_EQ_INT(fired, 0);
+    rig_pass_ms(r, 499);
+    (void)rig_step(r);
+    CHECK_EQ_INT(fired, 0);
+    rig_pass_ms(r, 1);
+    (void)rig_step(r);
+    CHECK_EQ_INT(fired, 1);
+    CHECK_EQ_INT(phi__io_deadlines(io), false);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_server_may_take_five_minutes_to_begin),
           TEST_ENTRY(an_answer_may_be_silent_for_two_minutes),
           TEST_ENTRY(a_deadline_that_was_set_counts_instead),
-          TEST_ENTRY(without_a_deadline_an_answer_may_be_silent_for_hours))
+          TEST_ENTRY(without_a_deadline_an_answer_may_be_silent_for_hours),
+          TEST_ENTRY(a_breakpoint_of_two_minutes_does_not_end_a_call),
+          TEST_ENTRY(a_gap_between_two_steps_counts_as_one_second_of_a_deadline),
+          TEST_ENTRY(a_host_that_sleeps_as_the_next_timeout_says_loses_nothing_of_a_deadline),
+          TEST_ENTRY(a_breakpoint_does_not_decide_for_a_person),
+          TEST_ENTRY(a_breakpoint_does_not_end_a_request),
+          TEST_ENTRY(a_deadline_that_is_set_in_a_gap_does_not_grow_by_it))
