@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x5bf48bea
+#if PHI__PUB_MODEL != 0x9585152a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -63,25 +63,25 @@
 #if PHI__PUB_CODECS != 0x77f28588
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x3bb3afc3
+#if PHI__PUB_LOG != 0x8b3e6156
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x27bc06c0
+#if PHI__PUB_HISTORY != 0xb6d4b9e7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x1d2dad9c
+#if PHI__PUB_LOOP != 0xe39adbb6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x40b43e19
+#if PHI__PUB_FEATURES != 0xc876c56e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xe788f567
+#if PHI__PUB_AGENT != 0xccc967d3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x65326263
+#if PHI__PUB_RECORD != 0xbb714ec3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_SUBAGENTS != 0x750031f3
@@ -90,10 +90,10 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0xbe975011
+#if PHI__PUB_STRATEGY != 0x9e5c0cbf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0x65a84767
+#if PHI__PUB_CONFIG != 0xb4fcc38f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xca5e29e1
+#if PHI__PUB_PERMISSIONS != 0xbea4e776
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0xca5e29e1
+#define PHI__PUB_PERMISSIONS 0xbea4e776
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -167,7 +167,8 @@ typedef struct phi_permission_rule {
        is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
        /usr/bin, and no command with variables set before it; others in every directory. */
     const char *command;
-    const char *with;    /* words, of each of which one must be there; -r also finds -fr */
+    /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
+    const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
     const char *piped;   /* names of programs: the output of one goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
@@ -178,6 +179,14 @@ typedef struct phi_permission_rule {
     const char *argument; /* a member of the arguments, for `matches` */
     const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
     const char *reason;   /* for the model and the person who is asked */
+    /* Of a command: the options that it may have, one alternative each, and no other; "" allows
+       none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
+       be there that the shell could make an option of ($NAME, *.c; not a*.c). */
+    const char *options;
+    /* Whose tool it is: a pattern of phi_tool.source; "": the host's own. NULL: anybody's, but a
+       rule that allows tools by name allows no other source's tool that has the name of a shell or
+       of a built-in tool. */
+    const char *source;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {
@@ -215,6 +224,10 @@ typedef struct phi_permissions_desc {
     const char *workspace;             /* absolute; copied (default: relative paths are in it) */
     const char *home;                  /* absolute; copied (default: only "~" names it) */
     const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    /* NULL-ended; files that the host runs or heeds: its scripts, its configuration. Under whatever
+       rules, writing one is asked about, and a command that copies, moves or removes it or the
+       directory that it is in. Relative ones are in the workspace; copied (default: none) */
+    const char *const *protected_paths;
     /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
        why it asks. (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
@@ -242,10 +255,15 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call, and why, in words (valid until the next call of any function on
-   these permissions). Without memory it is PHI_PERMISSION_ASK. */
+/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
+   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
                                              phi_str arguments, phi_str *why);
+
+/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
@@ -273,11 +291,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x2be55ca5
+#if PHI__PUB_TOOLS != 0x7253b398
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x2be55ca5
+#define PHI__PUB_TOOLS 0x7253b398
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -326,15 +344,16 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
        desc.tool_count = set.count;
 
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared. Another process that changes links at that very
-   moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
-   may wait for a person; permissions/permissions.h has rules for each command of a line), or run
-   the host in a container. deny_patterns are no boundary: they stop mistakes, not intent, for a
-   shell can say a thing in endless ways.
+   with ".." and all links, before it is compared, and then opened by descriptors, so that another
+   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
+   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
+   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
+   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
+   stop mistakes, not intent, for a shell can say a thing in endless ways.
 
-   `search` and `list_files` leave out what .gitignore and .ignore files say. `search` runs ripgrep
-   where there is one; else phi's own engine searches, with the same answers.
+   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
+   searches inside a workspace or allowed paths; where every file may be used, `search` runs
+   ripgrep if there is one. The answers are the same.
 
    All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so
@@ -354,10 +373,13 @@ enum { PHI_TOOL_COUNT = 6 };
 /* The program that `search` runs. By each of the first, the second and the last the answers are the
    same; grep reads another syntax of patterns and heeds no ignore files. */
 typedef enum phi_search_with {
-    PHI_SEARCH_AUTOMATIC, /* ripgrep where there is one, else phi's own engine */
-    PHI_SEARCH_RG,        /* ripgrep; an error where there is none */
-    PHI_SEARCH_GREP,      /* grep -E; an error where there is none */
-    PHI_SEARCH_OWN        /* phi's own engine: no process is started */
+    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    PHI_SEARCH_AUTOMATIC,
+    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
+       directory and a link in the workspace can lead it outside */
+    PHI_SEARCH_RG,
+    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
 } phi_search_with;
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
@@ -375,14 +397,21 @@ typedef struct phi_tools_desc {
     /* Called before a command runs; false: it does not run (default: none). A dialog that takes
        longer than a frame needs a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data;            /* of confirm_fn */
+    void *user_data; /* of confirm_fn */
+    /* NULL-ended names of the host's variables that commands get although they look like keys
+       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    const char *const *keep_keys;
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
-    uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;         /* listed by list_files (default 200) */
-    uint32_t max_matches;       /* listed by search (default 50) */
+    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    uint32_t max_output_bytes;
+    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
+       it): phi_tool.max_result_bytes of bash */
+    uint32_t max_bash_result_bytes;
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
     /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
@@ -1725,11 +1754,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif /* PHI__PUB_SKILLS */
 
 #ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0x4e4330b9
+#if PHI__PUB_SECTIONS != 0x9ae5ebdd
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__PUB_SECTIONS 0x4e4330b9
+#define PHI__PUB_SECTIONS 0x9ae5ebdd
 
 /* ---- src/sections/sections.h ---- */
 
@@ -1754,6 +1783,13 @@ extern "C" {
 /* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
    a PHI_NO_ macro leaves out. */
 PHI_API const phi_config_section *const *phi_config_sections(void);
+
+/* The files that a configuration runs or heeds, for phi_permissions_desc.protected_paths: the file
+   itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a file,
+   relative to the workspace and to the file's directory. The rules of its [permissions] protect
+   them already. At most 500. NULL-ended, in the arena. PHI_BAD_ARG, PHI_NO_MEMORY. */
+PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
+                                              const char *const **out);
 
 #ifdef __cplusplus
 }
@@ -4656,11 +4692,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x82ecdae9
+#if PHI__IMP_PERMISSIONS != 0x74b85191
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x82ecdae9
+#define PHI__IMP_PERMISSIONS 0x74b85191
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4729,6 +4765,7 @@ typedef struct phi__shell {
     size_t words;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
+    bool moved;          /* find runs commands in directories that are not known */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -4808,16 +4845,20 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
-    phi_str tool;
-    phi_str arguments;    /* JSON text */
-    const phi_json *root; /* of the arguments; NULL: they are no JSON */
+    const char *shell_tools;      /* a pattern */
+    phi_str tool, source;         /* source: empty, or who brings it */
+    phi_str arguments;            /* JSON text */
+    const phi_json *root;         /* of the arguments; NULL: they are no JSON */
     const phi__shell *shell;
     const phi__shell_command *command; /* of a shell's line */
     size_t index;                      /* of the command */
     bool line;                         /* a shell's line as a whole, which is not known */
     bool file, writes;                 /* a redirection: */
     phi__shell_word path;
-    bool lost; /* no memory */
+    bool lost;     /* no memory */
+    bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
+    bool overlong; /* a rule matches because its path is one that no file has */
+    size_t tries;  /* parts of words that were compared with paths */
     phi_memory *memory;
 } phi__rules_subject;
 
@@ -4831,6 +4872,10 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* Whether all options of a command are among those of the rule's text. */
+PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
+/* Whether programs take the word for this long option: --fo and --fo=x for --force. */
+PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
 
@@ -4851,6 +4896,8 @@ struct phi_permissions {
     phi_arena arena;       /* of the texts below */
     phi_arena rules_arena; /* of the rules */
     phi_permission_rules rules;
+    phi_permission_rule guards[2]; /* of protected paths: behind all rules, whatever they are */
+    size_t guard_count;
     const char *workspace, *home, *shell_tools;
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
@@ -4864,13 +4911,13 @@ struct phi_permissions {
 typedef struct phi__check_part {
     phi_permission verdict;
     const phi_permission_rule *rule; /* NULL: none matches */
-    const phi__rules_subject *subject;
+    phi__rules_subject *subject;
 } phi__check_part;
 
 /* Calls `each` for every part of a call: the call itself, or each command and each file of a
    shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
 PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
-                                    phi_str tool_name, phi_str arguments,
+                                    phi_str source, phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx);
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
@@ -4892,10 +4939,16 @@ PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 /* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
    does, and a pattern that ends in a slash and ** matches the directory itself, too. */
 PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
+/* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
+   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
+   hidden directory. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob);
 /* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
 /* The words of a pattern, likewise. */
 PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
+PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
@@ -4914,6 +4967,7 @@ typedef struct phi__always {
     phi_permission_scope scope;
     phi_permission_rule *rules;
     size_t count;
+    bool asked; /* a rule asks about a part: this very call, or none */
 } phi__always;
 
 static bool phi__always_any(phi_str text, const char *const *names) {
@@ -4960,46 +5014,31 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 
 /* ---- commands ---- */
 
-/* Programs and builtins that do whatever their words say, or run other programs: only those very
-   words may be allowed. Digits at the end of a name (python3.11) do not count. */
-static const char *const phi__always_open[] = {
-    "sh",       "bash",    "dash",        "zsh",     "ksh",     "ash",    "fish",
-    "pwsh",     "cmd",     "powershell",  "eval",    "source",  ".",      "exec",
-    "trap",     "sudo",    "doas",        "su",      "env",     "xargs",  "find",
-    "ssh",      "scp",     "rsync",       "python",  "pypy",    "perl",   "ruby",
-    "node",     "php",     "lua",         "tclsh",   "Rscript", "julia",  "osascript",
-    "tsx",      "ts-node", "awk",         "gawk",    "mawk",    "nawk",   "sed",
-    "gsed",     "tee",     "docker",      "podman",  "kubectl", "rm",     "dd",
-    "alias",    "export",  "set",         "npx",     "pnpx",    "bunx",   "uvx",
-    "pipx",     "chmod",   "chown",       "kill",    "curl",    "wget",   "printf",
-    "read",     "unset",   "let",         "declare", "typeset", "local",  "readonly",
-    "mapfile",  "wait",    "readarray",   "enable",  "hash",    "bind",   "complete",
-    "shopt",    "builtin", "command",     "coproc",  "time",    "nice",   "ionice",
-    "nohup",    "timeout", "stdbuf",      "setsid",  "busybox", "toybox", "watch",
-    "parallel", "script",  "strace",      "ltrace",  "gdb",     "lldb",   "screen",
-    "tmux",     "expect",  "tar",         "zip",     "vi",      "vim",    "nvim",
-    "emacs",    "ed",      "ex",          "less",    "more",    "man",    "crontab",
-    "at",       "batch",   "chroot",      "nsenter", "unshare", "flock",  "runuser",
-    "pkexec",   "entr",    "systemd-run", "fd",      "rg",      "sort",   "test",
-    "[",        "ln",      "install",     "socat",   "nc",      "ncat",   NULL};
-/* Programs whose first word is a command of their own. */
-static const char *const phi__always_two[] = {
-    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
-    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
-/* ... and "npm run test": the second one names a script or a package. */
-static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
-                                              "dlx", "tool",       NULL};
+/* Commands whose options and further words were read: these options, and files of the workspace,
+   give them no other effect. Of all other commands the very words are allowed. */
+typedef struct phi__always_known {
+    const char *command; /* a pattern for each word that stays */
+    const char *options;
+} phi__always_known;
+
+static const phi__always_known phi__always_commands[] = {
+    {"npm|pnpm|yarn|bun test", ""},
+    {"npm|pnpm|yarn|bun run ?*", ""},
+    {"cargo build|check|test|clippy|doc",
+     "-[qv]|--release|--workspace|--all|--all-targets|--lib|--bins|--tests|--no-run|--locked|"
+     "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
+     "--nocapture|--no-deps"},
+    {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"mkdir", "-[pv]|--parents|--verbose"},
+    {"touch", "-[acm]"},
+    {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
+    {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* Programs that run what they read. */
 static const char *const phi__always_reads[] = {
     "sh",         "bash",    "dash",  "zsh",       "ksh",  "ash",  "fish", "pwsh",
     "powershell", "python",  "pypy",  "perl",      "ruby", "node", "php",  "lua",
     "tclsh",      "Rscript", "julia", "osascript", "ssh",  "deno", "bun",  "xargs",
     "parallel",   "at",      "batch", "crontab",   NULL};
-/* Of git: those that run what their words, or the configuration that they write, name. */
-static const char *const phi__always_git[] = {
-    "config",   "rebase",        "bisect", "submodule", "difftool", "mergetool", "clone",
-    "worktree", "filter-branch", "grep",   "hook",      "bundle",   NULL};
-
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
     size_t i = name.len;
@@ -5034,30 +5073,54 @@ static bool phi__always_deletes(const phi__shell_command *c) {
            phi__always_has(c, "--r");
 }
 
-/* How many words a rule of SCOPE_KIND takes over; *more: others may follow. */
-static size_t phi__always_kind(const phi__shell_command *c, bool *more) {
-    phi_str name = phi__always_program(c->words[0].text);
-    *more = !phi__always_any(name, phi__always_open);
-    if (!*more) return c->count;
-    if (!phi__always_any(name, phi__always_two)) return 1;
-    if (c->count < 2) { /* all that it can do is too much, but for the targets of a makefile */
-        *more = phi__str_is(name, "make");
-        return c->count;
-    }
-    if (phi__str_starts(c->words[1].text, "-")) return c->count;
-    if (phi__str_is(name, "git") && phi__always_any(c->words[1].text, phi__always_git)) {
-        *more = false;
-        return c->count;
-    }
-    return phi__always_any(c->words[1].text, phi__always_run) ? phi__min(c->count, 3) : 2;
+/* Whether all words of the pattern match; *count: how many they are. */
+static bool phi__always_begins(const phi__shell_command *c, const char *command, size_t *count) {
+    phi_str rest = phi_str_of(command), pattern;
+    for (*count = 0; phi__wildcard_word(&rest, &pattern); (*count)++)
+        if (*count == c->count || !phi__wildcard_any(pattern, c->words[*count].text, false) ||
+            phi__str_starts(c->words[*count].text, "-"))
+            return false;
+    return true;
 }
 
-static phi_status phi__always_command(phi__always *a, const phi__rules_subject *subject) {
-    const phi__shell_command *c = subject->command;
-    size_t i, n = c->count;
-    bool more = false;
-    phi_permission_rule rule;
+static bool phi__always_words(const phi__always *a, const phi__shell_command *c, size_t count,
+                              bool more, const char **out) {
     phi__buf words;
+    size_t i;
+    phi__buf_init(&words, a->arena->memory);
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(&words, ' ');
+        phi__wildcard_quote(&words, c->words[i].text);
+    }
+    if (more) phi__buf_text(&words, " *");
+    return phi__always_keep(a, &words, out);
+}
+
+/* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
+static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
+                                   phi_permission_rule *rule) {
+    phi_permission_rules alone;
+    const phi_permission_rule *which;
+    phi_permission_rule wide = *rule;
+    size_t i, count = 0;
+    for (i = 0; i < PHI__COUNT(phi__always_commands); i++)
+        if (phi__always_begins(subject->command, phi__always_commands[i].command, &count)) break;
+    if (i == PHI__COUNT(phi__always_commands)) return PHI_OK;
+    wide.path = "./**";
+    wide.options = phi__always_commands[i].options;
+    if (!phi__always_words(a, subject->command, count, true, &wide.command)) return PHI_NO_MEMORY;
+    memset(&alone, 0, sizeof alone);
+    alone.rules = &wide;
+    alone.count = 1;
+    if (phi__rules_decide(&alone, subject, &which) == PHI_PERMISSION_ALLOW) *rule = wide;
+    return subject->lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__always_command(phi__always *a, phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    phi_permission_rule rule;
+    phi__buf tool;
+    size_t i;
     memset(&rule, 0, sizeof rule);
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
@@ -5067,27 +5130,24 @@ static phi_status phi__always_command(phi__always *a, const phi__rules_subject *
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
     if (c->reads && phi__always_any(phi__always_program(c->words[0].text), phi__always_reads))
         return phi__always_refuse(a, subject, "it runs what it reads");
-    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c, &more);
-    phi__buf_init(&words, a->arena->memory);
-    for (i = 0; i < n; i++) {
-        if (i > 0) phi__buf_char(&words, ' ');
-        phi__wildcard_quote(&words, c->words[i].text);
-    }
-    if (more) phi__buf_text(&words, " *");
     rule.verdict = PHI_PERMISSION_ALLOW;
-    if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
-    phi__wildcard_quote(&words, subject->tool);
-    return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    phi__buf_init(&tool, a->arena->memory);
+    phi__wildcard_quote(&tool, subject->tool);
+    if (!phi__always_keep(a, &tool, &rule.tool) ||
+        !phi__always_words(a, c, c->count, false, &rule.command) ||
+        (a->scope == PHI_PERMISSION_SCOPE_KIND && phi__always_kind(a, subject, &rule) != PHI_OK))
+        return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
 }
 
 /* ---- files and tools ---- */
 
-static bool phi__always_path(const phi__always *a, phi_str path, const char **out) {
+static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
-    bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (n == 1 || (n == 0 && phi__str_starts(path, "~"))) { /* of all files; of nobody known */
+    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* perhaps outside */
         kind = false;
         n = path.len;
     }
@@ -5106,7 +5166,7 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     if (!subject->path.known || subject->path.text.len == 0)
         return phi__always_refuse(a, subject, "the file's name is not known");
     rule.tool = subject->writes ? "write_file" : "read_file";
-    if (!phi__always_path(a, subject->path.text, &rule.path)) return PHI_NO_MEMORY;
+    if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
     return phi__always_add(a, &rule);
 }
 
@@ -5123,7 +5183,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
     if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
     phi__buf_init(&words, a->arena->memory);
     if (path.len > 0)
-        good = phi__always_path(a, path, &rule.path);
+        good = phi__always_path(a, path, a->scope == PHI_PERMISSION_SCOPE_KIND, &rule.path);
     else if (phi_json_is_string(url)) {
         phi__buf host;
         phi__buf_init(&host, a->arena->memory);
@@ -5142,8 +5202,13 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
 /* phi__check_parts: each part that is not allowed yet. */
 static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
-    const phi__rules_subject *subject = part->subject;
+    phi__rules_subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
+        a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        a->asked = true;
+        return PHI_OK;
+    }
     if (part->rule != NULL)
         return phi__always_refuse(
             a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
@@ -5151,6 +5216,21 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     if (subject->file) return phi__always_file(a, subject);
     return subject->command != NULL ? phi__always_command(a, subject)
                                     : phi__always_tool(a, subject);
+}
+
+/* The rule on this very call, which counts before those that ask, in place of all others. */
+static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, tool_name);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, arguments);
+    a->count = 0;
+    return phi__always_keep(a, &words, &rule.matches) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -5170,7 +5250,9 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.scope = scope;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -5318,7 +5400,7 @@ static phi_status phi__check_line(phi__checking *checking, phi_arena *scratch, p
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
-                                    phi_str tool_name, phi_str arguments,
+                                    phi_str source, phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx) {
     phi__checking checking;
@@ -5331,6 +5413,8 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     checking.subject.workspace = permissions->workspace;
     checking.subject.home = permissions->home;
     checking.subject.tool = tool_name;
+    checking.subject.source = source;
+    checking.subject.shell_tools = permissions->shell_tools;
     checking.subject.arguments = arguments;
     checking.subject.memory = &permissions->memory;
     status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);
@@ -5353,28 +5437,53 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
-    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason,    \
+            NULL, NULL                                                                             \
+    }
 #define PHI__MODES_READS(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads"                                                                        \
+            "it only reads", NULL, NULL                                                            \
+    }
+/* The same, with these options and no other: from the manuals of GNU, git, ripgrep and tree. */
+#define PHI__MODES_OPTIONS(command, options)                                                       \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "it only reads", options, NULL                                                         \
     }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
-            "it only prints"                                                                       \
+            "it only prints", NULL, NULL                                                           \
     }
 /* The same, where words that are not known may make it worse. */
 #define PHI__MODES_KNOWN(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
-            "it only prints"                                                                       \
+            "it only prints", NULL, NULL                                                           \
+    }
+#define PHI__MODES_EDITS(command, options)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "edits are accepted", options, NULL                                                    \
     }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
-    { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
+            NULL, NULL                                                                             \
+    }
 
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason,      \
+            NULL, NULL                                                                             \
+    }
+#define PHI__MODES_ASK(command, with, path, reason)                                                \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
+            NULL, NULL                                                                             \
+    }
 
 #define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
 #define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
@@ -5390,6 +5499,26 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
 #define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
 
+/* Options that write no file, run no program, and read no file which they name themselves. */
+#define PHI__MODES_GREP_OPTIONS                                                                    \
+    "-[acEFHhIilnoPqsvwx]|-[ABCem]*|-[0-9]*|--line-number|--ignore-case|--word-regexp|"            \
+    "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
+#define PHI__MODES_GIT_OPTIONS                                                                     \
+    "-[abcilmopqrstuvwzM1]|-[0-9]*|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
+    "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
+    "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
+    "--reverse|--first-parent|--merges|--no-merges|--follow|--patch|--no-patch|--unified=*|"       \
+    "--find-renames*|--diff-filter=*|--ignore-all-space|--ignore-space-change|--no-ext-diff|"      \
+    "--no-textconv|--no-pager|--check|--raw|--topo-order|--date-order|--branches|--remotes|"       \
+    "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
+    "renames"
+#define PHI__MODES_GIT_PLUMBING                                                                    \
+    "-[cdemoprstvzn]|-[0-9]*|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
+    "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
+    "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
+
 /* Of the tools and commands that look at the workspace, and change nothing. */
 #define PHI__MODES_READING                                                                         \
     PHI__MODES_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                \
@@ -5397,27 +5526,35 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
-        PHI__MODES_PLAIN("node|npm|python|python3|go|gcc|clang|make|cmake --version"),             \
+        PHI__MODES_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                \
         PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
-        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
-        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
+        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("file *", "-C --c*"), PHI__MODES_READS("jq *", "*import* *include*"),     \
+        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
+        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
-        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o -R"),   \
-        PHI__MODES_READS("sort *", "-o --o* --co* -T --t* --fil*"),                                \
+        PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
+                                                           "--type=*|--smart-case|--no-heading|"   \
+                                                           "--multiline|--stats|--json"),          \
+        PHI__MODES_OPTIONS("tree *", "-[adfilpsuDghFQNrtcUvSC]|-[LPI]*|--dirsfirst|--noreport|"    \
+                                     "--prune|--gitignore|--du|--filelimit=*"),                    \
+        PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
+                                     "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
         PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
-        PHI__MODES_READS("git status|log|diff|show|blame|describe|shortlog|rev-parse *",           \
-                         "--out* --ext* --textc*"),                                                \
-        PHI__MODES_READS("git ls-files|ls-tree|rev-list|merge-base|cat-file *",                    \
-                         "--out* --text* --filter*"),                                              \
+        PHI__MODES_OPTIONS("git status|log|diff|show|blame|shortlog *", PHI__MODES_GIT_OPTIONS),   \
+        PHI__MODES_OPTIONS("git describe|rev-parse|ls-files|ls-tree|rev-list|merge-base *",        \
+                           PHI__MODES_GIT_PLUMBING),                                               \
+        PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
         PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
-        PHI__MODES_READS("git grep *", "-O --op*"),                                                \
-        PHI__MODES_READS("git config --get|--list|-l *", NULL)
+        PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
+                                                                 "--untracked|--heading|--break"), \
+        PHI__MODES_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
 
 /* What nobody means, and what cannot be undone. */
 #define PHI__MODES_DESTRUCTIVE                                                                     \
@@ -5462,10 +5599,25 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                     "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
                     "it may hold secrets"),                                                        \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
-    {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL, \
-            "**/.git/**", NULL, NULL, NULL, "git runs what stands there"                           \
-    }
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *",                                            \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "**/.git/**",                                                                             \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "git runs what stands there",                                                             \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
+                       "it reads files that a file names"),                                        \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from", NULL, "it reads files that a file names"), \
+        PHI__MODES_ASK("md5sum|sha1sum|sha256sum|sha512sum|cksum *", "-c|--check", NULL,           \
+                       "it reads files that a file names")
 
 static const phi_permission_rule phi__modes_default[] = {PHI__MODES_READING, PHI__MODES_DESTRUCTIVE,
                                                          PHI__MODES_SECRETS};
@@ -5474,8 +5626,11 @@ static const phi_permission_rule phi__modes_edits[] = {
     PHI__MODES_DESTRUCTIVE,
     PHI__MODES_SECRETS,
     PHI__MODES_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
-    {PHI_PERMISSION_ALLOW, "bash", "mkdir|touch|cp|mv *", NULL, NULL, NULL, "./**", NULL, NULL,
-     NULL, "edits are accepted"}};
+    PHI__MODES_EDITS("mkdir *", "-[pv]|--parents|--verbose"),
+    PHI__MODES_EDITS("touch *", "-[acm]"),
+    PHI__MODES_EDITS("cp *", "-[adfiLnPpRruv]|--recursive|--archive|--verbose|--force|"
+                             "--no-clobber|--update|--preserve|--sparse=never"),
+    PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
     PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 
@@ -5495,19 +5650,92 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #endif
 #undef PHI__MODES_TOOL
 #undef PHI__MODES_READS
+#undef PHI__MODES_OPTIONS
 #undef PHI__MODES_PLAIN
 #undef PHI__MODES_KNOWN
+#undef PHI__MODES_EDITS
 #undef PHI__MODES_DENY
 #undef PHI__MODES_DENY_PATH
+#undef PHI__MODES_ASK
 #undef PHI__MODES_SHELLS
 #undef PHI__MODES_HOMES
 #undef PHI__MODES_ROOTS
 #undef PHI__MODES_SYSTEM_PATHS
 #undef PHI__MODES_HOME_PATHS
 #undef PHI__MODES_DISKS
+#undef PHI__MODES_GREP_OPTIONS
+#undef PHI__MODES_GIT_OPTIONS
+#undef PHI__MODES_GIT_PLUMBING
 #undef PHI__MODES_READING
 #undef PHI__MODES_DESTRUCTIVE
 #undef PHI__MODES_SECRETS
+
+/* ---- src/permissions/options.c ---- */
+
+/* options.c - options of a command against those that a rule names. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
+
+static bool phi__options_any(const char *options, phi_str text) {
+    return phi__wildcard_any(phi_str_of(options), text, false);
+}
+
+/* "-xVALUE" by an alternative that ends in a star. */
+static bool phi__options_valued(const char *options, phi_str text) {
+    phi_str rest = phi_str_of(options), one;
+    while (phi__wildcard_next(&rest, &one))
+        if (one.len > 0 && one.at[one.len - 1] == '*' && phi__wildcard_any(one, text, false))
+            return true;
+    return false;
+}
+
+/* Several letters in one word, the last perhaps with its value. */
+static bool phi__options_cluster(const char *options, phi_str text) {
+    char word[PHI__OPTIONS_GLUED_MOST + 2];
+    size_t i;
+    if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
+    word[0] = '-';
+    for (i = 1; i < text.len; i++) {
+        memcpy(word + 1, text.at + i, text.len - i);
+        if (phi__options_valued(options, phi__str(word, text.len - i + 1))) return true;
+        if (!phi__options_any(options, phi__str(word, 2))) return false;
+    }
+    return true;
+}
+
+/* Whether the shell may make an option of a word that is not known, or several words. */
+static bool phi__options_uncertain(phi_str text) {
+    size_t i;
+    if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return true;
+    if (phi__str_find(text, 0, "**") != SIZE_MAX) return true; /* the files of a find: anywhere */
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\0' || strchr("$`({<>", text.at[i]) != NULL) return true;
+    return false;
+}
+
+PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options) {
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (!c->words[i].known && phi__options_uncertain(text)) return false;
+        if (text.len < 2 || text.at[0] != '-' || phi__str_is(text, "--")) continue;
+        if (phi__options_any(options, text)) continue;
+        if (text.at[1] == '-' || !phi__options_cluster(options, text)) return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
+    const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
+    size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
+    return n > 2 && n < option.len && memcmp(text.at, "--", 2) == 0 &&
+           memcmp(text.at, option.at, n) == 0;
+}
+
+#endif
 
 /* ---- src/permissions/permissions.c ---- */
 
@@ -5535,7 +5763,9 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
            phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
            phi__permissions_text(arena, &rule->argument) &&
            phi__permissions_text(arena, &rule->matches) &&
-           phi__permissions_text(arena, &rule->reason);
+           phi__permissions_text(arena, &rule->reason) &&
+           phi__permissions_text(arena, &rule->options) &&
+           phi__permissions_text(arena, &rule->source);
 }
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
@@ -5570,6 +5800,52 @@ static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_
     return PHI_OK;
 }
 
+/* ---- protected paths ---- */
+
+static void phi__permissions_path(phi__buf *out, phi_str path) {
+    if (out->len > 0) phi__buf_char(out, '|');
+    if (phi__str_starts(path, "!") || phi__str_starts(path, "**")) phi__buf_text(out, "./");
+    phi__wildcard_quote(out, path);
+}
+
+/* The directories that a file is in, for who moves one moves the file. */
+static void phi__permissions_above(phi__buf *out, phi_str path) {
+    bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+    while (path.len > 0) {
+        while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
+        while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+        if (path.len > 0) phi__permissions_path(out, path);
+    }
+    if (!absolute) phi__permissions_path(out, phi__str(".", 1));
+}
+
+static bool phi__permissions_guard(phi_permissions *p, const char *const *paths) {
+    phi__buf files, all;
+    size_t i;
+    bool good;
+    if (paths == NULL || paths[0] == NULL) return true;
+    phi__buf_init(&files, &p->memory);
+    phi__buf_init(&all, &p->memory);
+    for (i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
+    phi__buf_add_str(&all, phi__buf_str(&files));
+    for (i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
+    p->guards[0].verdict = p->guards[1].verdict = PHI_PERMISSION_ASK;
+    p->guards[0].reason = p->guards[1].reason = "this program runs it, or heeds it";
+    p->guards[0].tool = "write_file|edit_file";
+    p->guards[1].command = "cp|mv|ln|tee|touch|install|rm|rmdir|dd|sed|truncate|chmod|chown|patch|"
+                           "rsync|tar|unzip|shred *";
+    phi__buf_char(&files, '\0');
+    phi__buf_char(&all, '\0');
+    good = !files.failed && !all.failed;
+    p->guards[0].path = files.at;
+    p->guards[1].path = all.at;
+    p->guard_count = 2;
+    for (i = 0; good && i < 2; i++) good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    phi__buf_free(&files);
+    phi__buf_free(&all);
+    return good;
+}
+
 /* ---- the verdict ---- */
 
 typedef struct phi__permissions_verdict {
@@ -5597,12 +5873,14 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     phi__buf_text(why, ": ");
     if (part->rule == NULL)
         phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else if (part->subject->overlong)
+        phi__buf_text(why, "its path is longer than 4,095 bytes, as no file's is");
     else
         phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
     return PHI_OK;
 }
 
-static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
+static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source, phi_str tool_name,
                                               phi_str arguments) {
     /* a line without any command is allowed */
     phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
@@ -5610,7 +5888,7 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_n
     phi_status status;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
-    status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);
+    status = phi__check_parts(p, &scratch, source, tool_name, arguments, phi__permissions_part, &v);
     phi_arena_free(&scratch);
     if (status == PHI_OK && !p->why.failed) return v.strictest;
     phi__buf_clear(&p->why);
@@ -5638,6 +5916,7 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
         phi__buf_clear(&p->question);
         phi__buf_add_str(&p->question, phi__buf_str(&p->why));
         hook->text = phi__buf_str(&p->question);
+        hook->permissions = p;
         return phi__permissions_call(p, p->ask_fn, hook);
     }
     phi__buf_text(&p->why, "; there is nobody to ask");
@@ -5652,7 +5931,7 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
-        verdict = phi__permissions_decide(p, hook->tool_name, hook->arguments);
+        verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
         hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
         return PHI_DENY;
@@ -5662,13 +5941,19 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
 }
 
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why) {
     phi_permission verdict;
     if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, tool_name, arguments);
+    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
+}
+
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why) {
+    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
@@ -5701,7 +5986,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     if (!phi__permissions_text(&p->arena, &p->workspace) ||
         !phi__permissions_text(&p->arena, &p->home) ||
         !phi__permissions_text(&p->arena, &p->shell_tools) ||
-        phi__permissions_use(p, desc.rules, NULL, 0) != PHI_OK) {
+        !phi__permissions_guard(p, desc.protected_paths) ||
+        phi__permissions_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return NULL;
     }
@@ -5728,7 +6014,7 @@ PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
                                        const phi_permission_rules *rules) {
     if (permissions == NULL || rules == NULL) return PHI_BAD_ARG;
     if (permissions->busy) return PHI_MISUSE;
-    return phi__permissions_use(permissions, rules, NULL, 0);
+    return phi__permissions_use(permissions, rules, permissions->guards, permissions->guard_count);
 }
 
 PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
@@ -5751,7 +6037,11 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 
 #ifndef PHI_NO_PERMISSIONS
 
-enum { PHI__RULES_PATH_MOST = 4095 }; /* bytes: no file has a longer path */
+enum {
+    PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
+    PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
+    PHI__RULES_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
+};
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
     return rule->verdict == PHI_PERMISSION_ALLOW;
@@ -5839,7 +6129,7 @@ static void phi__rules_lower(phi__buf *text) {
 
 /* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
 static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
-                                bool fold) {
+                                bool fold, bool glob) {
     phi__buf whole;
     bool matches;
     phi__buf_init(&whole, subject->memory);
@@ -5848,30 +6138,41 @@ static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, ph
     else
         phi__rules_resolve(subject, pattern, &whole);
     if (fold) phi__rules_lower(&whole);
-    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true);
+    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true) ||
+              (glob && phi__wildcard_meets(phi__buf_str(&whole), resolved));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
 }
 
 /* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
-   that ask or deny match capitals and small letters alike. */
-static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            phi_str path) {
+   that ask or deny match capitals and small letters alike, and a pattern of the shell where one of
+   its files may be the rule's. */
+static bool phi__rules_path_of_word(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                    phi_str path, bool known) {
     phi_str pattern = phi_str_of(rule->path), one;
     bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
     bool fold = !negative && !phi__rules_allows(rule);
+    bool glob = fold && subject->may && !known && phi__rules_holds(path, "*?[");
     phi__buf resolved;
-    if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
+    if (path.len > PHI__RULES_PATH_MOST) { /* a shell finds no such file; a tool may shorten it */
+        subject->overlong = subject->command == NULL && !phi__rules_allows(rule);
+        return subject->overlong;
+    }
     if (negative) pattern = phi__rules_after(pattern, 1);
     phi__buf_init(&resolved, subject->memory);
     phi__rules_resolve(subject, path, &resolved);
     if (fold) phi__rules_lower(&resolved);
     while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold);
+        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold, glob);
     if (resolved.failed) subject->lost = true;
     phi__buf_free(&resolved);
     return found != negative;
+}
+
+static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str path) {
+    return phi__rules_path_of_word(subject, rule, path, true);
 }
 
 /* The part of a word that may be a path: of an option, its value. */
@@ -5897,6 +6198,12 @@ static bool phi__rules_hidden(phi_str text) {
     return false;
 }
 
+/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
+static bool phi__rules_glued(phi_str text) {
+    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
+    return phi__rules_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
+}
+
 /* For a rule that allows: whether this word is no path, or one of the rule's. */
 static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
                                    const phi__shell_word *word) {
@@ -5904,17 +6211,35 @@ static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permis
     if (word->pipe) return true;
     if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
     if (!word->known && phi__rules_hidden(word->text)) return false;
+    if (phi__rules_glued(word->text)) return false;
     if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
         return true;
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
 }
 
-/* For others: whether it, or the value of its option, is one of the rule's. */
+/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
+   "--option=file", "-tfile". */
+static bool phi__rules_part_begins(phi_str word, size_t i, bool letters) {
+    return strchr("@:=,", word.at[i - 1]) != NULL ||
+           (letters && i >= 2 && i <= PHI__RULES_LETTERS_MOST);
+}
+
+/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
+   parts than anybody writes is for a rule that asks. */
 static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                 phi_str word) {
-    phi_str value = phi__rules_value(word);
-    return phi__rules_path(subject, rule, word) ||
-           (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
+                                 const phi__shell_word *word) {
+    phi_str text = word->text;
+    bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
+    size_t i;
+    if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
+    for (i = 1; i < text.len; i++) {
+        if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
+        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
+        if (subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
+            return true;
+    }
+    return false;
 }
 
 static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
@@ -5943,15 +6268,15 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
     const phi__shell_command *c = subject->command;
     size_t i;
     if (phi__rules_allows(rule)) {
-        if (phi__rules_moved_git(subject)) return false;
+        if (subject->shell->moved || phi__rules_moved_git(subject)) return false;
         for (i = 1; i < c->count; i++)
             if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
         return true;
     }
     for (i = 0; i < c->assigned_count; i++)
-        if (phi__rules_path(subject, rule, phi__rules_value(c->assigned[i].text))) return true;
+        if (phi__rules_word_path(subject, rule, &c->assigned[i])) return true;
     for (i = 1; i < c->count; i++)
-        if (phi__rules_word_path(subject, rule, c->words[i].text)) return true;
+        if (phi__rules_word_path(subject, rule, &c->words[i])) return true;
     return false;
 }
 
@@ -5984,7 +6309,8 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
-            if (phi__wildcard_any(one, text, false)) return true;
+            if (phi__wildcard_any(one, text, false) || phi__options_short_for(text, one))
+                return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -6004,7 +6330,7 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     phi_str rest = phi_str_of(rule->without), one;
     size_t i;
     for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
-        if (!c->words[i].known) return false;
+        if (!c->words[i].known && !c->words[i].pipe) return false;
     while (phi__wildcard_word(&rest, &one))
         if (phi__rules_has(c, one)) return false;
     return true;
@@ -6101,6 +6427,23 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
+/* The pattern of the files that a search looks at, in its directory. */
+static bool phi__rules_included(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi_json *include = phi_json_get(subject->root, "include");
+    phi_str path = phi__rules_path_of(subject->root);
+    phi__buf text;
+    bool matches;
+    if (!phi_json_is_string(include) || phi__rules_allows(rule)) return false;
+    phi__buf_init(&text, subject->memory);
+    phi__buf_add_str(&text, path.len > 0 ? path : PHI__LIT("."));
+    phi__buf_char(&text, '/');
+    phi__buf_add_str(&text, phi_json_str(include, ""));
+    matches = phi__rules_path_of_word(subject, rule, phi__buf_str(&text), false);
+    if (text.failed) subject->lost = true;
+    phi__buf_free(&text);
+    return matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
@@ -6127,7 +6470,8 @@ static bool phi__rules_argument(const phi__rules_subject *subject,
 /* It restricts commands: their words, or what they work on. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
-           rule->without != NULL || rule->piped != NULL || rule->path != NULL || rule->host != NULL;
+           rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
+           rule->host != NULL || rule->options != NULL;
 }
 
 static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -6137,12 +6481,12 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
         (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
         return rule->matches == NULL || phi__rules_argument(subject, rule);
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
-        rule->piped != NULL || rule->host != NULL || rule->matches != NULL)
+        rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
     if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
-    return phi__rules_path(subject, rule, subject->path.text);
+    return phi__rules_path_of_word(subject, rule, subject->path.text, subject->path.known);
 }
 
 static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -6150,40 +6494,86 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
+    if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
     if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
     if (rule->path != NULL && !phi__rules_command_path(subject, rule)) return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
+/* Another source's tool with the name of one of phi's does something else. */
+static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
+    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
+    if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
+    if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
+    return !phi__rules_any(own, subject->tool) &&
+           !phi__rules_any(subject->shell_tools, subject->tool);
+}
+
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    if (!phi__rules_source(subject, rule)) return false;
     if (subject->file) return phi__rules_file(subject, rule);
     if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
     if (subject->line) return !phi__rules_narrow(rule);
     if (subject->command != NULL) return phi__rules_command(subject, rule);
-    if (rule->command != NULL || rule->with != NULL || rule->without != NULL || rule->piped != NULL)
+    if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
+        rule->piped != NULL || rule->options != NULL)
         return false;
-    if (rule->path != NULL && !phi__rules_tool_path(subject, rule)) return false;
+    if (rule->path != NULL && !phi__rules_tool_path(subject, rule) &&
+        !phi__rules_included(subject, rule))
+        return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
 /* ---- for other files ---- */
 
+/* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
+static bool phi__rules_one_call(const phi_permission_rule *rule) {
+    return phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
+           rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
+           rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
+}
+
+/* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
+   is asked about. */
+static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_permission *verdict) {
+    bool matches;
+    *verdict = rule->verdict;
+    subject->may = rule->verdict == PHI_PERMISSION_ASK;
+    if (phi__rules_match(subject, rule)) return true;
+    if (rule->verdict != PHI_PERMISSION_DENY || rule->path == NULL) return false;
+    *verdict = PHI_PERMISSION_ASK;
+    subject->may = true;
+    matches = phi__rules_match(subject, rule);
+    subject->may = false;
+    return matches;
+}
+
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which) {
+    phi_permission strictest = rules->otherwise, verdict;
+    bool settled = false; /* by a rule on this very call */
     size_t i;
     *which = NULL;
     for (i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        if (*which != NULL && rule->verdict != PHI_PERMISSION_DENY &&
-            (*which)->verdict == PHI_PERMISSION_ASK)
+        bool one = phi__rules_one_call(rule);
+        if (rule->verdict != PHI_PERMISSION_DENY && !one &&
+            (settled || (*which != NULL && strictest == PHI_PERMISSION_ASK)))
             continue;
-        if (!phi__rules_match(subject, rule)) continue;
-        if (*which == NULL || rule->verdict != PHI_PERMISSION_ALLOW) *which = rule;
-        if (rule->verdict == PHI_PERMISSION_DENY) break;
+        if (!phi__rules_says(subject, rule, &verdict)) continue;
+        if (settled && verdict != PHI_PERMISSION_DENY) continue;
+        if (*which == NULL || one || verdict == PHI_PERMISSION_DENY ||
+            (verdict == PHI_PERMISSION_ASK && strictest == PHI_PERMISSION_ALLOW)) {
+            *which = rule;
+            strictest = verdict;
+        }
+        settled = settled || one;
+        if (verdict == PHI_PERMISSION_DENY) break;
     }
-    return *which != NULL ? (*which)->verdict : rules->otherwise;
+    return strictest;
 }
 
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
@@ -6225,7 +6615,9 @@ static const phi__rules_json_member phi__rules_json_members[] = {
     {"host", offsetof(phi_permission_rule, host)},
     {"argument", offsetof(phi_permission_rule, argument)},
     {"matches", offsetof(phi_permission_rule, matches)},
-    {"reason", offsetof(phi_permission_rule, reason)}};
+    {"reason", offsetof(phi_permission_rule, reason)},
+    {"options", offsetof(phi_permission_rule, options)},
+    {"source", offsetof(phi_permission_rule, source)}};
 
 static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
 
@@ -6276,7 +6668,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     }
     return phi__rules_json_refuse(error, place, key,
                                   "verdict, tool, command, with, without, piped, path, host, "
-                                  "argument, matches or reason");
+                                  "argument, matches, reason, options or source");
 }
 
 static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,
@@ -6648,6 +7040,7 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     memset(&command, 0, sizeof command);
     phi__shell_word_blanks(p);
     if (phi__shell_parse_sees(p, "((")) {
+        phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
         phi__shell_parse_do(p);
@@ -6856,6 +7249,7 @@ static void phi__shell_parse_named_function(phi__shell_parser *p) {
 /* False: it is a simple one. */
 static bool phi__shell_parse_compound(phi__shell_parser *p) {
     if (phi__shell_parse_sees(p, "((")) {
+        phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
     } else if (p->at < p->end && *p->at == '(') {
@@ -7249,12 +7643,22 @@ static bool phi__shell_word_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* At a continued line, which is joined before anything else is read. It is a blank where one stands
+   on either side of it; else it may hide an operator, a name or a brace. */
+static void phi__shell_word_join(phi__shell_parser *p, bool blank) {
+    if (blank || strchr(" \t\n", phi__shell_word_next(p, 2)) != NULL)
+        p->at += 2;
+    else
+        phi__shell_word_stop(p, "a line is continued in the midst of a word or an operator");
+}
+
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p) {
+    const char *from = p->at;
     while (p->at < p->end) {
         if (*p->at == ' ' || *p->at == '\t')
             p->at++;
         else if (phi__shell_word_sees(p, "\\\n"))
-            p->at += 2;
+            phi__shell_word_join(p, p->at > from);
         else if (*p->at == '#') {
             while (p->at < p->end && *p->at != '\n') p->at++;
         } else
@@ -7459,6 +7863,8 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         (void)phi__shell_word_ansi(p);
     } else if (c == '$' || c == '`')
         phi__shell_word_expansion(p, in_quotes);
+    else if (phi__shell_word_sees(p, "\\\n"))
+        phi__shell_word_join(p, false);
     else if (c == '\\' && p->end - p->at > 1)
         p->at += 2;
     else if (c == '"') {
@@ -7473,6 +7879,17 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "a process substitution inside of an expansion");
     else
         p->at++;
+}
+
+/* A variable that most likely holds a secret: OPENAI_API_KEY, db_password... */
+static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
+    static const char *const parts[] = {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
+    const char *to = from;
+    size_t i;
+    while (to < p->end && phi__shell_word_name(*to)) to++;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(phi__str(from, (size_t)(to - from)), 0, parts[i]) != SIZE_MAX)
+            phi__shell_word_doubt(p, "a variable with the name of a key or a password");
 }
 
 /* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
@@ -7502,6 +7919,7 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "commands in \"${ ...; }\"");
         return;
     }
+    phi__shell_word_secret(p, p->at + (c == '#' ? 1 : 0));
     if (!phi__shell_word_parameter(p))
         phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
     if (!phi__shell_word_down(p)) return;
@@ -7568,9 +7986,11 @@ static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "\"$[\", or a $ at the end of a continued line");
     else if (next >= '0' && next <= '9')
         p->at++;
-    else if (phi__shell_word_name(next))
+    else if (phi__shell_word_name(next)) {
+        phi__shell_word_secret(p, p->at);
         while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
-    else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
+        if (phi__shell_word_sees(p, "\\\n")) phi__shell_word_join(p, false);
+    } else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
         p->at++;
 }
 
@@ -7682,10 +8102,12 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     } else if (strchr(" \t\n;&|<>)", c) != NULL) {
         return false;
     } else if (c == '\\') {
-        if (phi__shell_word_next(p, 1) != '\n') {
-            phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
-            r->word.quoted = true;
+        if (phi__shell_word_next(p, 1) == '\n') {
+            phi__shell_word_join(p, false);
+            return true;
         }
+        phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
+        r->word.quoted = true;
         p->at += p->end - p->at > 1 ? 2 : 1;
     } else if (c == '\'' || c == '"') {
         p->at++;
@@ -7857,7 +8279,118 @@ static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
            phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);
 }
 
+/* ---- two patterns ---- */
+
+enum {
+    PHI__WILDCARD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILDCARD_ANY = 256,  /* one character; less: this character */
+    PHI__WILDCARD_STAR,
+    PHI__WILDCARD_DEEP, /* any text, with slashes */
+    PHI__WILDCARD_SET   /* and the place of the set */
+};
+
+typedef struct phi__wildcard_tokens {
+    phi_str text;
+    unsigned short at[PHI__WILDCARD_MOST];
+    size_t count;
+} phi__wildcard_tokens;
+
+/* `glob`: sets are not looked into, and classes in them may be anything. */
+static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
+    size_t i = 0, end;
+    out->text = text;
+    for (out->count = 0; i < text.len; out->count++) {
+        unsigned token = (unsigned char)text.at[i];
+        end = i + 1;
+        if (token == '?') token = PHI__WILDCARD_ANY;
+        if (token == '*') {
+            while (end < text.len && text.at[end] == '*') end++;
+            token = end > i + 1 ? PHI__WILDCARD_DEEP : PHI__WILDCARD_STAR;
+        }
+        if (token == '[' && glob) {
+            size_t close = phi__wildcard_set_end(text, i);
+            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL;
+            token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
+            end = plain ? close : text.len;
+        } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
+            token = PHI__WILDCARD_SET + (unsigned)i;
+            end = phi__wildcard_set_end(text, i);
+        }
+        out->at[out->count] = (unsigned short)token;
+        i = end;
+    }
+}
+
+/* Whether one character may be of both. */
+static bool phi__wildcard_both(const phi__wildcard_tokens *a, unsigned one, unsigned other) {
+    phi_str set;
+    size_t from, end;
+    if (one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY) return one == other;
+    if (one < PHI__WILDCARD_ANY) return one != '/';
+    if (other == '/') return false;
+    if (one < PHI__WILDCARD_SET || other >= PHI__WILDCARD_ANY) return true;
+    from = one - PHI__WILDCARD_SET;
+    end = phi__wildcard_set_end(a->text, from);
+    set = phi__str(a->text.at + from + 1, end - from - 2);
+    return phi__wildcard_in_set(set, (char)(unsigned char)other);
+}
+
+static bool phi__wildcard_star_token(unsigned token) {
+    return token == PHI__WILDCARD_STAR || token == PHI__WILDCARD_DEEP;
+}
+
+/* Whether a star matches one character of `token`. */
+static bool phi__wildcard_takes(unsigned star, unsigned token) {
+    return star == PHI__WILDCARD_DEEP || token != '/';
+}
+
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
+   hidden directory: else every search would be one of ".ssh" and the files in it. */
+static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
+                                const phi__wildcard_tokens *b, size_t j) {
+    size_t k;
+    if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
+        return false;
+    if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
+    for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
+    return k < a->count;
+}
+
+/* From place i of `a` and j of `b`, where both match so far: to the next places. */
+static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
+                                 const phi__wildcard_tokens *b, size_t j, bool *here, bool *below) {
+    bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
+    bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
+    if (star_a) below[j] = true;
+    if (star_b) here[j + 1] = true;
+    if (i == a->count || j == b->count) return;
+    if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
+    if (phi__wildcard_hides(a, i, b, j)) return;
+    if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
+    if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
+}
+
 /* ---- for other files ---- */
+
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
+    phi__wildcard_tokens a, b;
+    bool rows[2][PHI__WILDCARD_MOST + 1];
+    size_t i, j;
+    if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
+    phi__wildcard_split(&a, pattern, false);
+    phi__wildcard_split(&b, glob, true);
+    memset(rows, 0, sizeof rows);
+    rows[0][0] = true;
+    for (i = 0; i <= a.count; i++) {
+        bool *here = rows[i % 2], *below = rows[(i + 1) % 2];
+        bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
+        memset(below, 0, sizeof rows[0]);
+        for (j = 0; j <= b.count; j++)
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, here, below);
+        if (here[b.count] && (rest || i == a.count)) return true;
+    }
+    return false;
+}
 
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
     size_t i = 0;
@@ -7889,6 +8422,16 @@ PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
     while (phi__wildcard_next(&pattern, &one))
         if (phi__wildcard_matches(one, text, path)) return true;
     return false;
+}
+
+PHI__FN bool phi__wildcard_literal(phi_str pattern) {
+    size_t i;
+    for (i = 0; i < pattern.len; i++) {
+        if (strchr("*?|[", pattern.at[i]) == NULL) continue;
+        if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
+        i += 2;
+    }
+    return true;
 }
 
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
@@ -7923,9 +8466,9 @@ typedef struct phi__wrapper {
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false, "C"},
+    {"env", "iv0", "uC", 0, true, false, false, "Ciu"},
     {"nohup", "", "", 0, false, false, false, ""},
-    {"exec", "cl", "a", 0, false, false, false, "a"},
+    {"exec", "cl", "a", 0, false, false, false, "acl"},
     {"command", "p", "", 0, false, false, false, ""},
     {"builtin", "", "", 0, false, false, false, ""},
     {"nice", "0123456789", "n", 0, false, false, false, ""},
@@ -8025,6 +8568,7 @@ static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper,
         const phi__shell_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
         if (!word->known) return false;
+        if (word->text.len == 1) w->risky = true; /* env -: the same as -i */
         if (phi__str_is(word->text, "--")) {
             (*i)++;
             return true;
@@ -8076,8 +8620,18 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
 
 /* ---- shells ---- */
 
+/* Options that change what a line means (keyword, history, interactive shells and their start
+   files) are decided on as well. */
+static bool phi__wrappers_plain_option(phi_str name) {
+    static const char *const names[] = {"errexit", "nounset", "pipefail", "xtrace"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return true;
+    return false;
+}
+
 /* The word behind -c and all options; 0: there is none, or the options are not understood. */
-static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
+static size_t phi__wrappers_script(phi__wrapping *w, bool *operands) {
     bool script = false;
     size_t i, k;
     *operands = false;
@@ -8087,18 +8641,25 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
         if (text.len < 2 || (text.at[0] != '-' && text.at[0] != '+')) break;
         if (!word->known) break;
         if (phi__str_is(text, "--norc") || phi__str_is(text, "--noprofile") ||
-            phi__str_is(text, "--posix") || phi__str_is(text, "--login"))
+            phi__str_is(text, "--posix"))
             continue;
+        if (phi__str_is(text, "--login")) {
+            w->risky = true;
+            continue;
+        }
         for (k = 1; k < text.len; k++) {
             if (text.at[k] == '\0' || strchr("cefhlmnopuvxisE", text.at[k]) == NULL) {
                 *operands = true;
                 return 0;
             }
             if (text.at[k] == 'c' && text.at[0] == '-') script = true;
+            if (text.at[k] == 'i' || text.at[k] == 'l') w->risky = true;
             if (text.at[k] == 'o' && (++i >= w->command.count || !w->command.words[i].known)) {
                 *operands = true;
                 return 0;
             }
+            if (text.at[k] == 'o' && !phi__wrappers_plain_option(w->command.words[i].text))
+                w->risky = true;
         }
     }
     *operands = i < w->command.count;
@@ -8107,17 +8668,19 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
 
 static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
-    size_t script = phi__wrappers_script(w, &operands);
+    size_t script;
+    w->risky = false;
+    script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
     if (script > 0) {
-        phi__wrappers_self(w)->wraps = true;
+        phi__wrappers_self(w)->wraps = !w->risky;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
-    phi__wrappers_self(w)->wraps = true;
+    phi__wrappers_self(w)->wraps = !w->risky;
     return phi__wrappers_line(w, input->text);
 }
 
@@ -8152,28 +8715,129 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
     return phi__wrappers_eval(w, first, first + 1);
 }
 
-/* Each -exec of a find, up to its ";" or "+". */
+/* ---- find ---- */
+
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with patterns of its own */
+
+static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
+    for (; *texts != NULL; texts++)
+        if (phi__wrappers_is(word, *texts)) return true;
+    return false;
+}
+
+/* Where the expression begins, behind the directories. *count: how many these are, from *from. */
+static size_t phi__wrappers_starts(const phi__shell_command *c, size_t *from, size_t *count) {
+    size_t i = 1;
+    while (i < c->count && c->words[i].known && phi__str_starts(c->words[i].text, "-") &&
+           c->words[i].text.len == 2 && strchr("HLP", c->words[i].text.at[1]) != NULL)
+        i++;
+    *from = i;
+    while (i < c->count && !phi__str_starts(c->words[i].text, "-") &&
+           !phi__wrappers_is(&c->words[i], "(") && !phi__wrappers_is(&c->words[i], "!"))
+        i++;
+    *count = i - *from;
+    return i;
+}
+
+/* The pattern that all names match when the word at `exec` is reached; "": it is not certain. */
+static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, size_t exec) {
+    static const char *const pairs[] = {"-type", "-maxdepth", "-mindepth", "-size", "-mtime", NULL};
+    static const char *const names[] = {"-name", "-iname", NULL};
+    static const char *const others[] = {"-o", "-or", ",", NULL};
+    size_t i = begin, k;
+    while (i + 1 < exec && phi__wrappers_one_of(&c->words[i], pairs)) i += 2;
+    if (i + 1 >= exec || !phi__wrappers_one_of(&c->words[i], names) || !c->words[i + 1].known)
+        return phi__str("", 0);
+    for (k = i + 2; k < exec; k++)
+        if (!c->words[k].known || phi__wrappers_one_of(&c->words[k], others))
+            return phi__str("", 0);
+    return c->words[i + 1].text;
+}
+
+/* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
+   with matches a dot, too. */
+static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
+                                phi__shell_word *out) {
+    phi__buf text;
+    bool good;
+    memset(out, 0, sizeof *out);
+    phi__buf_init(&text, w->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, below ? "/**" : "/");
+    if (below && names.len > 0) phi__buf_char(&text, '/');
+    if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
+    phi__buf_add_str(&text, names);
+    good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
+    phi__buf_free(&text);
+    return good;
+}
+
+/* The files that find may put in place of {}: two patterns for each directory. */
+static phi_status phi__wrappers_all_found(const phi__wrapping *w, phi_str names,
+                                          phi__shell_word *found, size_t *count) {
+    size_t from, starts, i, n = 0;
+    (void)phi__wrappers_starts(&w->command, &from, &starts);
+    for (i = 0; i < starts || i == 0; i++) {
+        phi_str start = PHI__LIT(".");
+        if (starts > PHI__WRAPPERS_STARTS_MOST) start = phi__str("", 0); /* anywhere */
+        if (starts > 0 && starts <= PHI__WRAPPERS_STARTS_MOST)
+            start = w->command.words[from + i].text;
+        if (!phi__wrappers_found(w, start, names, false, &found[n++]) ||
+            !phi__wrappers_found(w, start, names, true, &found[n++]))
+            return PHI_NO_MEMORY;
+        if (start.len == 0) break;
+    }
+    *count = n;
+    return PHI_OK;
+}
+
+/* A command of an -exec, with the files that find may put in place of each {}. */
+static phi_status phi__wrappers_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
+    phi__shell_command old = w->command;
+    phi__shell_word found[2 * PHI__WRAPPERS_STARTS_MOST], *words;
+    size_t count, i, k, n = 0, most = end - exec - 1;
+    phi_status status =
+        phi__wrappers_all_found(w, phi__wrappers_names(&old, begin, exec), found, &count);
+    if (status != PHI_OK) return status;
+    if (phi__add(w->out->words, phi__mul(most, count)) > PHI__SHELL_WORDS_MOST) {
+        phi__wrappers_unknown(w, "it has too many words");
+        return PHI_OK;
+    }
+    words = (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(most * count, sizeof *words));
+    if (words == NULL) return PHI_NO_MEMORY;
+    for (i = exec + 1; i < end; i++) {
+        bool all = phi__wrappers_is(&old.words[i], "{}");
+        for (k = 0; k < (all ? count : 1); k++) words[n++] = all ? found[k] : old.words[i];
+        /* a file's name in the midst of a text may be a command */
+        if (!all && phi__str_find(old.words[i].text, 0, "{}") != SIZE_MAX)
+            words[n - 1].known = false;
+    }
+    w->out->words += n;
+    w->command.words = words;
+    w->command.count = n;
+    status = phi__wrappers_words(w, 0, n, 0);
+    w->command = old;
+    return status;
+}
+
+/* Each -exec of a find, up to its ";" or "+". A + ends it behind {} only; in busybox, anywhere.
+   What stands behind is looked at again, for the word may be the value of another test. */
 static phi_status phi__wrappers_find(phi__wrapping *w) {
-    size_t i, k;
-    for (i = 1; i < w->command.count; i++) {
-        const phi__shell_word *word = &w->command.words[i];
-        phi_status status;
-        if (!phi__wrappers_is(word, "-exec") && !phi__wrappers_is(word, "-execdir") &&
-            !phi__wrappers_is(word, "-ok") && !phi__wrappers_is(word, "-okdir"))
-            continue;
-        for (k = i + 1; k < w->command.count; k++) {
-            if (phi__wrappers_is(&w->command.words[k], ";")) break;
-            if (phi__wrappers_is(&w->command.words[k], "+") &&
-                phi__wrappers_is(&w->command.words[k - 1], "{}"))
-                break;
-            /* a file's name in the midst of a text may be a command */
-            if (!phi__wrappers_is(&w->command.words[k], "{}") &&
-                phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
-                w->command.words[k].known = false;
+    static const char *const here[] = {"-exec", "-ok", NULL};
+    static const char *const there[] = {"-execdir", "-okdir", NULL};
+    const phi__shell_command *c = &w->command;
+    size_t i, k, from, starts, begin = phi__wrappers_starts(c, &from, &starts);
+    for (i = 1; i < c->count; i++) {
+        bool moved = phi__wrappers_one_of(&c->words[i], there), ended = false;
+        if (!moved && !phi__wrappers_one_of(&c->words[i], here)) continue;
+        if (moved) w->out->moved = true;
+        for (k = i + 1; !ended; k++) {
+            bool plus = k < c->count && phi__wrappers_is(&c->words[k], "+");
+            ended = k == c->count || phi__wrappers_is(&c->words[k], ";") ||
+                    (plus && k > i + 1 && phi__wrappers_is(&c->words[k - 1], "{}"));
+            if ((ended || plus) && k > i + 1 && phi__wrappers_exec(w, begin, i, k) != PHI_OK)
+                return PHI_NO_MEMORY;
         }
-        status = phi__wrappers_words(w, i + 1, k, i + 1);
-        if (status != PHI_OK) return status;
-        i = k;
     }
     return PHI_OK;
 }
@@ -8212,6 +8876,12 @@ static phi_status phi__wrappers_open(phi__wrapping *w) {
     return PHI_OK;
 }
 
+/* Whether a name finds the program of the system: "./env" may be anything. */
+static bool phi__wrappers_system(phi_str name) {
+    size_t skip = phi__str_starts(name, "/usr/bin/") ? 9 : phi__str_starts(name, "/bin/") ? 5 : 0;
+    return name.len > skip && memchr(name.at + skip, '/', name.len - skip) == NULL;
+}
+
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
@@ -8225,6 +8895,8 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         w.command = out->commands[w.index];
         status = phi__wrappers_open(&w);
+        if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
+            out->commands[w.index].wraps = false;
     }
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
@@ -8235,11 +8907,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x2b38cded
+#if PHI__IMP_TOOLS != 0x96cdcd34
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x2b38cded
+#define PHI__IMP_TOOLS 0x96cdcd34
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -8408,6 +9080,8 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
+/* False: files anywhere may be used. */
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
 /* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
    the job's arena. Then `placed`. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
@@ -8554,18 +9228,21 @@ PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* A stream's output, as UTF-8, cut to the limit. */
+/* A stream's output, as UTF-8. Of more than max_output_bytes half is its head; the other half is a
+   ring of the last bytes. */
 typedef struct phi__bash_stream {
     phi__buf kept;
+    uint64_t all; /* bytes that came */
+    size_t next;  /* of the ring: where the next byte goes, over the oldest one */
     char tail[4]; /* the first bytes of a character whose rest has not come */
     size_t tail_len;
-    bool cut; /* there was more */
 } phi__bash_stream;
 
 typedef struct phi__bash {
@@ -8574,6 +9251,7 @@ typedef struct phi__bash {
     phi__process *process;
     phi__bash_stream streams[2];
     phi__buf fresh; /* both streams as they came, not yet reported */
+    phi__buf valid; /* bytes just read, as UTF-8; the tail of a stream that is cut */
     bool stopped;
     phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
@@ -8587,6 +9265,7 @@ static void phi__bash_drop(phi__job *job) {
     phi__buf_free(&bash->streams[0].kept);
     phi__buf_free(&bash->streams[1].kept);
     phi__buf_free(&bash->fresh);
+    phi__buf_free(&bash->valid);
 }
 
 static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
@@ -8610,16 +9289,41 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
-    size_t begin = to->kept.len, most = bash->job.set->desc.max_output_bytes;
-    if (to->cut || len == 0) return;
-    phi__utf8_repair(&to->kept, phi__str(at, len));
-    if (to->kept.failed) return;
-    if (to->kept.len > most) {
-        to->kept.len = phi__utf8_cut(phi__buf_str(&to->kept), most);
-        to->cut = true;
+/* Where the ring begins: behind the head. */
+static size_t phi__bash_ring(const phi__bash *bash) {
+    size_t most = bash->job.set->desc.max_output_bytes;
+    return most - most / 2;
+}
+
+/* Over the oldest bytes of the ring. */
+static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) {
+    size_t begin = phi__bash_ring(bash), size = to->kept.len - begin, n;
+    if (text.len > size) text = phi__str(text.at + text.len - size, size);
+    if (to->next < begin) to->next = begin; /* the first time */
+    while (text.len > 0) {                  /* twice at most */
+        if (to->next == to->kept.len) to->next = begin;
+        n = phi__min(text.len, to->kept.len - to->next);
+        memcpy(to->kept.at + to->next, text.at, n);
+        to->next += n;
+        text = phi__str(text.at + n, text.len - n);
     }
-    phi__buf_add(&bash->fresh, to->kept.at + begin, to->kept.len - begin);
+}
+
+static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t room = bash->job.set->desc.max_output_bytes - to->kept.len;
+    bool reports = room > 0;
+    phi_str text;
+    if (len == 0 || to->kept.failed || bash->valid.failed) return;
+    phi__buf_clear(&bash->valid);
+    phi__utf8_repair(&bash->valid, phi__str(at, len));
+    if (bash->valid.failed) return;
+    text = phi__buf_str(&bash->valid);
+    to->all += text.len;
+    room = phi__min(room, text.len);
+    phi__buf_add(&to->kept, text.at, room);
+    if (to->kept.failed) return;
+    if (reports) phi__buf_add(&bash->fresh, text.at, phi__utf8_cut(text, room));
+    if (text.len > room) phi__bash_turn(bash, to, phi__str(text.at + room, text.len - room));
 }
 
 static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
@@ -8650,7 +9354,7 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
     phi__bash *bash = (phi__bash *)ctx;
     phi__bash_stream *to = &bash->streams[stream - 1];
     phi__bash_take(bash, to, bytes, len);
-    if (to->kept.failed || bash->fresh.failed) {
+    if (to->kept.failed || bash->fresh.failed || bash->valid.failed) {
         (void)phi__job_no_memory(&bash->job);
         return true;
     }
@@ -8662,9 +9366,33 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 
 /* ---- the end ---- */
 
-static void phi__bash_show(phi__buf *out, const phi__bash_stream *stream) {
-    phi__buf_add(out, stream->kept.at, stream->kept.len);
-    if (stream->cut) phi__buf_text(out, "\n... (output truncated)");
+/* The last bytes of a stream that is cut, from where a character begins. */
+static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
+    size_t begin = phi__bash_ring(bash), n = 0;
+    phi_str tail;
+    phi__buf_clear(&bash->valid);
+    phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
+    if (stream->next > begin)
+        phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
+    tail = phi__buf_str(&bash->valid);
+    while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
+    return phi__str(tail.at + n, tail.len - n);
+}
+
+static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
+    unsigned long long kept, all = (unsigned long long)stream->all;
+    phi_str head = phi__buf_str(&stream->kept), tail;
+    if (stream->all <= stream->kept.len) {
+        phi__buf_add(out, head.at, head.len);
+        return;
+    }
+    head.len = phi__utf8_cut(head, phi__bash_ring(bash));
+    tail = phi__bash_tail(bash, stream);
+    kept = (unsigned long long)(head.len + tail.len);
+    phi__buf_add(out, head.at, head.len);
+    phi__buf_printf(out, "\n[... %llu bytes left out ...]\n", all - kept);
+    phi__buf_add(out, tail.at, tail.len);
+    phi__buf_printf(out, "\n... (output truncated): %llu of %llu bytes were kept", kept, all);
 }
 
 static void phi__bash_exited(void *ctx, int code, int signal_number) {
@@ -8677,17 +9405,17 @@ static void phi__bash_exited(void *ctx, int code, int signal_number) {
     phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
     (void)phi__bash_tell(bash); /* the result holds it all, reported or not */
     phi__buf_init(&out, bash->job.memory);
-    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
+    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 320);
     phi__buf_printf(&out, "Exit code: %d\n", code);
     if (err_of->kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
-    phi__bash_show(&out, out_of);
+    phi__bash_show(bash, &out, out_of);
     if (err_of->kept.len > 0) {
         phi__buf_text(&out, "\nSTDERR:\n");
-        phi__bash_show(&out, err_of);
+        phi__bash_show(bash, &out, err_of);
     }
     (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
                    code == 0 ? "true" : "false");
-    if (out.failed || out_of->kept.failed || err_of->kept.failed)
+    if (out.failed || out_of->kept.failed || err_of->kept.failed || bash->valid.failed)
         (void)phi__job_no_memory(&bash->job);
     else
         (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
@@ -8702,8 +9430,23 @@ static void phi__bash_late(phi__timer *timer) {
 
 /* ---- the beginning ---- */
 
+/* Variables that make git take no directory for a repository because of the files in it: its
+   configuration names programs. They come behind those that the host's environment sets. */
+static void phi__bash_git(char words[3][48], const char *env[4]) {
+    const char *given = getenv("GIT_CONFIG_COUNT");
+    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
+    int i;
+    if (n > 9999) n = 0;
+    (void)snprintf(words[0], 48, "GIT_CONFIG_COUNT=%lu", n + 1);
+    (void)snprintf(words[1], 48, "GIT_CONFIG_KEY_%lu=safe.bareRepository", n);
+    (void)snprintf(words[2], 48, "GIT_CONFIG_VALUE_%lu=explicit", n);
+    for (i = 0; i < 3; i++) env[i] = words[i];
+    env[3] = NULL;
+}
+
 static void phi__bash_spawn(phi__bash *bash) {
-    const char *argv[4];
+    const char *argv[4], *env[4];
+    char git[3][48];
     char words[160];
     phi__process_desc desc;
     phi_status status;
@@ -8713,6 +9456,10 @@ static void phi__bash_spawn(phi__bash *bash) {
     argv[3] = NULL;
     memset(&desc, 0, sizeof desc);
     desc.argv = argv;
+    phi__bash_git(git, env);
+    desc.env = env;
+    desc.hide_keys = true;
+    desc.keep_keys = bash->job.set->desc.keep_keys;
     desc.cwd = bash->job.set->desc.workspace;
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;
@@ -8744,6 +9491,7 @@ static phi_flow phi__bash_go(phi__job *job) {
     phi__buf_init(&bash->streams[0].kept, job->memory);
     phi__buf_init(&bash->streams[1].kept, job->memory);
     phi__buf_init(&bash->fresh, job->memory);
+    phi__buf_init(&bash->valid, job->memory);
     bash->deadline.fire = phi__bash_late;
     bash->tick.fire = phi__bash_tick;
     if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;
@@ -9262,11 +10010,11 @@ static phi_flow phi__edit_file_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__edit_file_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
         return phi__edit_file_too_large(edit);
-    status = phi__files_open_read(job->memory, job->place, &edit->file, &words);
+    status = phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)
@@ -9657,6 +10405,12 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
 
 /* ---- going on ---- */
 
+/* A job that has a step and is not done has its next slice ready. */
+static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
+    if (flow == PHI_PENDING) rt->polls.busy = true;
+    return flow;
+}
+
 static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
@@ -9695,13 +10449,15 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     phi__call_on_gone(call, phi__job_gone);
     phi_json_reader_begin(&job->reader, &job->arena, arguments,
                           PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
-    return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);
+    if (whole) return phi__job_go(job, SIZE_MAX);
+    return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call) {
     phi__job *job = (phi__job *)phi_call_state(call, 0);
     (void)user_data;
-    return job != NULL ? phi__job_go(job, PHI__JOB_SLICE) : PHI_PENDING;
+    if (job == NULL) return PHI_PENDING;
+    return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
 PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
@@ -9775,7 +10531,7 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
 
 #ifndef PHI_NO_FILES
 
-static bool phi__job_confined(const phi_tools_desc *desc) {
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
@@ -9882,6 +10638,7 @@ typedef struct phi__list_run {
     const char *path, *pattern;
     uint64_t max_depth;
     uint64_t total;
+    uint64_t ignored_count; /* left out; a directory counts as one */
     uint64_t end_us;
     phi__walk *walk;
     phi__walk_entry entry; /* while the ignore files are asked about it */
@@ -9958,13 +10715,13 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     return true;
 }
 
-static bool phi__list_files_skipped(phi_str path) {
-    static const char *const names[] = {"target", ".git", "node_modules"};
-    size_t i;
+/* A directory that is never listed; nobody misses .git. */
+static bool phi__list_files_skipped(phi__list_run *list, phi_str path) {
     path = phi__glob_name(path);
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(path, names[i])) return true;
-    return false;
+    if (phi__str_is(path, ".git")) return true;
+    if (!phi__str_is(path, "target") && !phi__str_is(path, "node_modules")) return false;
+    list->ignored_count++;
+    return true;
 }
 
 /* A pattern with a slash is for the whole path, one without for the name alone. */
@@ -9991,9 +10748,11 @@ static void phi__list_files_write(phi__list_run *list, phi_str relative) {
 
 static phi_flow phi__list_files_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
-    char details[80];
-    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
-                   (unsigned long long)list->total, cut ? "true" : "false");
+    unsigned long long ignored = list->ignored_count;
+    char details[120], left_out[48] = "";
+    if (ignored > 0) (void)snprintf(left_out, sizeof left_out, ",\"ignored\":%llu", ignored);
+    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s%s}",
+                   (unsigned long long)list->total, cut ? "true" : "false", left_out);
     if (list->total == 0) {
         phi__buf_printf(&list->out, "No files found in %s", list->path);
         if (!list->out.failed) list->out.len = phi__words_clean_line(list->out.at, list->out.len);
@@ -10002,6 +10761,9 @@ static phi_flow phi__list_files_done(phi__list_run *list) {
                         (unsigned long long)list->total, (unsigned)list->job.set->desc.max_files);
     else
         phi__buf_printf(&list->out, "\n\n(%llu files)", (unsigned long long)list->total);
+    if (ignored > 0)
+        phi__buf_printf(&list->out, "\n(left out: %llu ignored %s)", ignored,
+                        ignored == 1 ? "entry" : "entries");
     if (list->out.failed) return phi__job_no_memory(&list->job);
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
@@ -10029,7 +10791,7 @@ static bool phi__list_files_asks(phi__list_run *list, size_t *work) {
     if (entry->kind != PHI__FILE_DIRECTORY)
         return entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth &&
                phi__list_files_wanted(list, entry->path, work);
-    if (entry->depth < list->max_depth && !phi__list_files_skipped(entry->path)) return true;
+    if (entry->depth < list->max_depth && !phi__list_files_skipped(list, entry->path)) return true;
     phi__walk_skip(list->walk);
     return false;
 }
@@ -10043,6 +10805,7 @@ static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
         phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
     list->asking = status == PHI_BUSY;
     if (status != PHI_OK) return status;
+    if (said == PHI__IGNORE_OUT) list->ignored_count++;
     if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
     if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
     return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
@@ -10117,11 +10880,11 @@ static phi_flow phi__list_files_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, job->place, &list->walk, &words);
+    status = phi__walk_new(job->memory, job->place, PHI__LINKS_REFUSE, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
@@ -10443,7 +11206,8 @@ static phi_flow phi__read_file_text(phi__job *job) {
 static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t bytes) {
     phi__job *job = &read->job;
     phi__words words;
-    phi_status status = phi__files_open_read(job->memory, real, &read->file, &words);
+    phi_status status =
+        phi__files_open_read(job->memory, real, PHI__LINKS_REFUSE, &read->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
@@ -10467,7 +11231,7 @@ static phi_flow phi__read_file_placed(phi__job *job) {
     phi__words words;
     bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
     read->type = phi__read_file_type(read);
     if (read->type != NULL && info.bytes > PHI__READ_MEDIA_BYTES)
@@ -11327,7 +12091,10 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     phi__buf_init(&job->reply, &set->memory);
     phi__list_push(&set->jobs, &job->link);
     set->job_count++;
-    if (phi__scripts_fill(job, hook)) return true;
+    if (phi__scripts_fill(job, hook)) {
+        if (phi__scripts_can_deny(hook->point)) phi__hooks_hold(hook->ticket);
+        return true;
+    }
     phi__scripts_drop(job);
     return false;
 }
@@ -11765,11 +12532,21 @@ static void phi__search_spawn(phi__search *search) {
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
+/* A program opens its files by their names, which another process may have made links meanwhile. */
+static bool phi__search_wants_own(const phi_tools_desc *desc) {
+    return desc->search_with == PHI_SEARCH_OWN ||
+           (desc->search_with == PHI_SEARCH_AUTOMATIC && phi__job_confined(desc));
+}
+
 static void phi__search_program(phi__search *search) {
-    phi_search_with with = search->job.set->desc.search_with;
-    search->use_grep = with == PHI_SEARCH_GREP;
-    if (with == PHI_SEARCH_OWN)
+    const phi_tools_desc *desc = &search->job.set->desc;
+    phi__file_info info;
+    search->use_grep = desc->search_with == PHI_SEARCH_GREP;
+    if (phi__search_wants_own(desc))
         phi__search_own_begin(search);
+    else if (phi__files_stat(search->job.place, PHI__LINKS_REFUSE, &info, NULL) == PHI_OK &&
+             info.kind == PHI__FILE_OTHER) /* a pipe: the program would wait for its other end */
+        (void)phi__job_fail(&search->job, "Search error: %s: Not a regular file", search->path);
     else
         phi__search_spawn(search);
 }
@@ -12281,11 +13058,11 @@ static bool phi__search_own_place(phi__search *search) {
     phi_memory *memory = search->job.memory;
     const char *place = search->job.place;
     phi__file_info info;
-    phi_status status = phi__files_stat(place, true, &info, &own->words);
+    phi_status status = phi__files_stat(place, PHI__LINKS_REFUSE, &info, &own->words);
     if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
         status = phi__ordered_new(memory, place, &own->tree, &own->words);
     } else if (status == PHI_OK) {
-        status = phi__files_open_read(memory, place, &own->file, &own->words);
+        status = phi__files_open_read(memory, place, PHI__LINKS_REFUSE, &own->file, &own->words);
         if (status == PHI_OK) phi__search_own_start(own);
     }
     if (status == PHI_NO_MEMORY || !phi__search_own_name(search, phi__str("", 0)))
@@ -12359,6 +13136,7 @@ enum {
     PHI__TOOLS_LIST_MS = 10000,
     PHI__TOOLS_SEARCH_MS = 30000,
     PHI__TOOLS_OUTPUT_BYTES = 262144,
+    PHI__TOOLS_BASH_RESULT_BYTES = 32768, /* not the book's: what a model's window can bear */
     PHI__TOOLS_READ_BYTES = 1048576,
     PHI__TOOLS_FILES = 200,
     PHI__TOOLS_MATCHES = 50,
@@ -12445,6 +13223,8 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
     desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    desc->max_bash_result_bytes =
+        phi__tools_or(desc->max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
     desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
     desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
     desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
@@ -12470,6 +13250,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                           "Run a command with bash and get its exit code, stdout and stderr. "
                           "Background processes end with the command.");
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
+    tool->max_result_bytes = set->desc.max_bash_result_bytes;
 #endif
 #ifndef PHI_NO_FILES
     tool =
@@ -12510,7 +13291,7 @@ typedef struct phi__write {
     phi__job job;
     const char *path;
     phi_str content;
-    size_t made; /* bytes of the place whose directories are there */
+    phi__way way; /* to the place: its directories are made */
     size_t at;
     phi__file *file;
 } phi__write;
@@ -12519,6 +13300,7 @@ static void phi__write_file_drop(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     phi__files_close(write->file);
     write->file = NULL;
+    phi__files_leave(&write->way);
 }
 
 static phi_flow phi__write_file_done(phi__write *write) {
@@ -12553,23 +13335,15 @@ static phi_flow phi__write_file_slice(phi__job *job) {
     return phi__write_file_done(write);
 }
 
-/* The directory a resolved path lies in, some parts a step. */
-static phi_status phi__write_file_make_room(phi__write *write, phi__words *words) {
-    const char *real = write->job.place;
-    char directory[PHI__PATH_BYTES];
-    size_t n = strlen(real), units = PHI__JOB_PATHS;
-    while (n > 0 && real[n - 1] != '/') n--;
-    if (n <= 1 || n > sizeof directory) return PHI_OK;
-    memcpy(directory, real, n - 1);
-    directory[n - 1] = '\0';
-    return phi__files_make_directories_more(directory, &write->made, &units, words);
-}
-
 static phi_flow phi__write_file_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
+    size_t units = PHI__JOB_PATHS;
     phi__words words;
-    phi_status status = phi__write_file_make_room(write, &words);
+    phi_status status;
+    write->way.path = job->place;
+    status = phi__files_make_way(&write->way, &units, &words);
     if (status == PHI_BUSY) return PHI_PENDING;
+    phi__files_leave(&write->way);
     if (status == PHI_OK)
         status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
@@ -12596,11 +13370,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1a934626
+#if PHI__IMP_MCP != 0x711578e3
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1a934626
+#define PHI__IMP_MCP 0x711578e3
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -30129,6 +30903,7 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
     tool->checks_arguments = true;    /* mcp_calls.c takes nulls that stand for nothing */
 }
@@ -31023,11 +31798,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xbd708fb1
+#if PHI__IMP_OPENAPI != 0x7677b8d5
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xbd708fb1
+#define PHI__IMP_OPENAPI 0x7677b8d5
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -32630,7 +33405,7 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 #include <stdio.h>
 
 enum {
-    PHI__MAKER_DESCRIPTION = 1024, /* bytes of a tool's description; OpenAI, November 2026 */
+    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description: a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -32712,19 +33487,23 @@ static bool phi__maker_put_schema(phi__making *m) {
 static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
-    char words[PHI__MAKER_DESCRIPTION + 1];
-    size_t i;
+    const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
+    size_t i, size;
+    char *words;
     for (i = 0; i < 2 && text.len == 0; i++)
         text = phi__str_trim(phi__json_text_of(phi_json_get(m->node, keys[i])));
     if (text.len == 0) text = m->op->path;
     if (label.len == 0) label = m->source->shown.operation_id;
     if (label.len == 0) label = m->op->name;
-    (void)snprintf(words, sizeof words, "%s%.*s%s",
-                   m->source->shown.deprecated ? "(deprecated) " : "",
-                   (int)phi__utf8_cut(text, PHI__MAKER_DESCRIPTION - 20), text.at,
-                   text.len > PHI__MAKER_DESCRIPTION - 20 ? "..." : "");
-    if (!phi__making_str(m, phi_str_of(words), &kept)) return false;
-    tool->description = kept.at;
+    if (text.len > PHI__MAKER_DESCRIPTION) {
+        text.len = phi__utf8_cut(text, PHI__MAKER_DESCRIPTION);
+        after = "...";
+    }
+    size = strlen(before) + text.len + strlen(after) + 1;
+    words = (char *)phi__making_zero(m, size, 1);
+    if (words == NULL) return false;
+    (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
+    tool->description = words;
     if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
     return true;
@@ -32744,6 +33523,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
                            (desc->destructive_needs_approval && m->op->destructive);
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = "openapi";
     phi__openapi_call_fill(tool);
     return true;
 }
@@ -33768,11 +34548,11 @@ static phi_status phi__openapi_body_file_open(phi__openapi_body *b) {
     phi__openapi_file *file;
     phi__file_info info;
     phi__words words;
-    if (phi__files_stat(b->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(b->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__openapi_body_file_refuse(b, words.text);
     if (info.bytes > (uint64_t)PHI__OPENAPI_BODY_MOST - b->file_bytes)
         return phi__openapi_body_file_refuse(b, "the files are larger than 32 MiB together");
-    switch (phi__files_open_read(b->r->memory, b->place, &b->open, &words)) {
+    switch (phi__files_open_read(b->r->memory, b->place, PHI__LINKS_REFUSE, &b->open, &words)) {
     case PHI_OK: break;
     case PHI_NO_MEMORY: return PHI_NO_MEMORY;
     default: return phi__openapi_body_file_refuse(b, words.text);
@@ -35422,7 +36202,8 @@ PHI__FN phi_status phi__reading_add(phi__reading *r, phi_str bytes) {
 #ifndef PHI_NO_FILES
 PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
     phi__words words;
-    phi_status status = phi__files_open_read(r->doc->memory, path, &r->file, &words);
+    phi_status status =
+        phi__files_open_read(r->doc->memory, path, PHI__LINKS_FOLLOW, &r->file, &words);
     if (status == PHI_NO_MEMORY) return phi__reading_no_memory(r);
     return status == PHI_OK ? r->status : phi__reading_fail(r, status, words.text);
 }
@@ -37296,11 +38077,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xcaa4b351
+#if PHI__IMP_SKILLS != 0xc23ae41f
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xcaa4b351
+#define PHI__IMP_SKILLS 0xc23ae41f
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -37783,13 +38564,15 @@ static phi_flow phi__read_skill_list(phi__job *job) {
 static phi_flow phi__read_skill_open(phi__read_skill *read) {
     phi__words words;
     phi__file_info info;
-    phi_status status = phi__files_stat(read->place->out, false, &info, &words);
+    phi_status status = phi__files_stat(read->place->out, PHI__LINKS_REFUSE, &info, &words);
     read->job.go = phi__read_skill_more;
     if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
         read->job.go = phi__read_skill_list;
-        status = phi__walk_new(read->job.memory, read->place->out, &read->walk, &words);
+        status = phi__walk_new(read->job.memory, read->place->out, PHI__LINKS_REFUSE, &read->walk,
+                               &words);
     } else if (status == PHI_OK) {
-        status = phi__files_open_read(read->job.memory, read->place->out, &read->from, &words);
+        status = phi__files_open_read(read->job.memory, read->place->out, PHI__LINKS_REFUSE,
+                                      &read->from, &words);
         read->slice = (char *)phi__alloc(read->job.memory, PHI__JOB_SLICE);
         if (read->slice == NULL) status = PHI_NO_MEMORY;
     }
@@ -38011,7 +38794,7 @@ static phi_status phi__skill_file_find(phi__skill_file *file) {
     for (i = 0; i < PHI__COUNT(leaves); i++) {
         int n = snprintf(path, sizeof path, "%s/%s", file->base, leaves[i]);
         if (n < 0 || (size_t)n >= sizeof path) return PHI_NOT_FOUND;
-        if (phi__files_stat(path, false, &info, NULL) == PHI_NOT_FOUND) continue;
+        if (phi__files_stat(path, PHI__LINKS_REFUSE, &info, NULL) == PHI_NOT_FOUND) continue;
         file->leaf = leaves[i];
         return PHI_OK;
     }
@@ -38054,7 +38837,8 @@ static void phi__skill_file_read(phi__skill_file *file) {
     phi__file *from = NULL;
     char size[96];
     phi_status status = phi__skill_file_resolve(file->base, file->leaf, &file->place, &words);
-    if (status == PHI_OK) status = phi__files_stat(file->place.out, false, &info, &words);
+    if (status == PHI_OK)
+        status = phi__files_stat(file->place.out, PHI__LINKS_REFUSE, &info, &words);
     if (status == PHI_OK && info.bytes > file->skills->desc.max_file_bytes) {
         (void)snprintf(size, sizeof size, "%llu bytes, expected at most %u",
                        (unsigned long long)info.bytes, (unsigned)file->skills->desc.max_file_bytes);
@@ -38062,7 +38846,8 @@ static void phi__skill_file_read(phi__skill_file *file) {
         return;
     }
     if (status == PHI_OK)
-        status = phi__files_open_read(&file->skills->memory, file->place.out, &from, &words);
+        status = phi__files_open_read(&file->skills->memory, file->place.out, PHI__LINKS_REFUSE,
+                                      &from, &words);
     if (status == PHI_NO_MEMORY)
         file->no_memory = true;
     else if (status != PHI_OK)
@@ -38216,7 +39001,7 @@ static phi_status phi__skill_file_go(phi__skill_file *file) {
         phi__path_resolve_advance(&file->place, &units, NULL) != PHI_OK)
         return PHI_NOT_FOUND;
     memcpy(file->base, file->place.out, sizeof file->base);
-    if (phi__files_stat(file->base, false, &info, NULL) != PHI_OK ||
+    if (phi__files_stat(file->base, PHI__LINKS_REFUSE, &info, NULL) != PHI_OK ||
         info.kind != PHI__FILE_DIRECTORY || phi__skill_file_find(file) != PHI_OK)
         return PHI_NOT_FOUND;
     file->name = phi__skill_file_name(file->dir, file->base);
@@ -38640,7 +39425,7 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
         return PHI_NO_MEMORY;
-    status = phi__walk_new(&skills->memory, dir, &skills->load.walk, &words);
+    status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
@@ -38675,7 +39460,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         char label[32];
         phi_status status;
         if (dirs[i] == NULL) return PHI_BAD_ARG;
-        if (phi__files_stat(dirs[i], true, &info, NULL) == PHI_NOT_FOUND) continue;
+        if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
         status = phi_skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
@@ -38819,11 +39604,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x3993fd84
+#if PHI__IMP_SECTIONS != 0x9dfe3d1e
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x3993fd84
+#define PHI__IMP_SECTIONS 0x9dfe3d1e
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -38931,6 +39716,127 @@ PHI__FN void phi__section_scripts_end(void *state);
 #endif
 
 #endif
+#endif
+
+/* ---- src/sections/protected.c ---- */
+
+/* protected.c - the files that a configuration runs or heeds. */
+
+#ifndef PHI_NO_CONFIG
+
+
+enum {
+    PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
+    PHI__PROTECTED_MOST = 500  /* paths */
+};
+
+typedef struct phi__protected {
+    phi_arena *arena;
+    phi_str directory; /* of the file, with a slash behind; empty: it has none */
+    const char **list;
+    size_t count;
+} phi__protected;
+
+static bool phi__protected_keep(phi__protected *p, phi_str path) {
+    phi_str copy;
+    size_t i;
+    for (i = 0; i < p->count; i++)
+        if (phi__str_is(path, p->list[i])) return true;
+    if (p->count == PHI__PROTECTED_MOST) return true;
+    if (!phi__arena_str(p->arena, path, &copy)) return false;
+    p->list[p->count++] = copy.at;
+    return true;
+}
+
+/* Absolute, without links; as it is where that cannot be found out. */
+static bool phi__protected_resolved(phi__protected *p, phi_str path) {
+#ifndef PHI_NO_FILES
+    phi__resolve *r = (phi__resolve *)phi__alloc(p->arena->memory, sizeof *r);
+    phi__words words = PHI_ZERO;
+    size_t units = SIZE_MAX;
+    phi_str copy;
+    bool good = r != NULL && phi__arena_str(p->arena, path, &copy);
+    if (good && phi__path_resolve_begin(r, NULL, copy.at, &words) == PHI_OK &&
+        phi__path_resolve_advance(r, &units, &words) == PHI_OK)
+        good = phi__protected_keep(p, phi_str_of(r->out));
+    if (r != NULL) phi__free(p->arena->memory, r, sizeof *r);
+    if (!good) return false;
+#endif
+    return phi__protected_keep(p, path);
+}
+
+/* A word of a command: relative to the workspace, or to the file's directory. */
+static bool phi__protected_word(phi__protected *p, phi_str word) {
+    phi__buf joined;
+    bool good;
+    if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
+        return true;
+    if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
+        return true; /* a program of the PATH, or no file */
+    if (word.at[0] == '/') return phi__protected_resolved(p, word);
+    if (!phi__protected_keep(p, word)) return false;
+    if (word.at[0] == '~') return true;
+    phi__buf_init(&joined, p->arena->memory);
+    phi__buf_add_str(&joined, p->directory);
+    phi__buf_add_str(&joined, word);
+    good = !joined.failed && phi__protected_resolved(p, phi__buf_str(&joined));
+    phi__buf_free(&joined);
+    return good;
+}
+
+static bool phi__protected_command(phi__protected *p, phi_str text) {
+    size_t i = 0, from;
+    while (i < text.len) {
+        from = i;
+        while (i < text.len && text.at[i] != '\0' &&
+               strchr(" \t\n'\"`;|&()<>=,", text.at[i]) == NULL)
+            i++;
+        if (!phi__protected_word(p, phi__str(text.at + from, i - from))) return false;
+        i++;
+    }
+    return true;
+}
+
+/* Texts under keys that name commands; `all`: each text. */
+static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
+    static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *member;
+    size_t i;
+    if (all && phi_json_is_string(node)) return phi__protected_command(p, phi_json_str(node, ""));
+    if (depth == PHI__PROTECTED_DEPTH || (!phi_json_is_object(node) && !phi_json_is_array(node)))
+        return true;
+    while ((member = phi_json_next(&it)) != NULL) {
+        bool named = all;
+        for (i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
+        if (!phi__protected_tree(p, member, named, depth + 1)) return false;
+    }
+    return true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
+                                              const char *const **out) {
+    phi__protected p;
+    phi_str path;
+    size_t n;
+    if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    memset(&p, 0, sizeof p);
+    p.arena = arena;
+    p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
+    if (p.list == NULL) return PHI_NO_MEMORY;
+    path = phi_str_of(phi__config_load_path(config));
+    for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
+    p.directory = phi__str(path.at, n);
+    if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
+        !phi__protected_tree(&p, phi_config_tree(config), false, 0))
+        return PHI_NO_MEMORY;
+    *out = p.list;
+    return PHI_OK;
+}
+
 #endif
 
 /* ---- src/sections/section.c ---- */
@@ -39917,7 +40823,8 @@ static const phi__config_choice phi__section_permissions_verdicts[] = {
 typedef struct phi__section_permissions_rule {
     uint64_t set;
     int verdict;
-    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason;
+    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
+        *options, *source;
 } phi__section_permissions_rule;
 
 #define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
@@ -39937,7 +40844,10 @@ static const phi__config_field phi__section_permissions_rule_fields[] = {
     PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
     PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
     PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
-    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked.")};
+    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked."),
+    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other."),
+    PHI__SECTION_PERMISSIONS_TEXT(
+        source, "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
 
 static const phi__config_table phi__section_permissions_rule_is = {
     "permissions.rules",
@@ -40019,6 +40929,8 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
         rules[i].host = r.host;
         rules[i].argument = r.argument;
         rules[i].matches = r.matches;
+        rules[i].options = r.options;
+        rules[i].source = r.source;
         rules[i++].reason = r.reason;
     }
     s->rules.rules = rules;
@@ -40040,6 +40952,8 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
         phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
+    status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
+    if (status != PHI_OK) return status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
     desc.home = s->taken.home;
@@ -40252,9 +41166,9 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
     if (point->point == PHI__SECTION_SCRIPTS_TASK) {
         phi__config_words_warning(ground, node, point->key,
                                   "%s belongs to a session recorder "
-                                  "(phi_recorder_desc.before_task_fn): it is ignored here; "
+                                  "(phi_recorder_desc.%s_fn): it is ignored here; "
                                   "remove it: before_loop and after_loop are run for each run",
-                                  point->key);
+                                  point->key, point->key);
         return true;
     }
     if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
@@ -40607,7 +41521,7 @@ typedef struct phi__section_tools_taken {
     phi__config_texts allowed_paths, deny_patterns;
     bool unconfined;
     uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
-    uint32_t max_output_bytes, max_read_bytes, max_files, max_matches;
+    uint32_t max_output_bytes, max_bash_result_bytes, max_read_bytes, max_files, max_matches;
     phi_search_with search_with;
 } phi__section_tools_taken;
 
@@ -40652,7 +41566,10 @@ static const phi__config_field phi__section_tools_fields[] = {
                       "Seconds of search."),
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_output_bytes, "max_output_bytes",
                       PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
-                      "Bytes of the output of a command that the model sees."),
+                      "Bytes that are kept of each stream of a command: its head and its tail."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_bash_result_bytes, "max_bash_result_bytes",
+                      PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 64, 4294967295, "32768",
+                      "Bytes of the result of a command that the model sees."),
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_read_bytes, "max_read_bytes",
                       PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
                       "Bytes of a file that read_file shows."),
@@ -40662,7 +41579,8 @@ static const phi__config_field phi__section_tools_fields[] = {
                       1, 4294967295, "50", "Matches that search shows."),
     PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
                        phi__section_tools_search, "\"automatic\"",
-                       "The program that search runs.")};
+                       "The program that search runs; automatic: phi's own engine where files are "
+                       "confined.")};
 
 static const phi__config_table phi__section_tools_is = {
     "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
@@ -40694,6 +41612,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.list_timeout_ms = t->list_timeout_ms;
     desc.search_timeout_ms = t->search_timeout_ms;
     desc.max_output_bytes = t->max_output_bytes;
+    desc.max_bash_result_bytes = t->max_bash_result_bytes;
     desc.max_read_bytes = t->max_read_bytes;
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;
@@ -40866,11 +41785,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x9d324b76
+#if PHI__IMP_TRACE != 0x10ae9da6
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x9d324b76
+#define PHI__IMP_TRACE 0x10ae9da6
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -41451,6 +42370,7 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
+    if (status == PHI_OK) phi__files_private(to->file); /* it holds a conversation */
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;

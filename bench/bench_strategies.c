@@ -1,6 +1,6 @@
 /* bench_strategies.c - the game of 24 by a model that really plays it (examples/game24_model.h), with each strategy and
-   with plain prompts: how many of 200 seeded puzzles are solved, with how many calls and tokens; and what a strategy
-   costs: CPU a model call, and bytes.
+   with plain prompts: how many of 200 seeded puzzles are solved, with how many calls and tokens, and how many by a
+   model that never errs; and what a strategy costs: CPU a model call, and bytes.
 
        bench_strategies [PUZZLES]
 
@@ -48,7 +48,7 @@ static phi_flow compute(void *user_data, phi_call call, phi_str arguments) {
 }
 
 /* Plays one puzzle; the last answer's text, if `said` is given. */
-static bool play(const arm *a, uint64_t puzzle, uint64_t noise, score *sum, char *said,
+static bool play(const arm *a, uint64_t puzzle, uint64_t noise, bool sure, score *sum, char *said,
                  size_t size) {
     static g24_model mind;
     phi_runtime *rt = phi_runtime_new(NULL);
@@ -60,6 +60,7 @@ static bool play(const arm *a, uint64_t puzzle, uint64_t noise, score *sum, char
     int numbers[4], runs;
     char prompt[200];
     bool solved = false;
+    mind.sure = sure;
     g24_deal(&puzzle, numbers);
     g24_prompt(numbers, prompt, sizeof prompt);
     how.strategy = a->strategy;
@@ -106,7 +107,7 @@ static void play_plain(size_t puzzles) {
     size_t i, k;
     for (i = 0; i < puzzles; i++)
         for (k = 0; k < CALLS_MOST; k++)
-            plain_right[i][k] = play(&plain, i + 1, 1000003 * (k + 1) + i, &plain_one,
+            plain_right[i][k] = play(&plain, i + 1, 1000003 * (k + 1) + i, false, &plain_one,
                                      plain_said[i][k], sizeof plain_said[i][k]);
 }
 
@@ -139,12 +140,19 @@ static void print_plain(const char *name, size_t puzzles, size_t calls) {
 }
 
 static void measure(const arm *a, size_t puzzles) {
-    score sum = {0, 0, 0};
+    score sum = {0, 0, 0}, sure = {0, 0, 0};
     char line[100];
     size_t i;
-    for (i = 0; i < puzzles; i++) (void)play(a, i + 1, 7919 * (i + 1), &sum, NULL, 0);
+    for (i = 0; i < puzzles; i++) {
+        (void)play(a, i + 1, 7919 * (i + 1), false, &sum, NULL, 0);
+        (void)play(a, i + 1, 7919 * (i + 1), true, &sure, NULL, 0);
+    }
     (void)snprintf(line, sizeof line, "strategies_%s_solved", a->name);
     bench_line(line, 100.0 * sum.solved / (double)puzzles, "percent");
+    (void)snprintf(line, sizeof line, "strategies_%s_sure_solved", a->name);
+    bench_line(line, 100.0 * sure.solved / (double)puzzles, "percent");
+    (void)snprintf(line, sizeof line, "strategies_%s_sure_calls", a->name);
+    bench_line(line, sure.calls / (double)puzzles, "calls");
     (void)snprintf(line, sizeof line, "strategies_%s_calls", a->name);
     bench_line(line, sum.calls / (double)puzzles, "calls");
     (void)snprintf(line, sizeof line, "strategies_%s_tokens", a->name);
@@ -316,13 +324,12 @@ static arm arm_of(const char *name, const phi_strategy *strategy, const void *op
 
 int main(int argc, char **argv) {
     size_t puzzles = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : PUZZLES, i;
-    phi_tot_options patient = PHI_ZERO, wide = PHI_ZERO;
+    phi_tot_options deep = PHI_ZERO, once = PHI_ZERO;
     phi_got_options votes = PHI_ZERO, weighted = PHI_ZERO;
     arm arms[13];
     if (puzzles == 0 || puzzles > PUZZLES_MOST) puzzles = PUZZLES;
-    patient.convergence_window = wide.convergence_window = PHI_UNLIMITED;
-    wide.branching_factor = 8;
-    wide.beam_width = 8;
+    deep.traversal = PHI_TOT_DFS;
+    once.evaluations = 1;
     votes.generations = weighted.generations = 3; /* the game's steps */
     votes.aggregation = PHI_GOT_VOTING;
     weighted.aggregation = PHI_GOT_WEIGHTED;
@@ -333,13 +340,13 @@ int main(int argc, char **argv) {
     arms[3] = arm_of("cod", phi_strategy_cod(), NULL);
     arms[4] = arm_of("aot", phi_strategy_aot(), NULL);
     arms[5] = arm_of("tot", phi_strategy_tot(), NULL);
-    arms[6] = arm_of("tot_patient", phi_strategy_tot(), &patient);
+    arms[6] = arm_of("tot_dfs", phi_strategy_tot(), &deep);
     arms[7] = arm_of("got", phi_strategy_got(), NULL);
     arms[8] = arm_of("got_votes", phi_strategy_got(), &votes);
     arms[9] = arm_of("got_weighted", phi_strategy_got(), &weighted);
     arms[10] = arm_of("trm", phi_strategy_trm(), NULL);
     arms[11] = arm_of("adaptive", phi_strategy_adaptive(), NULL);
-    arms[12] = arm_of("tot_wide", phi_strategy_tot(), &wide);
+    arms[12] = arm_of("tot_once", phi_strategy_tot(), &once);
     for (i = 0; i < 13; i++)
         if (i != 1) cost(&arms[i]);
     play_plain(puzzles);

@@ -102,7 +102,7 @@ static const char *err(const phi_model_request *request, char *out, size_t size)
 
 int main(void) {
     phi_strategy strategy = {"majority",    sizeof(majority), majority_bill, majority_on,
-                             majority_best, majority_save,    majority_load};
+                             majority_best, majority_save,    majority_load, NULL};
     phi_runtime *rt = phi_runtime_new(NULL);
     phi_strategy_desc how = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;

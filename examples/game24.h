@@ -23,8 +23,8 @@ typedef struct g24_state {
     int n; /* 4 to begin with; 1 at the end */
 } g24_state;
 
-/* What a player does at a glance, and what it does when a position is all that it looks at. */
-typedef enum g24_care { G24_GLANCE, G24_WRITTEN, G24_REVIEW } g24_care;
+/* What a player does at a glance, what it does when a position is all that it looks at, and a player that never errs. */
+typedef enum g24_care { G24_GLANCE, G24_WRITTEN, G24_REVIEW, G24_SURE } g24_care;
 
 /* ---- chance ---- */
 
@@ -176,7 +176,8 @@ static bool g24_answer(const char *text, const int numbers[4], double *value) {
 
 /* Whether 24 can be made of it, as it seems. The fewer numbers are left, the surer. */
 static bool g24_seems(const g24_state *s, g24_care care, uint64_t *seed) {
-    static const double errs[3][3] = {{0.10, 0.22, 0.30}, {0.03, 0.16, 0.25}, {0.01, 0.08, 0.15}};
+    static const double errs[4][3] = {
+        {0.10, 0.22, 0.30}, {0.03, 0.16, 0.25}, {0.01, 0.08, 0.15}, {0.0, 0.0, 0.0}};
     return g24_reaches(s) != (g24_chance(seed) < errs[care][s->n - 1]);
 }
 

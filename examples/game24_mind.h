@@ -4,67 +4,7 @@
 #ifndef GAME24_MIND_H
 #define GAME24_MIND_H
 
-#include "game24.h"
-
-#include <stdarg.h>
-
-enum { G24_LISTED = 40, G24_TRIES = 4 };
-
-typedef struct g24_model {
-    uint64_t seed, calls, tokens;
-    char said[16000], answer[8000], expression[G24_TEXT]; /* expression: for the tool; or empty */
-    size_t len;
-    g24_state listed[G24_LISTED]; /* thoughts of the prompt */
-    int ids[G24_LISTED], count;
-} g24_model;
-
-/* Appends to the answer. */
-static void g24_say(g24_model *m, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    m->len += (size_t)vsnprintf(m->answer + m->len, sizeof m->answer - m->len, format, args);
-    va_end(args);
-    if (m->len >= sizeof m->answer) m->len = sizeof m->answer - 1;
-}
-
-/* "(10-4) = 6, left: (10-4) 4 4" */
-static void g24_say_step(g24_model *m, const g24_state *s) {
-    int i;
-    g24_say(m, "%s = %.4g", s->at[0].text, s->at[0].value);
-    for (i = 0; s->n > 1 && i < s->n; i++)
-        g24_say(m, "%s%s", i > 0 ? " " : ", left: ", s->at[i].text);
-}
-
-/* The position in a line that was written so. False: there is none. */
-static bool g24_hear_step(const char *line, size_t len, g24_state *out) {
-    char copy[400], *word;
-    if (len >= sizeof copy) return false;
-    memcpy(copy, line, len);
-    copy[len] = '\0';
-    word = strstr(copy, "left: ");
-    out->n = 0;
-    for (word = strtok(word != NULL ? word + 6 : copy, " ,\""); word != NULL && out->n < 4;
-         word = strtok(NULL, " ,\"")) {
-        if (g24_word(word, &out->at[out->n])) out->n++;
-        if (out->n == 1 && strstr(line, "left: ") == NULL) return true;
-    }
-    return out->n > 1;
-}
-
-/* Thoughts: lines "1. t1: ..." or "[1] ...", but for connections. */
-static void g24_hear_list(g24_model *m) {
-    const char *at = m->said;
-    m->count = 0;
-    while (at != NULL && m->count < G24_LISTED) {
-        size_t len = strcspn(at, "\n");
-        const char *behind = strchr(at, at[0] == '[' ? ']' : ':');
-        bool item = at[0] == '[' || (at[0] >= '1' && at[0] <= '9');
-        if (item && behind != NULL && behind < at + len && strncmp(behind, "] ->", 4) != 0 &&
-            g24_hear_step(behind + 1, len - (size_t)(behind + 1 - at), &m->listed[m->count]))
-            m->ids[m->count++] = atoi(at + (at[0] == '['));
-        at = at[len] == '\n' ? at + len + 1 : NULL;
-    }
-}
+#include "game24_words.h"
 
 static bool g24_is_24(g24_model *m, const g24_state *s, g24_care care) {
     return s->n == 1 && g24_seems(s, care, &m->seed);
@@ -73,8 +13,8 @@ static bool g24_is_24(g24_model *m, const g24_state *s, g24_care care) {
 /* Tries to come to 24 until it seems to be so. False: the last try is `end`. */
 static bool g24_search(g24_model *m, const g24_state *from, int tries, g24_state *end) {
     while (tries-- > 0) {
-        *end = g24_finish(from, G24_WRITTEN, &m->seed);
-        if (g24_is_24(m, end, G24_WRITTEN)) return true;
+        *end = g24_finish(from, g24_as(m, G24_WRITTEN), &m->seed);
+        if (g24_is_24(m, end, g24_as(m, G24_WRITTEN))) return true;
     }
     return false;
 }
@@ -95,7 +35,7 @@ static void g24_propose(g24_model *m, const g24_state *begin, bool json) {
         if (m->ids[i] == atoi(from + 16)) at = m->listed[i];
     if (json) g24_say(m, "{\"thoughts\":[");
     for (i = 0; i < n && at.n > 1; i++) {
-        next = g24_step(&at, G24_GLANCE, &m->seed);
+        next = g24_step(&at, g24_as(m, G24_GLANCE), &m->seed);
         if (json)
             g24_say(m, i > 0 ? ",\"" : "\"");
         else
@@ -107,7 +47,7 @@ static void g24_propose(g24_model *m, const g24_state *begin, bool json) {
 }
 
 static double g24_mark(g24_model *m, const g24_state *s) {
-    if (!g24_seems(s, G24_REVIEW, &m->seed)) return 0.1 + 0.2 * g24_chance(&m->seed);
+    if (!g24_seems(s, g24_as(m, G24_REVIEW), &m->seed)) return 0.1 + 0.2 * g24_chance(&m->seed);
     return s->n == 1 ? 1.0 : 0.6 + 0.3 * g24_chance(&m->seed);
 }
 
@@ -138,21 +78,36 @@ static void g24_compose(g24_model *m, const g24_state *begin) {
     g24_state end = *begin;
     int i;
     for (i = 0; i < m->count; i++)
-        if (g24_seems(&m->listed[i], G24_WRITTEN, &m->seed) &&
+        if (g24_seems(&m->listed[i], g24_as(m, G24_WRITTEN), &m->seed) &&
             g24_search(m, &m->listed[i], 1, &end))
             break;
-    if (end.n > 1) end = g24_finish(begin, G24_WRITTEN, &m->seed);
+    if (end.n > 1) end = g24_finish(begin, g24_as(m, G24_WRITTEN), &m->seed);
     g24_say(m, "Answer: %s", end.at[0].text);
 }
 
 static void g24_review(g24_model *m, const int numbers[4]) {
     g24_state end;
     end.n = 1;
-    if (g24_answer(m->said, numbers, &end.at[0].value) && g24_is_24(m, &end, G24_REVIEW))
+    if (g24_answer(m->said, numbers, &end.at[0].value) && g24_is_24(m, &end, g24_as(m, G24_REVIEW)))
         g24_say(m, "STRENGTH: it makes 24\nSCORE: 1.0");
     else
         g24_say(m, "ISSUE: it does not make 24\nSUGGESTION: begin with another step\nSCORE: %.2f",
                 0.1 + 0.4 * g24_chance(&m->seed));
+}
+
+/* Notes: the first step that seems right when it is all that it looks at. */
+static void g24_note(g24_model *m, const g24_state *begin) {
+    g24_state next = g24_step(begin, g24_as(m, G24_REVIEW), &m->seed);
+    g24_say(m, "Begin with ");
+    g24_say_step(m, &next);
+}
+
+/* The position that its notes begin with; else the first one. */
+static g24_state g24_noted(g24_model *m, const g24_state *begin) {
+    const char *notes = strstr(m->said, "Your notes:\nBegin with ");
+    g24_state at = *begin;
+    if (notes != NULL && !g24_hear_step(notes + 23, strcspn(notes + 23, "\n"), &at)) at = *begin;
+    return at;
 }
 
 /* ---- the answer to a request, which is in `said` ---- */
@@ -173,17 +128,20 @@ static void g24_think(g24_model *m, const char *system, const int numbers[4], bo
         g24_compose(m, &begin);
     else if (strstr(system, "SCORE:") != NULL)
         g24_review(m, numbers);
+    else if (strstr(system, "Write the notes anew") != NULL)
+        g24_note(m, &begin);
     else if (strstr(m->said, "answer: <") != NULL) { /* a search in one answer */
         if (g24_search(m, &begin, G24_TRIES, &end)) g24_say(m, "answer: %s", end.at[0].text);
     } else if (tools) {
-        end = g24_finish(&begin, G24_WRITTEN, &m->seed);
+        end = g24_finish(&begin, g24_as(m, G24_WRITTEN), &m->seed);
         memcpy(m->expression, end.at[0].text, G24_TEXT);
     } else if (strstr(system, "Conclusion:") != NULL) { /* it checks once */
         (void)g24_search(m, &begin, 2, &end);
         g24_say(m, "Conclusion: %s", end.at[0].text);
     } else {
         bool written = strstr(system, "####") != NULL || strstr(system, "Answer:") != NULL;
-        end = g24_finish(&begin, written ? G24_WRITTEN : G24_GLANCE, &m->seed);
+        begin = g24_noted(m, &begin);
+        end = g24_finish(&begin, g24_as(m, written ? G24_WRITTEN : G24_GLANCE), &m->seed);
         g24_say(m, strstr(system, "####") != NULL ? "#### %s" : "Answer: %s", end.at[0].text);
     }
 }

@@ -7,176 +7,9 @@
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
-#include "phi/phi_attach.h"
-#include "phi/phi_calls.h"
-#include "phi/phi_commands.h"
-#include "phi/phi_files.h"
-#include "phi/phi_line.h"
-#include "phi/phi_notes.h"
-#include "phi/phi_options.h"
-#include "phi/phi_screen.h"
-#include "phi/phi_status.h"
-#include "pick_model.h"
-#include "typed.h"
+#include "phi/phi_app.h"
 
-enum { WAITS = 32, GUARD_MS = 250, LOOK_MS = 100 };
-
-typedef struct app {
-    options o;
-    phi_runtime *rt;
-    phi_agent agent;
-    phi_config *config;
-    phi_agents *agents;
-    size_t which; /* of the agents */
-    phi_agent_desc desc;
-    phi_toolset set;
-    phi_permissions *permissions;
-    files_session session;
-    files_tape tape;
-    attachments attached; /* to the first prompt */
-    phi_memory memory;
-    phi_arena arena; /* of one event, or one question */
-    const char *why; /* this model */
-    bool chat, quit, asking, with_always;
-    bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
-    screen screen;
-    text held; /* of stderr's text */
-    int below; /* lines below the transcript */
-    call_line calls[CALLS_MOST];
-    int64_t began_ms; /* the run */
-    int code;
-    phi_pending_item asked;
-    phi_permission_rules always;
-    uint64_t asked_ms;
-    key_reader keys;
-    line_editor line;
-    typed typed;
-} app;
-
-/* ---- showing ---- */
-
-/* A line about the run: in the chat a line of the transcript, else on stderr. */
-static void note_str(app *a, style how, phi_str words) {
-    text clean = {NULL, 0, 0};
-    screen_fresh(&a->screen);
-    if (a->chat) {
-        screen_put(&a->screen, how, words);
-        screen_fresh(&a->screen);
-    } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
-        text_clean(&clean, &a->held, words);
-        text_say(&clean, "\n");
-        (void)fwrite(clean.at, 1, clean.len, stderr);
-    }
-    free(clean.at);
-}
-
-PHI_PRINTF(3, 4) static void note(app *a, style how, const char *format, ...) {
-    text words = {NULL, 0, 0};
-    va_list list;
-    va_start(list, format);
-    text_vprint(&words, format, list);
-    va_end(list);
-    note_str(a, how, text_str(&words));
-    free(words.at);
-}
-
-static int complain(app *a, const char *what, const char *words) {
-    note(a, STYLE_BAD, "phi: %s%s%s", what, words != NULL ? ": " : "", words != NULL ? words : "");
-    return UNUSABLE;
-}
-
-static const char *last_error(const app *a) {
-    const char *words;
-    return (void)phi_last_error(a->rt, &words, NULL), words;
-}
-
-/* A call is one line, when it is over. */
-static void show_call(app *a, const phi_event *ev) {
-    text words = {NULL, 0, 0};
-    calls_end(a->calls, ev, &a->arena, 60, &words);
-    note_str(a, ev->is_error ? STYLE_BAD : STYLE_GOOD, text_str(&words));
-    free(words.at);
-}
-
-/* "Agent:" becomes "Agent (1234ms, $0.01):", where that row is still to be seen. */
-static void show_time(app *a, const phi_event *ev) {
-    char words[64], cost[32] = "";
-    double dollars = phi_agent_run_cost(a->agent);
-    if (dollars > 0) (void)snprintf(cost, sizeof cost, ", $%.4f", dollars);
-    (void)snprintf(words, sizeof words, " (%dms%s)", (int)(ev->timestamp_ms - a->began_ms), cost);
-    if (!screen_amend(&a->screen, words, a->below + 1)) note(a, STYLE_DIM, "%s", words + 1);
-}
-
-static void show_end(app *a, const phi_event *ev) {
-    phi_status status = ev->status;
-    bool refused = ev->failure != NULL && ev->failure->kind == PHI_FAILURE_CONTENT_FILTER;
-    bool stopped = status == PHI_LIMIT || status == PHI_REJECTED || status == PHI_DENIED;
-    a->code = status == PHI_OK          ? 0
-              : status == PHI_CANCELLED ? INTERRUPTED
-              : stopped || refused      ? STOPPED
-                                        : FAILED;
-    if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
-        note(a, STYLE_DIM, "(stopped)");
-    if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
-    screen_fresh(&a->screen);
-    if (a->chat) show_time(a, ev);
-}
-
-/* The run and its answer: those of sub-agents, whose events may come as well, are their callers'. */
-static void show_run(app *a, const phi_event *ev) {
-    if (ev->agent.index != a->agent.index || ev->agent.gen != a->agent.gen) return;
-    switch (ev->kind) {
-    case PHI_EV_AGENT_START: a->began_ms = ev->timestamp_ms; break;
-    case PHI_EV_TEXT:
-        if (!a->whole) screen_answer(&a->screen, ev->text);
-        break;
-    case PHI_EV_MESSAGE_END:
-        if (a->whole && ev->message->role == PHI_ROLE_ASSISTANT)
-            screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
-        break;
-    case PHI_EV_THINKING:
-        if (a->chat) screen_put(&a->screen, STYLE_DIM, ev->text);
-        break;
-    case PHI_EV_RETRACT: /* -q hides no doubt about what stands there */
-        if (!a->whole)
-            note(a, a->chat ? STYLE_DIM : STYLE_BAD, "(that was cut off, and is asked for again)");
-        break;
-    case PHI_EV_AGENT_END: show_end(a, ev); break;
-    default: break;
-    }
-}
-
-static void show(app *a, const phi_event *ev) {
-    phi_arena_mark mark = phi_arena_save(&a->arena);
-    text words = {NULL, 0, 0};
-    style how = notes_add(&words, ev);
-    if (how != STYLE_END) note_str(a, how, text_str(&words));
-    if (ev->kind == PHI_EV_TOOL_START)
-        calls_begin(a->calls, ev, &a->arena, a->chat ? a->screen.columns / 2 : 60);
-    if (ev->kind == PHI_EV_TOOL_END) show_call(a, ev);
-    show_run(a, ev);
-    phi_arena_reset(&a->arena, mark);
-    free(words.at);
-}
-
-static void show_json(app *a, const phi_event *ev) {
-    phi_arena_mark mark = phi_arena_save(&a->arena);
-    phi_str json;
-    if (phi_event_to_json(ev, &a->arena, &json) == PHI_OK) {
-        screen_write(&a->screen, json.at, json.len);
-        screen_write(&a->screen, "\n", 1);
-    }
-    phi_arena_reset(&a->arena, mark);
-}
-
-static void show_events(app *a) {
-    phi_event ev;
-    while (phi_next_event(a->rt, &ev)) {
-        if (a->o.json) show_json(a, &ev);
-        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);
-        if (!a->o.json) show(a, &ev);
-    }
-}
+enum { WAITS = 32, LOOK_MS = 100, DRAWN = 5 + QUESTION_ROWS + LIVE_ROWS + LINE_ROWS };
 
 /* ---- permission ---- */
 
@@ -188,74 +21,91 @@ static bool person(const app *a) {
 /* Called for calls that the rules ask about. */
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
-    if (phi_permissions_check(a->permissions, hook->tool_name, hook->arguments, NULL) ==
-        PHI_PERMISSION_ALLOW)
+    if (phi_permissions_check_from(a->permissions, hook->source, hook->tool_name, hook->arguments,
+                                   NULL) == PHI_PERMISSION_ALLOW)
         return PHI_ALLOW;
     if (person(a)) return PHI_WAIT;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
-    note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)", (int)hook->tool_name.len,
-         hook->tool_name.at);
+    if (hook->agent.index != a->agent.index) /* whose events do not show it */
+        note(a, STYLE_BAD, "* %.*s (not run: nobody is there to allow it)",
+             (int)hook->tool_name.len, hook->tool_name.at);
     return PHI_DENY;
 }
 
-/* Shows all that will run: a permission is given to what was seen. */
+/* The whole of it, in the transcript. */
 static void show_question(app *a) {
-    const phi_pending_item *item = &a->asked;
     text words = {NULL, 0, 0};
-    phi_str why = PHI_ZERO;
-    phi_status status = PHI_REJECTED;
-    phi_arena_free(&a->arena);
-    calls_question(&words, item, &a->arena);
-    if (item->kind == PHI_WAITING_DECISION)
-        status = phi_permissions_always(a->permissions, item->tool_name, item->arguments,
-                                        PHI_PERMISSION_SCOPE_KIND, &a->arena, &a->always, &why);
-    if (why.len > 0) text_say(&words, "\n  not always: ");
-    text_fit(&words, why, 400);
-    a->with_always = status == PHI_OK && a->always.count > 0;
-    if (a->with_always) calls_always(&words, &a->always);
+    question_whole(&a->q, a->screen.columns, &words);
     note_str(a, STYLE_ASK, text_str(&words));
+    a->q.above = true;
     free(words.at);
 }
 
-/* The first thing that waits for a person; shown once. */
-static bool question(app *a) {
+/* What was typed before a question appeared is no answer to it; but Esc and Ctrl+C stop. */
+static void press(app *a, int key);
+static void drop_keys(app *a) {
+    int key;
+    if (!a->chat) (void)tcflush(0, TCIFLUSH);
+    if (!a->chat) a->typed.len = 0;
+    while (a->chat && keys_read(&a->keys))
+        while ((key = keys_next(&a->keys)) != KEY_NONE && key != KEY_CLOSED)
+            if (key == KEY_ESCAPE || key == KEY_CTRL('C')) press(a, key);
+}
+
+static void begin_question(app *a, const phi_pending_item *item) {
+    phi_permission_rules rules = PHI_ZERO;
+    phi_str why = PHI_ZERO;
+    drop_keys(a);
+    phi_arena_free(&a->arena);
+    question_set(&a->q, item, &a->arena);
+    if (item->kind == PHI_WAITING_DECISION &&
+        phi_permissions_always(a->permissions, item->tool_name, item->arguments,
+                               PHI_PERMISSION_SCOPE_KIND, &a->arena, &rules, &why) != PHI_OK)
+        rules.count = 0;
+    question_always(&a->q, &rules, why);
+    a->q.asking = true;
+    question_shown(&a->q);
+    keys_resized = 1; /* all of it is drawn */
+}
+
+/* The first thing that waits for a person. What a hook script decides does not. */
+static bool ask_next(app *a) {
     phi_pending_item items[WAITS];
     size_t n = phi_pending(a->rt, items, WAITS), i;
     for (i = 0; i < n && i < WAITS; i++) {
-        bool tool = items[i].kind == PHI_WAITING_DECISION && items[i].point == PHI_HOOK_BEFORE_TOOL;
-        if (!tool && items[i].kind != PHI_WAITING_BUDGET) continue;
-        if (tool && phi_permissions_check(a->permissions, items[i].tool_name, items[i].arguments,
-                                          NULL) == PHI_PERMISSION_ALLOW) {
-            (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL); /* by an "always" of before */
+        phi_pending_item *item = &items[i];
+        bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
+        if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
+        if (tool && phi_permissions_check_from(a->permissions, item->source, item->tool_name,
+                                               item->arguments, NULL) == PHI_PERMISSION_ALLOW) {
+            (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
             continue;
         }
-        if (a->asking && a->asked.kind == items[i].kind &&
-            a->asked.ticket.gen == items[i].ticket.gen &&
-            a->asked.ticket.index == items[i].ticket.index)
-            return true;
-        a->asked = items[i];
-        a->asking = true;
-        a->asked_ms = keys_now_ms();
-        show_question(a);
+        if (!a->q.asking || a->q.item.kind != item->kind ||
+            a->q.item.ticket.gen != item->ticket.gen ||
+            a->q.item.ticket.index != item->ticket.index)
+            begin_question(a, item);
         return true;
     }
-    return a->asking = false;
+    return a->q.asking = false;
 }
 
 static void decide(app *a, char answer) {
     static const phi_raise again = {50, 1000000, 600000, 1.0, 50};
-    bool yes = answer == 'y' || (answer == 'a' && a->with_always);
-    if (a->asked.kind == PHI_WAITING_BUDGET) {
-        (void)(yes ? phi_budget_raise(a->asked.payer, &again) : phi_abort(a->asked.agent));
+    const phi_pending_item *item = &a->q.item;
+    bool yes = answer != 'n';
+    if (a->chat && !a->q.above) show_question(a);
+    if (item->kind == PHI_WAITING_BUDGET) {
+        (void)(yes ? phi_budget_raise(item->payer, &again) : phi_abort(item->agent));
     } else {
-        if (answer == 'a' && yes)
-            (void)phi_permissions_add(a->permissions, a->always.rules, a->always.count);
-        (void)phi_decide(a->asked.ticket, yes ? PHI_ALLOW : PHI_DENY,
+        if (answer == 'a')
+            (void)phi_permissions_add(a->permissions, a->q.always.rules, a->q.always.count);
+        (void)phi_decide(item->ticket, yes ? PHI_ALLOW : PHI_DENY,
                          yes ? NULL : "The user said no.");
     }
     note(a, STYLE_DIM, yes ? answer == 'a' ? "(always)" : "(yes)" : "(no)");
     (void)phi_step(a->rt, 0); /* the decision is seen before the next question */
-    a->asking = false;
+    a->q.asking = false;
 }
 
 /* ---- setting up ---- */
@@ -318,6 +168,33 @@ static int agent_of_environment(app *a) {
     return a->agent.rt != NULL ? 0 : complain(a, last_error(a), NULL);
 }
 
+/* Whether the file of the directory may be used: 0, or the program's exit code. */
+static int look_at_found(app *a) {
+    if (!a->o.found) return 0;
+    if (!trust_open(&a->trust, a->o.config, &a->arena)) {
+        note(a, STYLE_BAD, "phi: ./phi.toml is not used: %s (look at it, and name it: -c phi.toml)",
+             a->trust.why);
+        return UNUSABLE;
+    }
+    if (!trust_kept(&a->trust, false)) {
+        if (!person(a)) {
+            note(a, STYLE_BAD,
+                 "phi: nobody has trusted ./phi.toml (look at it, and name it: -c "
+                 "phi.toml; or start phi in a terminal)");
+            return UNUSABLE;
+        }
+        if (!trust_ask(&a->trust, a->screen.columns, &a->typed)) {
+            note(a, STYLE_DIM, "(./phi.toml is not used)");
+            a->o.config = NULL;
+            if (keys_signal) return INTERRUPTED;
+            return a->o.agent != NULL ? complain(a, "--agent is one of that file", NULL) : 0;
+        }
+        if (!trust_kept(&a->trust, true)) note(a, STYLE_BAD, "(that could not be kept)");
+    }
+    note(a, STYLE_DIM, "phi: using ./phi.toml");
+    return 0;
+}
+
 /* 0, or the program's exit code. */
 static int set_up(app *a) {
     text words = {NULL, 0, 0};
@@ -332,7 +209,9 @@ static int set_up(app *a) {
     desc.tape = a->tape.tape;
     if (code == 0) a->rt = phi_runtime_new_why(&desc, &why);
     if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);
-    if (code == 0 && a->o.config != NULL) a->config = commands_load(a->o.config);
+    if (code == 0) code = look_at_found(a);
+    if (code == 0 && a->o.config != NULL)
+        a->config = commands_load(a->o.config, a->o.found ? &a->trust : NULL);
     if (code == 0) code = open_permissions(a);
     if (code == 0) code = a->o.config != NULL ? agent_of_config(a) : agent_of_environment(a);
     words.len = 0;
@@ -366,6 +245,9 @@ static int tear_down(app *a, int code) {
     phi_arena_free(&a->arena);
     attach_free(&a->attached);
     calls_free(a->calls);
+    question_free(&a->q);
+    live_free(&a->live);
+    trust_free(&a->trust);
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);
@@ -377,16 +259,25 @@ static int tear_down(app *a, int code) {
 
 /* ---- one question ---- */
 
-/* y, a or n, typed at the terminal that stderr is, too. */
+/* A word and Enter, typed at the terminal that stderr is, too. Where not all of it fits, all of it comes first. */
 static void ask_at_stderr(app *a) {
-    char words[256];
-    bool shown = a->asking;
-    int got = shown ? 0 : 1;
-    if (!person(a) || !question(a)) return;
-    while (got > 0) got = typed_line(&a->typed, words, sizeof words); /* typed before: no answer */
-    if (!shown) (void)fprintf(stderr, a->with_always ? "y, a (always) or n: " : "y or n: ");
-    if (got == 0) got = typed_line(&a->typed, words, sizeof words);
-    if (got != 0) decide(a, got > 0 ? words[0] : 'n');
+    char words[256], answer;
+    text rows = {NULL, 0, 0};
+    int got;
+    if (!person(a) || !ask_next(a)) return;
+    got = a->q.printed ? typed_line(&a->typed, words, sizeof words) : 0;
+    if (a->q.printed && got == 0) return;
+    answer = got < 0 ? 'n' : got > 0 ? question_answer(&a->q, words) : 0;
+    if (answer != 0) {
+        decide(a, answer);
+        return;
+    }
+    a->q.printed = true;
+    (void)question_rows(&a->q, a->screen.columns, screen_measure(&a->screen) - 2, &rows);
+    if (a->q.cut && !a->q.above) show_question(a);
+    note_str(a, STYLE_ASK, text_str(&rows));
+    (void)fprintf(stderr, a->q.offers ? "y, a (always) or n: " : a->q.fits ? "y or n: " : "n: ");
+    free(rows.at);
 }
 
 static int one_question(app *a) {
@@ -413,25 +304,51 @@ static void add_line(app *a, text *line, style how, const text *words) {
     rows_style(line, a->screen.colors, STYLE_PLAIN);
 }
 
-/* Below the transcript: who and where, the figures, the line that is typed, the keys. */
+/* The question, or what runs now. How many rows. */
+static int draw_above(app *a, text *lines, int most) {
+    text rows = {NULL, 0, 0}, row = {NULL, 0, 0}, below[LIVE_ROWS + 1];
+    int n, i;
+    most = most < 1 ? 1 : most > QUESTION_ROWS ? QUESTION_ROWS : most;
+    memset(below, 0, sizeof below);
+    n = a->q.asking ? question_rows(&a->q, a->screen.columns, most, &rows)
+                    : live_rows(&a->live, a->screen.columns, most / 2, below);
+    for (i = 0; i < n; i++) {
+        size_t from = marked_row(&rows, i), to = marked_row(&rows, i + 1);
+        row.len = 0;
+        if (a->q.asking) text_add(&row, rows.at + from, to - from - (i + 1 < n ? 1 : 0));
+        add_line(a, &lines[i], a->q.asking ? STYLE_ASK : STYLE_DIM, a->q.asking ? &row : &below[i]);
+    }
+    for (i = 0; i <= LIVE_ROWS; i++) free(below[i].at);
+    free(rows.at);
+    free(row.at);
+    return n;
+}
+
+/* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
-    text lines[4 + LINE_ROWS], words[3];
-    int count = 0, row = 0, column = 0, i, rows;
-    bool resized = keys_resized != 0;
+    text lines[DRAWN], words[3];
+    int count, row = 0, column = 0, i, rows;
+    bool resized = keys_resized != 0, status;
     keys_resized = 0; /* before it is measured: it may change meanwhile */
     rows = screen_measure(&a->screen);
+    status = !a->q.asking || rows >= 16;
     memset(lines, 0, sizeof lines);
     memset(words, 0, sizeof words);
+    count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + LINE_ROWS));
+    if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
     status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
-    status_tokens(&words[1], a->agent, a->screen.columns < 60, a->asking);
-    status_keys(&words[2], a->agent, a->asking ? &a->asked : NULL, a->with_always);
-    if (rows >= 8) add_line(a, &lines[count++], STYLE_DIM, &words[0]);
-    if (rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
-    if (rows >= 4 && a->asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
+    status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
+    if (a->q.asking)
+        question_keys(&words[2], &a->q);
+    else
+        status_keys(&words[2], a->agent, a->live.strategy.len > 0);
+    if (status && rows >= 8) add_line(a, &lines[count++], STYLE_DIM, &words[0]);
+    if (status && rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
+    if (rows >= 4 && a->q.asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
     row = count;
     count += line_rows(&a->line, a->screen.columns, rows < 16 ? 1 : LINE_ROWS, lines + count, &row,
                        &column);
-    if (rows >= 10 && !a->asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
+    if (rows >= 10 && !a->q.asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
     if (resized) screen_redraw(&a->screen, count);
     screen_draw(&a->screen, lines, count, row, column);
     a->below = count;
@@ -484,13 +401,19 @@ static void stop_or_quit(app *a, bool clears) {
         a->quit = true;
 }
 
+static void answer_with(app *a, char answer) {
+    decide(a, answer);
+    line_clear(&a->line);
+}
+
 static void press(app *a, int key) {
-    bool by_hand = a->keys.character[0] != '\0' && !a->keys.pasted, ready;
-    ready = a->asking && a->line.text.len == 0 && keys_now_ms() - a->asked_ms > GUARD_MS;
-    if (ready && key == KEY_TEXT && by_hand && strchr("yan", a->keys.character[0]) != NULL) {
-        if (a->keys.character[0] != 'a' || a->with_always) decide(a, a->keys.character[0]);
-        return;
-    }
+    const char *line = a->line.text.len > 0 ? a->line.text.at : "";
+    char answer = 0;
+    bool taken =
+        a->q.asking && question_press(&a->q, key, a->keys.character, a->keys.pasted, line, &answer);
+    if (answer != 0) answer_with(a, answer);
+    if (a->q.key != 0) keys_resized = 1; /* the question is drawn again before the key counts */
+    if (taken) return;
     switch (key) {
     case KEY_ENTER:
         if (a->line.text.len == 0) break;
@@ -504,6 +427,7 @@ static void press(app *a, int key) {
         (void)line_key(&a->line, KEY_DELETE, "");
         break;
     case KEY_CTRL('R'): fresh_lane(a); break;
+    case KEY_CTRL('S'): (void)phi_strategy_settle(a->agent); break;
     case KEY_CTRL('L'): keys_resized = 1; break;
     case KEY_CTRL('Z'): keys_suspend(); break;
     case KEY_CLOSED: a->quit = true; break;
@@ -534,7 +458,7 @@ static void show_history(app *a) {
 static void wait_for_something(app *a) {
     struct pollfd two[2] = {{0, POLLIN, 0}, {(int)phi_runtime_fd(a->rt), POLLIN, 0}};
     int most = phi_agent_running(a->agent) ? LOOK_MS : 5 * LOOK_MS, next = phi_next_timeout(a->rt);
-    if (a->keys.len > 0) most = KEYS_ESCAPE_MS;
+    if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
     (void)poll(two, two[1].fd >= 0 ? 2 : 1, two[1].fd >= 0 || most < 10 ? most : 10);
     (void)phi_step(a->rt, 0);
@@ -542,16 +466,19 @@ static void wait_for_something(app *a) {
 
 static int chat(app *a) {
     int key;
+    char answer;
     a->chat = true;
     note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)phi_agent_model_id(a->agent).len,
          phi_agent_model_id(a->agent).at, a->why);
     show_history(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);
-        (void)question(a);
+        (void)ask_next(a);
         if (keys_stopped) keys_suspend();
         while (keys_read(&a->keys)) {}
         while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit) press(a, key);
+        answer = a->q.asking ? question_waited(&a->q, a->keys.len > 0) : 0;
+        if (answer != 0) answer_with(a, answer);
         draw(a);
         wait_for_something(a);
     }

@@ -91,13 +91,11 @@ static void play(const arm *a, uint64_t seed) {
 }
 
 int main(int argc, char **argv) {
-    phi_tot_options tot = PHI_ZERO;
     phi_got_options votes = PHI_ZERO;
     arm arms[9];
     size_t i;
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 24;
     memset(arms, 0, sizeof arms);
-    tot.convergence_window = PHI_UNLIMITED; /* scores of a noisy judge rest and rise again */
     votes.aggregation = PHI_GOT_VOTING;
     votes.generations = 3; /* as many as the game has steps */
     arms[0].name = "plain";
@@ -109,7 +107,6 @@ int main(int argc, char **argv) {
     arms[3].strategy = phi_strategy_aot();
     arms[4].name = "tot";
     arms[4].strategy = phi_strategy_tot();
-    arms[4].options = &tot;
     arms[5].name = "got";
     arms[5].strategy = phi_strategy_got();
     arms[6].name = "got_votes";

@@ -84,7 +84,7 @@ FEATURES = {
     "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__(?:openapi|document|reading|selection|maker|tool_schema|naming)_\w+", None),
     "PHI_NO_MCP": (r"phi_mcp_\w+|phi__mcp_\w+", None),
     "PHI_NO_LISTEN": (r"phi__(?:listen|serve|connection|http_head)_\w+", None),
-    "PHI_NO_PERMISSIONS": (r"phi_permissions_\w+|phi__(?:permissions|rules|wildcard|wrappers|shell_word)_\w+", None),
+    "PHI_NO_PERMISSIONS": (r"phi_permissions_\w+|phi__(?:permissions|rules|wildcard|wrappers|options|shell_word)_\w+", None),
     "PHI_NO_QUESTIONS": (r"phi__question_(?!open|close|call_over|drop_all)\w+|phi__events_emit_asked", None),
     "PHI_NO_TOOL_SOURCES": (r"phi__tool_sources_(?!make|refresh|own|recheck|free)\w+",
                             REFUSED % ("d.tool_source_count = 1", "PHI_NO_TOOL_SOURCES") + "return so;"),

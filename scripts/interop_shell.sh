@@ -2,8 +2,9 @@
 # Holds phi's reading of command lines (src/permissions) against a parser that is not ours: the Go
 # module mvdan.cc/sh/v3, on the table of tests/permissions and on 10,000 mutations of it (MUTATIONS,
 # SEED). Part of make interop. The module is installed into build/interop; only that needs the
-# network. Then bash runs what the rules allow. Exit code 1 where phi misses a command word that the
-# module sees, or allows a line with which bash runs a program that it should not.
+# network. Then bash runs what the rules allow: with stubs, and 2,000 lines (EFFECTS) of a grammar with
+# the real programs. Exit code 1 where phi misses a command word that the module sees, or allows a
+# line with which bash runs a program, reads a secret or writes a file that it should not.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -35,3 +36,4 @@ fi
 "$work/oracle" "$program" tests/permissions/commands.txt "${MUTATIONS:-10000}" "${SEED:-1}"
 python3 tests/interop/verdicts.py "$verdicts" tests/permissions/commands.txt "$work/bash" "${MUTATIONS:-10000}" "${SEED:-1}"
 python3 tests/interop/bash_grammar.py "$program" tests/permissions/commands.txt "${MUTATIONS:-20000}" "${SEED:-1}"
+python3 tests/interop/effects.py "$verdicts" "$work/effects" "${EFFECTS:-2000}" "${SEED:-1}"

@@ -21,6 +21,8 @@ echo "logs that leave memory and those that do not, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/agent/test_twins
 echo "random logs as sessions, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/record/test_session_props
+echo "worlds recorded and played, $seeds seeds"
+PHI_SEEDS=$seeds build/asan/tests/record/test_replay_random
 echo "sub-agents by the hundred, $((seeds / 40)) seeds"
 PHI_SEEDS=$((seeds / 40)) build/asan/tests/subagents/test_many
 echo "strategies, $((seeds / 10)) seeds"
@@ -49,5 +51,6 @@ while [ "$round" -le "$rounds" ]; do
     round=$((round + 1))
 done
 echo "a monkey, $minutes minutes"
-PHI_MONKEY_MINUTES=$minutes build/asan/tests/soak/test_monkey
+# One that was ended goes on where it was: PHI_MONKEY_MINUTES=60 PHI_MONKEY_STATE=build/soak_monkey nohup ... &
+PHI_MONKEY_MINUTES=$minutes PHI_MONKEY_STATE=build/soak_monkey build/asan/tests/soak/test_monkey
 "$make" --no-print-directory FUZZ_SECONDS="${FUZZ_SECONDS:-300}" fuzz

@@ -9,7 +9,7 @@
 
 enum { CALLS_MOST = 32 };
 
-/* A call that runs. */
+/* A call that is wanted, or runs. */
 typedef struct call_line {
     char id[96]; /* empty: unused */
     bool skipped;
@@ -42,80 +42,69 @@ static inline call_line *calls_find(call_line *calls, phi_str id) {
     return unused;
 }
 
-/* PHI_EV_TOOL_START. A call beyond CALLS_MOST, or of a longer id, is not recorded. */
-static inline void calls_begin(call_line *calls, const phi_event *ev, phi_arena *arena,
-                               int columns) {
-    call_line *call = calls_find(calls, ev->tool_call_id);
-    if (call == NULL || ev->tool_call_id.len >= sizeof call->id) return;
-    (void)snprintf(call->id, sizeof call->id, "%.*s", (int)ev->tool_call_id.len,
-                   ev->tool_call_id.at);
-    call->skipped = ev->arguments.at == NULL;
+/* A call that the model wants, or PHI_EV_TOOL_START. One beyond CALLS_MOST, or of a longer id, is not recorded. */
+static inline void calls_begin(call_line *calls, phi_str id, phi_str arguments, int64_t now_ms,
+                               phi_arena *arena, int columns) {
+    call_line *call = calls_find(calls, id);
+    if (call == NULL || id.len >= sizeof call->id) return;
+    (void)snprintf(call->id, sizeof call->id, "%.*s", (int)id.len, id.at);
+    call->skipped = arguments.at == NULL;
     call->argument.len = 0;
-    text_fit(&call->argument, calls_argument(arena, ev->arguments), columns);
-    call->began_ms = ev->timestamp_ms;
+    text_fit(&call->argument, calls_argument(arena, arguments), columns);
+    call->began_ms = now_ms;
 }
 
-/* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)"; of a call that was not recorded: "* bash (ok)". */
+/* The calls of an answer: those that a hook denies never start. */
+static inline void calls_wanted(call_line *calls, const phi_event *ev, phi_arena *arena,
+                                int columns) {
+    size_t i;
+    for (i = 0; i < ev->message->content_count; i++) {
+        const phi_content *c = &ev->message->content[i];
+        if (c->kind == PHI_CONTENT_TOOL_CALL)
+            calls_begin(calls, c->id, c->arguments, ev->timestamp_ms, arena, columns);
+    }
+}
+
+/* PHI_EV_TOOL_END: "* bash echo one (12ms, ok)"; of a call that was not recorded: "* bash (ok)". The result of a call
+   that never started: "* bash rm x (not run: denied...)"; nothing is added for others. */
 static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
                              text *out) {
-    call_line *call = calls_find(calls, ev->tool_call_id);
-    phi_str result = PHI_ZERO;
+    bool ended = ev->kind == PHI_EV_TOOL_END;
+    call_line *call = calls_find(calls, ended ? ev->tool_call_id : ev->message->tool_call_id);
     bool recorded = call != NULL && call->id[0] != '\0';
+    phi_str result = PHI_ZERO;
+    if (!ended && !recorded) return;
     text_say(out, "* ");
-    text_fit(out, ev->tool_name, 64);
+    text_fit(out, ended ? ev->tool_name : ev->message->tool_name, 64);
     if (recorded && call->argument.len > 0) text_print(out, " %s", call->argument.at);
     text_say(out, " (");
-    if (recorded && call->skipped)
+    if (!ended)
+        text_say(out, "not run: ");
+    else if (recorded && call->skipped)
         text_say(out, "not run, ");
     else if (recorded)
         text_print(out, "%dms, ", (int)(ev->timestamp_ms - call->began_ms));
     if (recorded) call->id[0] = '\0';
-    text_say(out, ev->is_error ? "error: " : "ok");
-    if (ev->is_error && ev->message != NULL)
+    if (ended) text_say(out, ev->is_error ? "error: " : "ok");
+    if (ev->message != NULL && (!ended || ev->is_error))
         result = phi_message_text(ev->message, " ", arena, NULL);
     text_fit(out, result, columns);
     text_say(out, ")");
 }
 
-/* Each line is marked, so that none looks like one of the program's own. */
-static inline void calls_quote(text *out, phi_str words) {
+/* A rule in a line, with all of its conditions. */
+static inline void calls_rule(text *out, const phi_permission_rule *rule) {
+    const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
+    const struct {
+        const char *name, *value;
+    } more[] = {{"path", rule->path},       {"host", rule->host},   {"with", rule->with},
+                {"without", rule->without}, {"piped", rule->piped}, {"argument", rule->argument},
+                {"matches", rule->matches}};
     size_t i;
-    text_say(out, "\n  | ");
-    for (i = 0; i < words.len; i++) {
-        text_add(out, words.at + i, 1);
-        if (words.at[i] == '\n') text_say(out, "  | ");
-    }
-}
-
-/* All that a person should see before saying yes. */
-static inline void calls_question(text *out, const phi_pending_item *item, phi_arena *arena) {
-    phi_str argument = calls_argument(arena, item->arguments);
-    if (item->kind == PHI_WAITING_BUDGET) {
-        text_print(out, "The run has paused: %.*s. Shall it go on, with as much again?",
-                   (int)item->text.len, item->text.at);
-        return;
-    }
-    text_fit(out, item->tool_name, 200);
-    text_say(out, " wants to run:");
-    calls_quote(out, argument);
-    if (!phi_str_equal(argument, item->arguments) &&
-        !phi_str_equal(item->tool_name, phi_str_of("bash")))
-        calls_quote(out, item->arguments);
-}
-
-/* Whole, as it is a permission: what "always" would allow. */
-static inline void calls_always(text *out, const phi_permission_rules *rules) {
-    const phi_permission_rule *rule = rules->rules;
-    size_t i;
-    text_say(out, "\n  always would allow:");
-    for (i = 0; i < rules->count; i++, rule++) {
-        const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
-        text one = {NULL, 0, 0};
-        text_print(&one, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "",
-                   what ? what : "");
-        calls_quote(out, text_str(&one));
-        free(one.at);
-    }
+    text_print(out, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "", what ? what : "");
+    for (i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i].value != NULL && more[i].value != what)
+            text_print(out, ", %s: %s", more[i].name, more[i].value);
 }
 
 static inline void calls_free(call_line *calls) {

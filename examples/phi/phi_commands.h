@@ -7,14 +7,18 @@
 
 #include "phi_keys.h"
 #include "phi_text.h"
+#include "phi_trust.h"
 #include "../pick_model.h"
 
 #include <errno.h>
 
-static inline phi_config *commands_load(const char *path) {
+/* found: the file of the directory, as it was shown; NULL: another one. */
+static inline phi_config *commands_load(const char *path, trust *found) {
     phi_config_desc from = PHI_ZERO;
     from.path = path;
-    from.variable_fn = phi_config_environment;
+    from.variable_fn = found != NULL ? trust_variable : phi_config_environment;
+    from.user_data = found;
+    if (found != NULL) from.text = text_str(&found->file);
     from.sections = phi_config_sections();
     return phi_config_load(&from);
 }
@@ -71,7 +75,7 @@ static inline phi_agents *commands_dry(phi_runtime *rt, const phi_config *config
 }
 
 static inline int commands_check(phi_runtime *rt, const char *path) {
-    phi_config *config = commands_load(path);
+    phi_config *config = commands_load(path, NULL);
     phi_agents *agents = commands_dry(rt, config);
     size_t errors = commands_problems(config, agents, stdout, false);
     if (errors == 0) (void)printf("%s: ok\n", path);
@@ -120,7 +124,7 @@ static inline void commands_provider(phi_agents *agents, phi_str id, const phi_j
 
 /* The aliases and providers of a file. */
 static inline int commands_models(phi_runtime *rt, const char *path) {
-    phi_config *config = path != NULL ? commands_load(path) : NULL;
+    phi_config *config = path != NULL ? commands_load(path, NULL) : NULL;
     phi_agents *agents = config != NULL ? commands_dry(rt, config) : NULL;
     size_t errors = config != NULL ? commands_problems(config, agents, stderr, true) : 0;
     const phi_json *tree = phi_config_tree(config);

@@ -1,5 +1,5 @@
-/* phi_keys.h - a terminal in raw mode, and the keys that are pressed, without waiting for them. Copy what you need
-   of it. The terminal gets its settings back when the program ends, is stopped by Ctrl+Z, is ended by a signal, or crashes. */
+/* phi_keys.h - a terminal in raw mode, and its keys, without waiting. Copy what you need of it. However the program ends,
+   also by a signal, a crash or Ctrl+Z, the terminal gets its settings back. */
 #ifndef PHI_KEYS_H
 #define PHI_KEYS_H
 
@@ -88,7 +88,7 @@ static inline void keys_catch(const int *numbers, void (*handler)(int), int flag
     for (; *numbers != 0; numbers++) (void)sigaction(*numbers, &action, NULL);
 }
 
-/* Signals that end the program only set keys_signal: it looks, and ends its runs. */
+/* They only set keys_signal: the program looks, and ends its runs. */
 static inline void keys_catch_ends(void) {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
     keys_catch(ends, keys_on_signal, 0);
@@ -164,7 +164,8 @@ static inline int keys_pasted(key_reader *k, size_t *n) {
 }
 
 static inline int keys_control(char c) {
-    return c == '\r' ? KEY_ENTER : c == '\n' ? KEY_NEWLINE : c == 127 || c == 8 ? KEY_BACKSPACE : c;
+    if (c == '\r' || c == '\n') return c == '\r' ? KEY_ENTER : KEY_NEWLINE;
+    return c == 127 || c == 8 ? KEY_BACKSPACE : c == 0 ? KEY_UNKNOWN : c;
 }
 
 /* The next key; KEY_NONE: none yet. */
@@ -192,8 +193,7 @@ static inline int keys_next(key_reader *k) {
                        : c == '\r' ? "\n"
                                    : k->bytes);
     }
-    k->len -= n;
-    memmove(k->bytes, k->bytes + n, k->len);
+    memmove(k->bytes, k->bytes + n, k->len -= n);
     return n > 0 ? key : KEY_NONE;
 }
 

@@ -38,6 +38,7 @@ typedef struct options {
     size_t attach_count;
     const char *command; /* "check", "models", "schema"; NULL: none */
     bool json, quiet;
+    bool found; /* the configuration: nobody named it */
     text question;
 } options;
 
@@ -150,7 +151,7 @@ static inline int options_read(options *o, int argc, char **argv) {
         return options_wrong("a chat wants a terminal; give a question", "");
     if (o->config == NULL && access("phi.toml", R_OK) == 0) {
         o->config = "phi.toml";
-        if (!o->quiet) (void)fputs("phi: using ./phi.toml\n", stderr);
+        o->found = true;
     }
     if (o->agent && !o->config) return options_wrong("--agent is one of a file: -c FILE", "");
     return -1;

@@ -24,7 +24,10 @@ static inline void status_work(text *out, phi_agent agent) {
     text_print(out, "%c ", spinner[keys_now_ms() / 120 % 4]);
     if (waiting == PHI_WAITING_CALL)
         text_fit(out, item.tool_name, 30);
-    else
+    else if (waiting == PHI_WAITING_DECISION && item.quiet) {
+        text_say(out, "A hook script decides ");
+        text_fit(out, item.tool_name.len > 0 ? item.tool_name : phi_str_of("(no key does)"), 30);
+    } else
         text_say(out, waiting == PHI_WAITING_RETRY ? "Waiting to try again" : "Thinking");
 }
 
@@ -60,17 +63,12 @@ static inline void status_tokens(text *out, phi_agent agent, bool brief, bool as
         status_work(out, agent);
 }
 
-/* What the keys do now. asked: what waits for a person; NULL: nothing. */
-static inline void status_keys(text *out, phi_agent agent, const phi_pending_item *asked,
-                               bool with_always) {
-    if (asked == NULL)
-        text_say(out, phi_agent_running(agent)
-                          ? "Enter: steer | Ctrl+U: clear | Esc: stop"
-                          : "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit");
-    else if (asked->kind == PHI_WAITING_BUDGET)
-        text_say(out, "y: go on | n: stop");
-    else
-        text_say(out, with_always ? "y: once | n: no | a: always" : "y: once | n: no");
+/* What the keys do now, while nothing waits for a person. */
+static inline void status_keys(text *out, phi_agent agent, bool settles) {
+    text_say(out, !phi_agent_running(agent)
+                      ? "Enter: submit | Ctrl+R: fresh lane | Ctrl+U: clear | Esc: quit"
+                  : settles ? "Enter: steer | Ctrl+S: take the best so far | Esc: stop"
+                            : "Enter: steer | Ctrl+U: clear | Esc: stop");
 }
 
 #endif

@@ -293,7 +293,8 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
    Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,
-   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat, Failover, OpaqueBlock.
+   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat, SubAgentEnd, ToolState,
+   Effect, StrategyProgress, ToolsChanged, Failover, OpaqueBlock.
    While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; the store's
    status, when evicted messages of the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);

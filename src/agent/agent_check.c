@@ -122,7 +122,7 @@ PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover
     if (failover->models == NULL)
         return phi__error(rt, PHI_BAD_ARG, "failover.models is missing, model_count is %u",
                           (unsigned)failover->model_count);
-    if (failover->on >= 2u * (uint32_t)PHI_FAILOVER_CONTENT_FILTER)
+    if (failover->on >= 2u * (uint32_t)PHI_FAILOVER_INVALID_REQUEST)
         return phi__error(rt, PHI_BAD_ARG, "failover.on is 0x%x: expected PHI_FAILOVER_ bits",
                           (unsigned)failover->on);
     if ((unsigned)failover->stay > (unsigned)PHI_FAILOVER_STAY_EVER)

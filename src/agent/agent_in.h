@@ -129,7 +129,19 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
    why. */
 PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
                                        const phi_json *root, phi_restore_run how);
+/* The same outside of a step. rt NULL: phi_last_error says why. */
+PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *desc,
+                                        const phi_json *root, phi_restore_run how);
+/* The text of an agent up to the lines of its thread; and the next of them, from *line 0. False: it
+   was the end. */
+PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *line,
+                                phi_arena *scratch);
 #endif
+
+/* snapshot_all.c: the runtime is being saved or loaded: phi_step does nothing. */
+PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt);
+PHI__FN void phi__snapshot_all_drop(phi_runtime *rt); /* the runtime goes */
 
 /* one_shot_run.c */
 /* The agent's run, active or over, is its last: it is freed once its events were popped. */

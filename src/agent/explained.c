@@ -94,14 +94,17 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
 #ifndef PHI_NO_EXPLAIN
     phi__agent *agent = phi__find_agent(handle);
     phi__project_order order;
+    phi_str text;
     phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    status = phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, out)
-                                                     : phi__explained_all(agent, arena, out);
-    if (status == PHI_OK) status = phi__explained_thinking(agent, arena, out);
+    status = phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, &text)
+                                                     : phi__explained_all(agent, arena, &text);
+    if (status == PHI_OK) status = phi__explained_thinking(agent, arena, &text);
     if (status != PHI_OK) return status;
-    return phi__explained_opaque(agent, arena, out) ? PHI_OK : PHI_NO_MEMORY;
+    if (!phi__explained_opaque(agent, arena, &text)) return PHI_NO_MEMORY;
+    *out = text;
+    return PHI_OK;
 #else
     (void)arena;
     (void)out;

@@ -73,6 +73,7 @@ static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_mess
     entries = phi__history_draft(rt, thread, messages, count, 0);
     if (entries == NULL) return false;
     phi__append_attach(thread, entries, count);
+    phi__loops_set_restored(thread, true); /* a call among them was not made here */
     return true;
 }
 
@@ -87,6 +88,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
         return false;
     }
     phi__append_attach(thread, entries, count);
+    phi__loops_set_restored(thread, true); /* a call among them was not made here */
     return true;
 }
 

@@ -153,6 +153,8 @@ static phi_status phi__one_shot_run_check(phi_runtime *rt, const phi_run_desc *d
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
     if (phi__one_shot_run_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
     status = phi__one_shot_run_check_ids(rt, desc);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_json(rt, "phi_run", "metadata", desc->metadata);
     if (status != PHI_OK) return status;
     return desc->prompt_count > 0 ? phi__one_shot_run_check_prompts(rt, desc)
                                   : phi__one_shot_run_check_going_on(rt, desc);
@@ -170,6 +172,7 @@ static phi_status phi__one_shot_run_begin(phi__agent *agent, const phi_run_desc 
                                  : PHI_CONTINUATION_DEFAULT;
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
+    order.metadata = desc->metadata;
     agent->one_shot.ended_fn = phi__one_shot_run_ended;
     status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;

@@ -4,6 +4,8 @@
 
 #include "agent/agent_in.h"
 
+#include <limits.h>
+
 static phi__response *phi__response_find(phi_response handle) {
     phi__slot *slot =
         handle.rt != NULL ? phi__slots_find(&handle.rt->responses, handle.index, handle.gen) : NULL;
@@ -97,6 +99,11 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     order.policy = desc->policy;
     order.waits_ms = desc->decision_timeout_ms;
     order.extra = desc->extra;
+    order.context = desc->tool_context;
+    order.metadata = desc->metadata;
+    order.format = desc->format;
+    order.has_temperature = desc->has_temperature;
+    order.temperature = desc->temperature;
     order.has_tools = desc->tools != NULL || desc->no_tools || desc->allowed_count > 0;
     if (order.has_tools) {
         order.tools = phi__response_tools(agent, desc, scratch, &order.tool_count);
@@ -194,6 +201,37 @@ static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_des
                                        desc->extra);
 }
 
+static phi_status phi__response_check_context(phi__agent *agent, const char *what,
+                                              const char *text) {
+    phi_arena arena;
+    phi_json *root = NULL;
+    phi_status status;
+    bool good;
+    if (text == NULL) return PHI_OK;
+    phi_arena_init(&arena, &agent->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
+    good = status == PHI_OK && phi_json_is_object(root);
+    phi_arena_free(&arena);
+    if (status == PHI_NO_MEMORY) return phi__agent_no_memory(agent, what);
+    if (good) return PHI_OK;
+    return phi__error(agent->rt, PHI_BAD_ARG, "%s: tool_context is no JSON object", what);
+}
+
+/* Its format, its temperature, its metadata, and the context of its tools. */
+static phi_status phi__response_check_own(phi__agent *agent, const char *what,
+                                          const phi_ask_desc *desc) {
+    phi_status status = phi__agent_check_format(
+        agent->rt, desc->format, desc->tools != NULL ? desc->tools : agent->toolset.tools,
+        desc->tools != NULL ? desc->tool_count : agent->toolset.count);
+    if (status == PHI_OK && desc->has_temperature &&
+        !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
+        status = phi__error(agent->rt, PHI_BAD_ARG, "%s: temperature %g: expected 0 to 100", what,
+                            desc->temperature);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_json(agent->rt, what, "metadata", desc->metadata);
+    return status == PHI_OK ? phi__response_check_context(agent, what, desc->tool_context) : status;
+}
+
 /* In the thread that it names, of an agent that may have been freed while that was exchanged. */
 static phi_status phi__response_start(phi_agent handle, const char *what, const phi_ask_desc *desc,
                                       phi__response **out) {
@@ -240,6 +278,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
         status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_check_tools(phi__find_agent(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_check_extra(phi__find_agent(handle), &asked);
+    if (status == PHI_OK) status = phi__response_check_own(phi__find_agent(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;
     out->index = response->index;
@@ -296,6 +335,40 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
 PHI_API bool phi_response_done(phi_response handle) {
     const phi__response *response = phi__response_find(handle);
     return response == NULL || response->status != PHI_BUSY;
+}
+
+/* Until something happens, or the time is over. */
+static int phi__response_rest(const phi_runtime *rt, uint64_t end_us, bool unlimited) {
+    uint64_t now = phi__io_now_us(rt->io), left;
+    if (unlimited) return -1;
+    if (now >= end_us) return 0;
+    left = (end_us - now + 999) / 1000;
+    return left > (uint64_t)INT_MAX ? INT_MAX : (int)left;
+}
+
+PHI_API phi_status phi_response_await(phi_response handle, uint32_t timeout_ms,
+                                      void (*event_fn)(void *user_data, const phi_event *event),
+                                      void *user_data) {
+    phi_runtime *rt = handle.rt;
+    phi_event event;
+    uint64_t end;
+    int rest, runs;
+    if (rt == NULL) return PHI_BAD_ARG;
+    if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_response_await: inside a callback");
+    end = phi__io_now_us(rt->io) + (uint64_t)timeout_ms * 1000;
+    for (;;) {
+        if (phi__response_find(handle) == NULL) return PHI_STALE;
+        if (phi_response_done(handle)) return PHI_OK;
+        rest = phi__response_rest(rt, end, timeout_ms == PHI_UNLIMITED);
+        runs = phi_step(rt, rest);
+        if (runs < 0) return (phi_status)runs;
+        while (phi_next_event(rt, &event))
+            if (event_fn != NULL) event_fn(user_data, &event);
+        if (rest == 0)
+            return phi__response_find(handle) == NULL ? PHI_STALE
+                   : phi_response_done(handle)        ? PHI_OK
+                                                      : PHI_TIMEOUT;
+    }
 }
 
 PHI_API phi_status phi_response_free(phi_response handle) {

@@ -86,6 +86,16 @@ typedef struct phi_ask_desc {
     /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
        see phi_agent_desc.extra. Copied; a snapshot of the run has it (default: none) */
     const char *extra;
+    /* JSON text of an object, which the tools of this run read with phi_call_context. Never sent.
+       Copied; a snapshot of the run has it (default: none) */
+    const char *tool_context;
+    /* JSON text about this run, for the host: in its AGENT_START, its LOOP_START entry and its
+       record. Never sent; copied (default: none) */
+    const char *metadata;
+    /* of this run's answers; copied; a snapshot of the run has it (default: the agent's) */
+    const phi_format *format;
+    bool has_temperature; /* this run sends `temperature` (default: the agent's) */
+    double temperature;
 } phi_ask_desc;
 
 /* phi_ask with options. Where it changes the thread, responses of the former thread are stale.
@@ -101,6 +111,15 @@ PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char
 /* The state of the request now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
 PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale handle */
+
+/* Calls phi_step until the request is done, for at most so long: PHI_TIMEOUT then, whatever hangs,
+   and the run continues; phi_abort ends it. `event_fn` gets the events meanwhile, of every agent
+   (NULL: they are dropped). Milliseconds of the runtime's clock; 0: one step; PHI_UNLIMITED: no
+   limit. PHI_OK: phi_response_get says what became of it. PHI_STALE; PHI_MISUSE: inside a callback.
+   Pumping thread. */
+PHI_API phi_status phi_response_await(phi_response response, uint32_t timeout_ms,
+                                      void (*event_fn)(void *user_data, const phi_event *event),
+                                      void *user_data);
 
 /* Frees the handle; a run that is active continues. PHI_STALE. */
 PHI_API phi_status phi_response_free(phi_response response);

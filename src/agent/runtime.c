@@ -159,7 +159,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__runtime_has_work(phi_runtime *rt) {
-    return rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
+    return rt->ready.first != NULL || rt->fetches.ready.first != NULL || rt->polls.busy ||
            rt->events.queued.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
            phi__posts_any(rt);
 }
@@ -203,6 +203,7 @@ static void phi__runtime_transport(phi_runtime *rt) {
 /* Tools, and models of the host's own. */
 static void phi__runtime_poll(phi_runtime *rt) {
     rt->round++;
+    rt->polls.busy = false;
     if (rt->polls.count > 0) phi__call_poll_all(rt);
     if (rt->polled.first != NULL) phi__provider_wake_all(rt);
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
@@ -228,16 +229,18 @@ static void phi__runtime_pump(phi_runtime *rt, int timeout_ms) {
 
 /* ---- a step with a tape ---- */
 
-/* Fires the due timers; the tape records whether any fired. */
+/* All that are due: those of tools are not there when the tape is played. */
 static void phi__runtime_taped_timers(phi_runtime *rt) {
-    if (phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
+    if (phi__io_next_timer_us(rt->io) > phi__io_now_us(rt->io)) return;
+    rt->tape->ops->fires(rt->tape);
+    (void)phi__io_timers(rt->io, INT_MAX);
 }
 
 static void phi__runtime_taped_posts(phi_runtime *rt) {
-    bool any = phi__posts_any(rt);
-    if (any) rt->tape->ops->touch(rt->tape);
-    phi__posts_read(rt);
-    if (any) rt->tape->ops->posted(rt->tape);
+    if (!phi__posts_any(rt)) return;
+    rt->tape->ops->posting(rt->tape);
+    phi__posts_read_all(rt);
+    rt->tape->ops->posted(rt->tape);
 }
 
 static void phi__runtime_record(phi_runtime *rt, int wait) {
@@ -337,6 +340,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     if (rt == NULL || !phi__runtime_may_free(rt)) return;
     /* the tools' cancel functions must not step, nor make agents */
     rt->in_step = rt->closing = true;
+    phi__snapshot_all_drop(rt);
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_end_retire((phi__agent *)slot->object);
@@ -348,9 +352,14 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     phi__runtime_unmake(rt);
 }
 
+static int phi__runtime_active(const phi_runtime *rt) {
+    return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
+}
+
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt == NULL) return PHI_BAD_ARG;
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
+    if (phi__snapshot_all_under_way(rt)) return phi__runtime_active(rt);
     rt->in_step = true;
     PHI__STORE(&rt->pump, (uintptr_t)(void *)&errno);
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
@@ -365,7 +374,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->one_shot_over.first != NULL) phi__one_shot_run_retire(rt);
     if (rt->retired != NULL) phi__agent_end_destroy_retired(rt);
     rt->in_step = false;
-    return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
+    return phi__runtime_active(rt);
 }
 
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
@@ -376,10 +385,10 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready.first != NULL || rt->fetches.ready.first != NULL ||
-        rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__events_due(rt) ||
-        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
-        phi__slots_any_marked(&rt->tickets))
+    if (phi__snapshot_all_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
+        rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
+        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
+        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

@@ -8,6 +8,7 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
+#include "persist/recall_in.h"
 #include "persist/store.h"
 
 #ifndef PHI_NO_SNAPSHOT
@@ -48,25 +49,6 @@ static void phi__snapshot_spent(phi__buf *out, const phi__agent *agent) {
     phi__buf_char(out, '}');
 }
 
-/* The lines of the thread's own text, as an array. */
-static phi_status phi__snapshot_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    phi_str text;
-    size_t i;
-    phi_status status = phi_thread_to_json(agent->thread, scratch, &text);
-    if (status != PHI_OK) return status;
-    while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
-    phi__records_raw(out, "thread", "[");
-    for (i = 0; i < text.len;) {
-        size_t end = phi__str_find(text, i, "\n");
-        if (end == SIZE_MAX) end = text.len;
-        phi__buf_add(out, text.at + i, end - i);
-        phi__buf_char(out, end < text.len ? ',' : ']');
-        i = end + 1;
-    }
-    if (text.len == 0) phi__buf_char(out, ']');
-    return PHI_OK;
-}
-
 static void phi__snapshot_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
                                    phi__point point) {
     phi__moment moment;
@@ -97,8 +79,9 @@ static void phi__snapshot_put_queues(phi__buf *out, const phi__agent *agent, phi
     }
 }
 
-static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    phi_status status;
+PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi_status status = phi__recall(agent->thread);
+    if (status != PHI_OK) return status;
     phi__buf_char(out, '{');
     phi__records_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
     phi__records_str(out, "agent_id", agent->agent_id);
@@ -116,15 +99,24 @@ static phi_status phi__snapshot_put(phi__buf *out, const phi__agent *agent, phi_
     phi__json_write_key(out, PHI__LIT("run"));
     phi__run_save(out, agent, scratch);
     phi__snapshot_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
-    status = phi__snapshot_thread(out, agent, scratch);
-    phi__buf_char(out, '}');
-    return status;
+    phi__records_raw(out, "thread", "[");
+    return PHI_OK;
+}
+
+PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *line,
+                                phi_arena *scratch) {
+    if (*line > agent->thread->log.held)
+        phi__buf_text(out, "]}");
+    else
+        phi__json_write_comma(out);
+    return phi__thread_text_more(out, agent->thread, line, scratch);
 }
 
 PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
     phi__agent *agent = phi__find_agent(handle);
     phi_arena scratch;
     phi_status status;
+    size_t line = 0;
     phi__buf buf;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (handle.rt->in_step)
@@ -134,7 +126,8 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (agent->run != NULL) phi__tools_round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__snapshot_put(&buf, agent, &scratch);
+    status = phi__snapshot_begin(&buf, agent, &scratch);
+    while (status == PHI_OK && phi__snapshot_more(&buf, agent, &line, &scratch) && !buf.failed) {}
     phi_arena_free(&scratch);
     if (status == PHI_OK && (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), out)))
         status = PHI_NO_MEMORY;
@@ -258,10 +251,21 @@ PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *de
     return NULL;
 }
 
+PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *desc,
+                                        const phi_json *root, phi_restore_run how) {
+    phi_agent none;
+    phi__agent *agent;
+    memset(&none, 0, sizeof none);
+    rt->in_step = true; /* a store's functions must not step an unfinished agent */
+    rt->step_wall_ms = phi__io_wall_ms(rt->io);
+    agent = phi__snapshot_make(rt, desc, root, how);
+    phi__agent_end_of_step(rt);
+    return agent != NULL ? agent->handle : none;
+}
+
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how) {
     phi_agent none;
-    phi__agent *agent = NULL;
     phi_arena scratch;
     phi_json *root = NULL;
     phi_parse_error error;
@@ -278,14 +282,10 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     if (status != PHI_OK)
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
-    else {
-        rt->in_step = true; /* a store's functions must not step an unfinished agent */
-        rt->step_wall_ms = phi__io_wall_ms(rt->io);
-        agent = phi__snapshot_make(rt, desc, root, how);
-        phi__agent_end_of_step(rt);
-    }
+    else
+        none = phi__snapshot_restore(rt, desc, root, how);
     phi_arena_free(&scratch);
-    return agent != NULL ? agent->handle : none;
+    return none;
 }
 
 #else

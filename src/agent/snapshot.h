@@ -46,6 +46,41 @@ typedef enum phi_restore_run {
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how);
 
+/* ---- all agents of a runtime ---- */
+
+/* All agents in one text, with the facts of all and of groups: a line about them, and one for each
+   agent, which is what phi_agent_snapshot writes; sub-agents are in the line of their caller. Of an
+   agent and its `parent` the parent's comes first.
+   In pieces of about step_budget_us. PHI_BUSY: there is more; call it again. Until then the runtime
+   stands still: phi_step does nothing, events can be popped. An agent that the host changes
+   meanwhile is written as it is when its line ends, or left out where it was freed. arena NULL
+   gives up. The text is in the arena.
+   PHI_OK; PHI_MISUSE: inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY;
+   the status of a store; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. Then it is given up. */
+PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
+
+/* Zero means default for every field but desc_fn. */
+typedef struct phi_restore_desc {
+    /* The desc of agent `index` of the text, from 0, by its id (as a terminated text too), into
+       `out`, which is zeroed; what that points to is borrowed as by phi_agent_new. `agents` are
+       those that were made so far, of the lines before. false: the agent is left out. */
+    bool (*desc_fn)(void *user_data, phi_str agent_id, size_t index, const phi_agent *agents,
+                    phi_agent_desc *out);
+    void *user_data;
+    phi_restore_run how;
+} phi_restore_desc;
+
+/* Makes the agents of a text of phi_runtime_snapshot, or the one of phi_agent_snapshot, and
+   replaces the facts of all and of groups where the text has them. Agents that the runtime has
+   stay. All or nothing: on failure those made so far are freed, and facts are as they were; but
+   threads that they began in stores are there.
+   In pieces, each of an agent at least. PHI_BUSY: call it again with the same arguments; until then
+   the runtime stands still, as above. An empty text gives up.
+   *agents, in the arena: by index; rt NULL where one was left out. PHI_OK; PHI_MISUSE, PHI_PARSE,
+   PHI_UNSUPPORTED, PHI_NO_MEMORY and others, as phi_agent_restore, with words. */
+PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
+                                       phi_arena *arena, const phi_agent **agents, size_t *count);
+
 #ifdef __cplusplus
 }
 inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, phi_str snapshot,

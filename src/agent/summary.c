@@ -517,13 +517,21 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
 
 static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t to) {
     char words[200] = "";
+    phi_content text = phi__input_text(PHI__LIT("summary"));
+    phi_message message;
     phi_span span;
     phi_rewrite rewrite;
     phi_status status;
+    memset(&message, 0, sizeof message);
     memset(&span, 0, sizeof span);
     memset(&rewrite, 0, sizeof rewrite);
+    message.role = PHI_ROLE_USER;
+    message.content = &text;
+    message.content_count = 1;
     span.from = from;
     span.to = to;
+    span.messages = &message;
+    span.message_count = 1;
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.spans = &span;
     rewrite.span_count = 1;

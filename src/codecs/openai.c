@@ -1,12 +1,15 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
+#include "base/utf8_in.h"
 #include "wire/hash_in.h"
 #include "wire/render_in.h"
+#include "wire/strict_in.h"
 
 #if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
-#define PHI__OPENAI_KEY_MOST 64 /* bytes of prompt_cache_key; wire.md part 3 */
+#define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key; wire.md part 3 */
+#define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */
 
 /* ---- text ---- */
 
@@ -124,6 +127,18 @@ PHI__FN void phi__openai_put_schema(phi__encoder *e) {
                                               : ",\"strict\":false,\"schema\":");
     phi__encode_scratch(e);
     phi__encode_piece(e, phi_str_of(format->schema));
+}
+
+PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool) {
+    char words[PHI__OPENAI_DESCRIPTION];
+    phi__tool_view sent = *tool;
+    if (tool->description.len > sizeof words) {
+        size_t n = phi__utf8_cut(tool->description, sizeof words - 3);
+        memcpy(words, tool->description.at, n);
+        memcpy(words + n, "...", 3);
+        sent.description = phi__str(words, n + 3);
+    }
+    return phi__strict_tools_put_tool(e, &sent, ",\"parameters\":");
 }
 
 /* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */

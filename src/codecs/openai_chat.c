@@ -177,7 +177,7 @@ static void phi__openai_chat_put_tools(phi__encoder *e, uint32_t takes) {
             continue;
         }
         phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
-        strict = phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
+        strict = phi__openai_put_tool(e, &e->spec->tools[i]);
         phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
     }
     phi__buf_char(out, ']');

@@ -202,8 +202,7 @@ static void phi__openai_chat_stream_usage(phi__assembly *a, phi_str raw) {
     a->usage.reasoning = n.reasoning;
 }
 
-/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they
-   know. */
+/* After the finish reason only usage is awaited. Some servers send zeros until they know it. */
 static bool phi__openai_chat_stream_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }
@@ -366,9 +365,10 @@ static void phi__openai_chat_stream_calls_of(phi__openai_chat_state *st, phi__as
                                              phi_str raw) {
     phi__json_cursor c;
     phi__openai_chat_call call;
+    size_t n = 0;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
-    while (phi__json_cursor_next_item(&c)) {
+    while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, &n)) {
         const char *from = c.at;
         if (!st->text.structured && phi__openai_chat_splits(a))
             phi__openai_chat_text_end(&st->text, a, PHI__OPENAI_CHAT_CALLED);

@@ -24,6 +24,9 @@ PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking want
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
 /* The name, strictness and schema of the answer's format, as members of an object that is open. */
 PHI__FN void phi__openai_put_schema(phi__encoder *e);
+/* As phi__strict_tools_put_tool, with the schema as "parameters" and a description that OpenAI
+   takes: a longer one is cut at a character and ends in "...". */
+PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 /* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 

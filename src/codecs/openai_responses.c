@@ -112,7 +112,7 @@ static void phi__openai_responses_put_tools(phi__encoder *e) {
             continue;
         }
         phi__buf_text(out, "{\"type\":\"function\",");
-        strict = phi__strict_tools_put_tool(e, &e->spec->tools[i], ",\"parameters\":");
+        strict = phi__openai_put_tool(e, &e->spec->tools[i]);
         /* omitted counts as true */
         phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
         phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");

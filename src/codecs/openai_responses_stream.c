@@ -348,6 +348,7 @@ static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
     phi_str one;
     bool all = a->count == 0;
     int64_t index;
+    size_t n = 0;
     if (raw.len == 0) return;
     phi__json_cursor_init(&c, raw);
     if (!phi__json_cursor_enter_array(&c)) return;
@@ -356,7 +357,7 @@ static void phi__openai_responses_stream_output(phi__assembly *a, phi_str raw) {
         phi_content_kind kind;
         size_t block;
         if (!phi__json_cursor_take_raw(&c, &one)) continue;
-        if (a->no_memory || a->failure.kind != PHI_FAILURE_NONE) return; /* too many blocks */
+        if (!phi__assembly_takes_more(a, &n)) return;
         phi__openai_responses_read_item(&item, one);
         key = phi__openai_responses_stream_item_key(&item, index);
         kind = phi__openai_responses_stream_kind(&item);

@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_CONFIG
 
+#include "agent/snapshot.h"
 #include "loop/loop_in.h"
 
 struct phi_agents {
@@ -223,6 +224,80 @@ PHI_API phi_status phi_agents_step(phi_agents *agents) {
     status = phi__config_agents_advance(agents);
     agents->status = status;
     if (status != PHI_OK && status != PHI_BUSY) phi__config_agents_drop(agents);
+    return status;
+}
+
+/* ---- a file that was changed ---- */
+
+static phi__config_job *phi__config_agents_job_of(const phi_agents *a, const char *name) {
+    size_t i;
+    for (i = 0; i < a->agent_count; i++)
+        if (strcmp(a->agents[i]->making.name, name) == 0) return a->agents[i];
+    return NULL;
+}
+
+static bool phi__config_agents_stored(const phi__config_job *job) {
+    phi_agent_desc desc;
+    return phi_agent_get_desc(job->agent, &desc) != PHI_OK || desc.store != NULL;
+}
+
+/* The agent that takes the place of `job`'s, with what `old` has. */
+static phi_status phi__config_agents_successor(phi_runtime *rt, const phi__config_job *job,
+                                               phi_agent old, phi_agent *out) {
+    phi_arena scratch;
+    phi_agent_desc desc;
+    phi_str text = PHI__LIT("");
+    phi_status status;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_agent_snapshot(old, &scratch, &text);
+    if (status == PHI_OK) status = phi_agent_get_desc(job->agent, &desc);
+    if (status == PHI_OK) {
+        *out = phi_agent_restore(rt, &desc, text, PHI_RESTORE_RESUME);
+        if (out->rt == NULL) status = phi_last_error(rt, NULL, NULL);
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* The successors of all that have a namesake, in the order of to->agents. */
+static phi_status phi__config_agents_successors(phi_agents *to, const phi_agents *from,
+                                                phi_agent *made) {
+    size_t i;
+    phi_status status = PHI_OK;
+    for (i = 0; i < to->agent_count && status == PHI_OK; i++) {
+        const phi__config_job *job = to->agents[i];
+        const phi__config_job *old = phi__config_agents_job_of(from, job->making.name);
+        if (old == NULL || !phi_agent_alive(old->agent) || phi__config_agents_stored(job)) continue;
+        status = phi__config_agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
+    }
+    return status;
+}
+
+PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
+    phi_runtime *rt;
+    phi_agent *made;
+    phi_status status;
+    size_t i;
+    if (to == NULL || from == NULL || to == from) return PHI_BAD_ARG;
+    rt = to->maker.ground.rt;
+    if (rt != from->maker.ground.rt) return PHI_BAD_ARG;
+    if (rt->in_step) return phi__config_agents_misuse(to, "phi_agents_reload");
+    if (to->status != PHI_OK)
+        return phi__error(rt, PHI_MISUSE, "phi_agents_reload: the new agents are not there yet");
+    made = (phi_agent *)phi__alloc(&rt->memory, (to->agent_count + 1) * sizeof *made);
+    if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_agents_reload: out of memory");
+    status = phi__config_agents_successors(to, from, made);
+    for (i = 0; i < to->agent_count; i++) {
+        if (made[i].rt == NULL) continue;
+        if (status == PHI_OK) {
+            (void)phi_agent_free(
+                phi__config_agents_job_of(from, to->agents[i]->making.name)->agent);
+            (void)phi_agent_free(to->agents[i]->agent);
+            to->agents[i]->agent = made[i];
+        } else
+            (void)phi_agent_free(made[i]);
+    }
+    phi__free(&rt->memory, made, (to->agent_count + 1) * sizeof *made);
     return status;
 }
 

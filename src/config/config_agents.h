@@ -102,6 +102,16 @@ PHI_API size_t phi_agents_count(const phi_agents *agents);
 PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
 PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
 
+/* Each agent of `to` goes on with what the agent of the same name in `from` has: its conversation,
+   queues, spending, facts and run, in whatever state, as by phi_agent_snapshot and
+   phi_agent_restore with the desc of the new one. So a changed file takes effect in the midst of a
+   game. Handles are others then: phi_agents_get. Agents of `from` that went over are freed; those
+   without a namesake stay, and so do new ones of `to`. An agent of `to` with a store keeps its
+   thread: free the agents of such a file first, then load it again.
+   All or nothing, with words in phi_last_error: PHI_NO_MEMORY, PHI_MISUSE (inside a callback, or
+   `to` has not been stepped to PHI_OK), PHI_BAD_ARG, or as phi_agent_restore. */
+PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
+
 /* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
    phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
@@ -110,8 +120,8 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
 /* What an agent is now, as a file that phi_config_load reads: model, prompt, profile, limits,
    retry, cache, compaction, names of tools; the workspace is absolute (as it is where it cannot be
-   resolved), and the default "." is left out. Keys, logins and headers are variables and never
-   their values.
+   resolved), and the default "." is left out. Keys, logins, queries of addresses (but versions)
+   and headers are variables and never their values.
    The reader sets these variables, and brings the tools that are named: phi_config_sections(),
    phi_agents_desc.tools. Not written: hooks, callbacks, filters, strategies, failover, stores, and
    the sections skills, sub_agents, mcp, openapi, permissions, callbacks with the tools that they

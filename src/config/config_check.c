@@ -474,6 +474,11 @@ static void phi__config_check_required(phi__config_walk *walk, const phi__config
     }
 }
 
+/* What the host keeps in the file for itself: [game], and x_ names in every table. */
+static bool phi__config_check_of_host(phi_str key, bool at_top) {
+    return phi__str_starts(key, "x_") || (at_top && phi__str_is(key, "game"));
+}
+
 static void phi__config_check_member(phi__config_walk *walk, const phi__config_table *table,
                                      phi_str key, phi_json *node, bool at_top, uint64_t *set) {
     size_t i = 0, len;
@@ -483,7 +488,7 @@ static void phi__config_check_member(phi__config_walk *walk, const phi__config_t
     if (field == NULL && section == NULL) {
         if (table->open)
             phi__config_check_open(walk, key, node);
-        else
+        else if (!phi__config_check_of_host(key, at_top))
             phi__config_unknown_field(walk, table, key, node, at_top);
         return;
     }

@@ -44,8 +44,9 @@ PHI_API phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache);
 PHI_API phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error);
 
 /* {"max_context_tokens", "system_prompt_tokens", "compaction": {...}, "keep_recent", "keep_first",
-   "tool_output_max_lines"}. Reading: the three last ones count where "compaction" does not have
-   them. */
+   "tool_output_max_lines"}. keep_recent and keep_first are keep_recent_messages and
+   keep_first_messages; the turns are in "compaction". Reading: the last one counts where
+   "compaction" does not have it. */
 PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
                                                 const phi_compaction_config *config);
 PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,

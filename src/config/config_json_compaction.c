@@ -23,9 +23,12 @@ static phi_json *phi__config_json_compaction_scope(phi_arena *arena,
     return phi__config_json_tree(&w);
 }
 
-static uint32_t phi__config_json_compaction_first(const phi_compaction_config *c) {
-    if (c->keep_no_first) return 0;
-    return c->keep_first_turns != 0 ? c->keep_first_turns : (uint32_t)PHI__CONFIG_JSON_FIRST;
+static void phi__config_json_compaction_put_first(phi__config_json_writer *w, const char *key,
+                                                  uint32_t first, bool none) {
+    if (none)
+        phi__config_json_put_uint(w, key, 0);
+    else
+        phi__config_json_put_or(w, key, first, PHI__CONFIG_JSON_FIRST);
 }
 
 static phi_json *phi__config_json_compaction_inner(phi_arena *arena,
@@ -36,7 +39,8 @@ static phi_json *phi__config_json_compaction_inner(phi_arena *arena,
                              c->budget_threshold_pct > 0 ? c->budget_threshold_pct : 0.05);
     phi__config_json_put(&w, "compaction_scope", phi__config_json_compaction_scope(arena, c));
     if (c->scope_tokens != 0) phi__config_json_put_uint(&w, "scope_tokens", c->scope_tokens);
-    phi__config_json_put_uint(&w, "keep_first_turns", phi__config_json_compaction_first(c));
+    phi__config_json_compaction_put_first(&w, "keep_first_turns", c->keep_first_turns,
+                                          c->keep_no_first);
     phi__config_json_put_or(&w, "keep_recent_turns", c->keep_recent_turns, PHI__CONFIG_JSON_RECENT);
     phi__config_json_put_or(&w, "max_summary_tokens", c->max_summary_tokens, 2000);
     phi__config_json_put_or(&w, "tool_output_max_lines", c->tool_output_max_lines,
@@ -61,19 +65,19 @@ static void phi__config_json_compaction_read_scope(phi__config_json *r, const ph
         c->scope_runs = PHI_COMPACTION_NO_RUNS;
 }
 
-/* The turns and lines that are kept: inside of "compaction", or else beside it. */
+/* The turns that are kept, inside of "compaction"; the messages, beside it; lines, in either. */
 static void phi__config_json_compaction_read_kept(phi__config_json *r, const phi_json *node,
                                                   const phi_json *inner, phi_compaction_config *c) {
     bool has = phi__config_json_u32(r, inner, "keep_first_turns", 0, &c->keep_first_turns,
                                     "keep_first_turns: expected an integer of at least 0");
-    if (!has)
-        has = phi__config_json_u32(r, node, "keep_first", 0, &c->keep_first_turns,
-                                   "keep_first: expected an integer of at least 0");
     c->keep_no_first = has && c->keep_first_turns == 0;
-    if (!phi__config_json_u32(r, inner, "keep_recent_turns", 0, &c->keep_recent_turns,
-                              "keep_recent_turns: expected an integer of at least 0"))
-        (void)phi__config_json_u32(r, node, "keep_recent", 0, &c->keep_recent_turns,
-                                   "keep_recent: expected an integer of at least 0");
+    (void)phi__config_json_u32(r, inner, "keep_recent_turns", 0, &c->keep_recent_turns,
+                               "keep_recent_turns: expected an integer of at least 0");
+    has = phi__config_json_u32(r, node, "keep_first", 0, &c->keep_first_messages,
+                               "keep_first: expected an integer of at least 0");
+    c->keep_no_first_messages = has && c->keep_first_messages == 0;
+    (void)phi__config_json_u32(r, node, "keep_recent", 0, &c->keep_recent_messages,
+                               "keep_recent: expected an integer of at least 0");
     if (!phi__config_json_u32(r, inner, "tool_output_max_lines", 0, &c->tool_output_max_lines,
                               "tool_output_max_lines: expected an integer of at least 0"))
         (void)phi__config_json_u32(r, node, "tool_output_max_lines", 0, &c->tool_output_max_lines,
@@ -109,8 +113,9 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     phi__config_json_put_or(&w, "max_context_tokens", c.max_context_tokens, 100000);
     phi__config_json_put_or(&w, "system_prompt_tokens", c.system_prompt_tokens, 4000);
     phi__config_json_put(&w, "compaction", phi__config_json_compaction_inner(arena, &c));
-    phi__config_json_put_or(&w, "keep_recent", c.keep_recent_turns, PHI__CONFIG_JSON_RECENT);
-    phi__config_json_put_uint(&w, "keep_first", phi__config_json_compaction_first(&c));
+    phi__config_json_put_or(&w, "keep_recent", c.keep_recent_messages, PHI__CONFIG_JSON_RECENT);
+    phi__config_json_compaction_put_first(&w, "keep_first", c.keep_first_messages,
+                                          c.keep_no_first_messages);
     phi__config_json_put_or(&w, "tool_output_max_lines", c.tool_output_max_lines,
                             PHI__CONFIG_JSON_LINES);
     return phi__config_json_tree(&w);

@@ -30,7 +30,8 @@ static bool phi__config_load_file(phi_config *config, const char *path, phi__buf
     phi__words words;
     phi__file *file;
     size_t got = 1;
-    phi_status status = phi__files_open_read(&config->memory, path, &file, &words);
+    phi_status status =
+        phi__files_open_read(&config->memory, path, PHI__LINKS_FOLLOW, &file, &words);
     if (status != PHI_OK) {
         phi__config_load_io(config, status, &words);
         return false;

@@ -16,7 +16,7 @@ static phi_status phi__config_prompt_bytes(phi_memory *memory, const char *path,
                                            phi__words *words) {
     phi__file *file;
     size_t got = 1;
-    phi_status status = phi__files_open_read(memory, path, &file, words);
+    phi_status status = phi__files_open_read(memory, path, PHI__LINKS_FOLLOW, &file, words);
     if (status != PHI_OK) return status;
     while (status == PHI_OK && got > 0) {
         char *at = phi__buf_reserve(out, 4096);

@@ -182,8 +182,11 @@ static void phi__config_schema_table(phi__config_schema *s, const phi__config_ta
         phi__config_schema_field(s, field);
     for (i = 0; sections != NULL && sections[i] != NULL; i++)
         phi__config_schema_field(s, sections[i]->field);
+    if (table == phi__config_tables_top())
+        phi__buf_text(&s->out, ",\"game\":{\"description\":\"The host's own table.\"}");
     phi__buf_char(&s->out, '}');
     phi__config_schema_required(s, table);
+    if (!table->open) phi__buf_text(&s->out, ",\"patternProperties\":{\"^x_\":{}}");
     phi__json_write_key(&s->out, PHI__LIT("additionalProperties"));
     phi__buf_text(&s->out, table->open ? "{\"type\":\"string\"}" : "false");
 }

@@ -514,6 +514,7 @@ static const phi__config_choice phi__config_tables_failover_on_choices[] = {
     {"no_model", 32, false},
     {"overflow", 64, false},
     {"content_filter", 128, false},
+    {"invalid_request", 256, false},
     {"", 0, false}};
 const phi__config_choice *phi__config_tables_failover_on(void) {
     return phi__config_tables_failover_on_choices;

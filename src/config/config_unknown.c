@@ -5,7 +5,11 @@
 
 #ifndef PHI_NO_CONFIG
 
-enum { PHI__CONFIG_PLACES = 3 /* that are named */, PHI__CONFIG_UNKNOWN_DEPTH = 5 };
+enum {
+    PHI__CONFIG_PLACES = 3,          /* that are named */
+    PHI__CONFIG_UNKNOWN_LISTED = 16, /* names of a table, at most */
+    PHI__CONFIG_UNKNOWN_DEPTH = 5
+};
 
 /* A search through the tables of one depth for fields of a name, or nearly of it. */
 typedef struct phi__config_unknown {
@@ -143,11 +147,12 @@ static bool phi__config_unknown_near(phi__config_walk *walk, const phi__config_t
     return true;
 }
 
-/* The names that the table has, where none is near. */
+/* The names that the table has, where none is near; of a long one nobody reads them. */
 static void phi__config_unknown_all(phi__config_walk *walk, const phi__config_table *table) {
     const phi__config_field *field;
     size_t i;
-    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL && i < 40; i++) {
+    if (phi__config_fields_at(table, PHI__CONFIG_UNKNOWN_LISTED) != NULL) return;
+    for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         bool is_list = field->kind == PHI__CONFIG_TABLES && walk->config->format == PHI_CONFIG_TOML;
         phi__buf_printf(&walk->words, "%s%s%s%s", i == 0 ? "; known are " : ", ",
                         is_list ? "[[" : "", is_list ? field->table()->name : field->key,

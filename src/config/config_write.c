@@ -4,6 +4,7 @@
 #ifndef PHI_NO_CONFIG
 
 #include "io/files_in.h"
+#include "io/secret_in.h"
 #include "text/toml.h"
 #include "text/yaml.h"
 
@@ -53,23 +54,42 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
     return phi__config_write_put(w, to, "headers", node);
 }
 
-/* An address, a login in it being a variable. */
+/* *plain: the query, with its "?", shows versions alone. False: no memory. */
+static bool phi__config_write_plain(const phi__config_write *w, phi_str url, phi_str query,
+                                    bool *plain) {
+    phi__buf shown;
+    bool done;
+    phi__buf_init(&shown, w->arena->memory);
+    phi__secret_put_url(&shown, url);
+    done = !shown.failed;
+    *plain = query.len == 0 || (done && shown.len >= query.len &&
+                                memcmp(shown.at + shown.len - query.len, query.at, query.len) == 0);
+    phi__buf_free(&shown);
+    return done;
+}
+
+/* An address; a login and a query are variables, for each may hold a key. */
 static bool phi__config_write_address(const phi__config_write *w, const char *url, phi_json *to) {
-    static const char login[] = "://${API_LOGIN}";
     phi_str text = phi_str_of(url), out;
-    size_t from = phi__str_find(text, 0, "://"), at, end;
-    char *copy;
+    size_t from = phi__str_find(text, 0, "://"), at, end, query;
+    phi__buf made;
+    bool done, plain = false;
     if (from == SIZE_MAX) return true;
-    for (at = end = from + 3; end < text.len && strchr("/?#", text.at[end]) == NULL; end++)
+    for (at = end = from += 3; end < text.len && strchr("/?#", text.at[end]) == NULL; end++)
         if (text.at[end] == '@') at = end;
-    if (text.at[at] != '@') return true;
-    copy = phi__arena_bytes(w->arena, phi__add(text.len, sizeof login));
-    if (copy == NULL) return false;
-    memcpy(copy, text.at, from);
-    memcpy(copy + from, login, sizeof login - 1);
-    memcpy(copy + from + sizeof login - 1, text.at + at, text.len - at);
-    out = phi__str(copy, from + sizeof login - 1 + text.len - at);
-    return phi_json_set(w->arena, to, "base_url", phi_json_new_str(w->arena, out)) == PHI_OK;
+    for (query = end; query < text.len && strchr("?#", text.at[query]) == NULL; query++) continue;
+    if (!phi__config_write_plain(w, text, phi__str(text.at + query, text.len - query), &plain))
+        return false;
+    if (at == from && plain) return true;
+    phi__buf_init(&made, w->arena->memory);
+    phi__buf_add(&made, text.at, from);
+    if (at > from) phi__buf_text(&made, "${API_LOGIN}");
+    phi__buf_add(&made, text.at + at, (plain ? text.len : query + 1) - at);
+    if (!plain) phi__buf_text(&made, "${API_QUERY}");
+    done = !made.failed && phi__arena_str(w->arena, phi__buf_str(&made), &out) &&
+           phi_json_set(w->arena, to, "base_url", phi_json_new_str(w->arena, out)) == PHI_OK;
+    phi__buf_free(&made);
+    return done;
 }
 
 /* The names of quirks as a list; none: nothing. */

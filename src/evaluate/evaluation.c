@@ -44,6 +44,7 @@ PHI__FN void phi__evaluation_gone(phi__seat *seat) {
 PHI__FN void phi__evaluation_unseat(phi__seat *seat) {
     phi__agent *child = phi__evaluation_leave(seat);
     if (child == NULL) return;
+    phi__find_hold(child, "it was a branch of an evaluation that is over"); /* until it is freed */
     phi__one_shot_run_last(child);
 }
 

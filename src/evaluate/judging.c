@@ -137,8 +137,10 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
         status = phi__branches_start(seat, &content, 1);
     }
     if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
-        (void)phi__reserve_call(seat->child->run, phi_tokens_of_text(NULL, content.text), reason,
-                                sizeof reason);
+        (void)phi__reserve_call(
+            seat->child->run,
+            phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
+            sizeof reason);
     if (status == PHI_OK) e->pub.judge_loop_id = e->judge_id;
     phi__buf_free(&prompt);
     return status;

@@ -4,15 +4,18 @@
 
 #ifndef PHI_NO_EVALUATION
 
-static bool phi__select_good(const phi_branch *branch) {
-    return branch->status == PHI_OK || branch->status == PHI_LIMIT;
+/* With an answer, also where a limit has ended its run; without one; failed. */
+static int phi__select_rank(const phi_branch *branch) {
+    if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
+    if (branch->text.len > 0) return 2;
+    return branch->status == PHI_OK ? 1 : 0;
 }
 
 PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i) {
+    int rank = phi__select_rank(&branches[i]);
     size_t k;
-    if (phi__select_good(&branches[i])) return true;
     for (k = 0; k < count; k++)
-        if (phi__select_good(&branches[k])) return false;
+        if (phi__select_rank(&branches[k]) > rank) return false;
     return true;
 }
 

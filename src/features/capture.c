@@ -140,7 +140,7 @@ static void phi__capture_tools(phi__run *run, phi__buf *out) {
 }
 
 static void phi__capture_format(phi__run *run, phi__buf *out) {
-    const phi_format *format = &run->agent->desc.format;
+    const phi_format *format = phi__run_format_of(run);
     phi__buf_text(out, ",\"response_format\":{\"kind\":");
     switch (format->kind) {
     case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;

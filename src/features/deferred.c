@@ -191,9 +191,12 @@ PHI__FN bool phi__deferred_waits(const phi__agent *agent) {
 }
 
 PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
+    phi_rewrite copy;
     if (phi__deferred_of(agent)->waits == NULL) return PHI_NOT_FOUND;
-    return phi__rewrite_copy(arena, &phi__deferred_of(agent)->waits->rewrite, out) ? PHI_OK
-                                                                                   : PHI_NO_MEMORY;
+    if (!phi__rewrite_copy(arena, &phi__deferred_of(agent)->waits->rewrite, &copy))
+        return PHI_NO_MEMORY;
+    *out = copy;
+    return PHI_OK;
 }
 
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id) {

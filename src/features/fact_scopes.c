@@ -170,18 +170,19 @@ PHI_API phi_status phi_fact_list(phi_fact_scope scope, phi_arena *arena, const p
     phi_fact *made;
     phi_status status = phi__fact_scopes_find(&scope, false, &list, &memory);
     phi_str group = {"", 0};
-    size_t i;
+    size_t n, i;
     if (arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     if (status != PHI_OK) return status;
-    *count = list != NULL ? list->count : 0;
-    made = (phi_fact *)phi_arena_alloc(arena, phi__max(*count, 1) * sizeof *made);
+    n = list != NULL ? list->count : 0;
+    made = (phi_fact *)phi_arena_alloc(arena, phi__max(n, 1) * sizeof *made);
     if (made == NULL || !phi__arena_str(arena, phi_str_of(scope.group), &group))
         return PHI_NO_MEMORY;
-    for (i = 0; i < *count; i++) {
+    for (i = 0; i < n; i++) {
         made[i] = phi__fact_scopes_shape(&scope, &list->at[i]);
         if (!made[i].own) made[i].group = group;
     }
     *out = made;
+    *count = n;
     return PHI_OK;
 }
 

@@ -205,7 +205,8 @@ static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *
     case PHI_FAILURE_CONTENT_FILTER: class_of = PHI_FAILOVER_CONTENT_FILTER; break;
     case PHI_FAILURE_INVALID_REQUEST:
         if (failure->http_status == 0 && f->at > 0) return true;
-        if (failure->http_status == 404) class_of = PHI_FAILOVER_NO_MODEL;
+        class_of =
+            failure->http_status == 404 ? PHI_FAILOVER_NO_MODEL : PHI_FAILOVER_INVALID_REQUEST;
         break;
     case PHI_FAILURE_NONE:
     case PHI_FAILURE_CANCELLED:

@@ -33,17 +33,19 @@ typedef struct phi_failover_model {
     phi_thinking thinking; /* counts with has_thinking */
 } phi_failover_model;
 
-/* Failures that lead to the next model. Never: an aborted call, one that the host has refused, a
-   request that is not valid, and want of memory. */
+/* Failures that lead to the next model. Never: an aborted call, one that the host has refused, and
+   want of memory. A request that a server calls invalid is so only where INVALID_REQUEST is set. */
 typedef enum phi_failover_on {
-    PHI_FAILOVER_NETWORK = 1,         /* no connection, a broken one, a deadline */
-    PHI_FAILOVER_SERVER = 2,          /* the provider's own trouble, and where it is overloaded */
-    PHI_FAILOVER_RATE_LIMITED = 4,    /* too many requests, or a delay longer than phi waits */
-    PHI_FAILOVER_QUOTA = 8,           /* the account has no credit */
-    PHI_FAILOVER_AUTH = 16,           /* the key is refused */
-    PHI_FAILOVER_NO_MODEL = 32,       /* HTTP 404: no such model */
-    PHI_FAILOVER_OVERFLOW = 64,       /* does not fit the window: to a larger one alone */
-    PHI_FAILOVER_CONTENT_FILTER = 128 /* not by default */
+    PHI_FAILOVER_NETWORK = 1,          /* no connection, a broken one, a deadline */
+    PHI_FAILOVER_SERVER = 2,           /* the provider's own trouble, and where it is overloaded */
+    PHI_FAILOVER_RATE_LIMITED = 4,     /* too many requests, or a delay longer than phi waits */
+    PHI_FAILOVER_QUOTA = 8,            /* the account has no credit */
+    PHI_FAILOVER_AUTH = 16,            /* the key is refused */
+    PHI_FAILOVER_NO_MODEL = 32,        /* HTTP 404: no such model */
+    PHI_FAILOVER_OVERFLOW = 64,        /* does not fit the window: to a larger one alone */
+    PHI_FAILOVER_CONTENT_FILTER = 128, /* not by default */
+    /* not by default: 400 and its like, also a gateway's wrong key or unknown model */
+    PHI_FAILOVER_INVALID_REQUEST = 256
 } phi_failover_on;
 
 /* How long an agent stays with a model that it went to. */
@@ -57,7 +59,7 @@ typedef enum phi_failover_stay {
 typedef struct phi_failover {
     const phi_failover_model *models; /* copied; tried in this order, after the agent's own */
     size_t model_count;               /* 1 to PHI_FAILOVER_MODELS_MOST */
-    uint32_t on;                      /* PHI_FAILOVER_ bits (default: all but CONTENT_FILTER) */
+    uint32_t on;                      /* PHI_FAILOVER_ bits (default: those up to OVERFLOW) */
     uint32_t max_switches;            /* a run (default: model_count; PHI_UNLIMITED) */
     phi_failover_stay stay;           /* (default: until the run ends) */
     uint32_t stay_ms;                 /* of STAY_FOR (default 300,000) */

@@ -128,36 +128,44 @@ static bool phi__append_answer(phi_thread *thread, const phi_message *caller,
     return phi__append(thread, &entry, 1);
 }
 
-/* Whether one of these results is for this call. They mostly stand in call order, and *next is the
-   one; a host's history may have them in any. Only calls in the view count: a call that a rewrite
-   removed needs no result. */
-static bool phi__append_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
-                                 phi_str id) {
-    const phi__item *items = thread->fold.items;
-    size_t i;
-    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
-        ++*next;
-        return true;
-    }
-    for (i = first; i < end; i++)
-        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
-    return false;
+/* Puts the results from `first` on into a list. False: no memory. */
+static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids *results) {
+    const phi__fold *fold = &thread->fold;
+    if (!phi__groups_ids_make(thread->log.memory, results, fold->count - first)) return false;
+    for (; first < fold->count; first++)
+        phi__groups_ids_put(results, fold->items[first].message->tool_call_id, first);
+    return true;
 }
 
-PHI__FN bool phi__append_answer_orphans(phi_thread *thread) {
-    size_t end = thread->fold.count, at = end, next, i;
-    const phi_message *caller;
-    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
-    if (at == 0) return true;
-    caller = thread->fold.items[at - 1].message;
-    if (caller->role != PHI_ROLE_ASSISTANT) return true;
-    next = at;
+/* Answers the calls that have no result. Results mostly are in call order; the list of them is made
+   when one is not. */
+static bool phi__append_answers(phi_thread *thread, const phi_message *caller, size_t first,
+                                phi__ids *results) {
+    size_t end = thread->fold.count, next = first, i;
     for (i = 0; i < caller->content_count; i++) {
+        phi_str id = caller->content[i].id;
         if (caller->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (phi__append_answered(thread, at, end, &next, caller->content[i].id)) continue;
+        if (next < end && phi_str_equal(thread->fold.items[next].message->tool_call_id, id)) {
+            next++;
+            continue;
+        }
+        if (results->at == NULL && !phi__append_results(thread, first, results)) return false;
+        if (phi__groups_ids_get(results, id) < end) continue;
         if (!phi__append_answer(thread, caller, &caller->content[i])) return false;
     }
     return true;
+}
+
+/* Only calls in the view count: a call that a rewrite removed needs no result. */
+PHI__FN bool phi__append_answer_orphans(phi_thread *thread) {
+    size_t at = thread->fold.count;
+    phi__ids results = PHI_ZERO;
+    bool done;
+    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
+    if (at == 0 || thread->fold.items[at - 1].message->role != PHI_ROLE_ASSISTANT) return true;
+    done = phi__append_answers(thread, thread->fold.items[at - 1].message, at, &results);
+    phi__groups_ids_free(thread->log.memory, &results);
+    return done;
 }
 
 PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id) {

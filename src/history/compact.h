@@ -36,12 +36,16 @@ typedef struct phi_compaction_config {
     double compact_at_pct;
     double budget_threshold_pct; /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
-    uint32_t scope_runs;         /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
-    uint64_t scope_tokens;       /* (default: max_context_tokens) */
-    uint32_t keep_first_turns;   /* of the current run, as they are (default 2) */
-    bool keep_no_first;          /* none, whatever keep_first_turns says */
-    uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
-    uint64_t max_summary_tokens; /* of a section's replacement (default 2,000) */
+    uint32_t scope_runs;        /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
+    uint64_t scope_tokens;      /* (default: max_context_tokens) */
+    uint32_t keep_first_turns;  /* of the current run, as they are (default 2) */
+    bool keep_no_first;         /* none, whatever keep_first_turns says */
+    uint32_t keep_recent_turns; /* of the current run; long results in them are cut (default 10) */
+    /* of phi_compact_messages, which counts messages: the first ones (default 2) */
+    uint32_t keep_first_messages;
+    bool keep_no_first_messages;    /* none, whatever keep_first_messages says */
+    uint32_t keep_recent_messages;  /* ... and the last ones (default 10) */
+    uint64_t max_summary_tokens;    /* of a section's replacement (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
     /* put before each summed-up section, as a user's message (default: none) */
     const char *focus_message;
@@ -75,8 +79,8 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
 /* The three levels over a list of messages, for hosts that keep their own; each only if the level
    before was not enough for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;
-   - answers before the last keep_recent_turns messages become a line each, and their results go;
-   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a
+   - answers before the last keep_recent_messages become a line each, and their results go;
+   - all between the first keep_first_messages and the last keep_recent_messages goes, and a
      marker says how many messages went; where that is not enough, the newest that fit behind a
      marker stay; where not even the newest one fits beside it, the newest that fit, without a
      marker.

@@ -91,7 +91,7 @@ static const phi_message *phi__compact_levels_sum_up(const phi__compact_levels *
 
 /* The answers before the last ones; results whose call is not there any more go. */
 static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
-    size_t recent = l->count - phi__min(l->config.keep_recent_turns, l->count);
+    size_t recent = l->count - phi__min(l->config.keep_recent_messages, l->count);
     size_t i, n = 0, end;
     for (i = 0; i < recent; i = end) {
         const phi_message *m = l->list[i];
@@ -271,9 +271,9 @@ static phi_status phi__compact_levels_go(phi__compact_levels *l) {
     if (!phi__compact_levels_sum_up_all(l)) return PHI_NO_MEMORY;
     phi__compact_levels_drop_orphans(l);
     if (phi__compact_levels_fit(l)) return PHI_OK;
-    tail = phi__compact_levels_tail(l, l->config.keep_recent_turns);
-    if (!phi__compact_levels_cut_middle(l, phi__compact_levels_head(l, l->config.keep_first_turns),
-                                        tail))
+    tail = phi__compact_levels_tail(l, l->config.keep_recent_messages);
+    if (!phi__compact_levels_cut_middle(
+            l, phi__compact_levels_head(l, l->config.keep_first_messages), tail))
         return PHI_NO_MEMORY;
     if (phi__compact_levels_fit(l)) return PHI_OK;
     ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));

@@ -29,6 +29,9 @@ PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *c
     if (c.keep_first_turns == 0) c.keep_first_turns = PHI__COMPACT_FIRST;
     if (c.keep_no_first) c.keep_first_turns = 0;
     if (c.keep_recent_turns == 0) c.keep_recent_turns = PHI__COMPACT_RECENT;
+    if (c.keep_first_messages == 0) c.keep_first_messages = PHI__COMPACT_FIRST;
+    if (c.keep_no_first_messages) c.keep_first_messages = 0;
+    if (c.keep_recent_messages == 0) c.keep_recent_messages = PHI__COMPACT_RECENT;
     if (c.max_summary_tokens == 0) c.max_summary_tokens = PHI__COMPACT_SUMMARY;
     if (c.tool_output_max_lines == 0) c.tool_output_max_lines = PHI__COMPACT_LINES;
     return c;

@@ -1,7 +1,7 @@
 /* effect.c - effects: the changes that a tool makes to a JSON object.
 
-   An effect is applied to a tree of the object as it stands, and the result is written and read
-   again: so it is never larger than its limit, nor deeper than the reader allows. */
+   One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
+   never larger than its limit, nor deeper than the reader allows. */
 #include "history/effect_in.h"
 
 #include "history/tool_state_in.h"
@@ -11,7 +11,10 @@
 
 #ifndef PHI_NO_TOOL_STATE
 
-enum { PHI__EFFECT_STEPS = 64 }; /* of a path */
+enum {
+    PHI__EFFECT_STEPS = 64, /* of a path */
+    PHI__EFFECT_DEPTH = 512 /* of an object: what the reader takes by default */
+};
 
 static const char *const phi__effect_words[] = {"merge",    "replace",     "delete_keys",
                                                 "set_path", "delete_path", "emit"};
@@ -160,133 +163,260 @@ static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *ite
     return status;
 }
 
-typedef struct phi__effect_work {
-    phi_arena *arena;
-    phi_status status; /* of memory */
-    const char *why;   /* the effect is refused */
-} phi__effect_work;
+/* ---- the tree ---- */
 
-/* The node with the value at the path in it, in place of `node`; NULL: see the work. */
-static phi_json *phi__effect_set_path(phi__effect_work *work, phi_json *node, phi_str path,
-                                      const phi_json *value) {
-    phi_json *child, *made;
-    phi_str step;
-    size_t at = SIZE_MAX;
-    if (path.len == 0) return phi_json_copy(work->arena, value);
-    if (node == NULL) node = phi_json_new_object(work->arena);
-    if (node == NULL || !phi__effect_step(work->arena, &path, &step)) return NULL;
-    if (phi_json_is_array(node)) {
-        at = phi__effect_index(step, phi_json_count(node));
-        if (at > phi_json_count(node)) work->why = "the path names no item of an array";
-    } else if (!phi_json_is_object(node)) {
-        work->why = "the path leads through a value that has no members";
-    }
-    if (work->why != NULL) return NULL;
-    child = at != SIZE_MAX ? phi_json_at(node, at) : phi_json_get_n(node, step);
-    made = phi__effect_set_path(work, child, path, value);
-    if (made == NULL || made == child) return made != NULL ? node : NULL;
-    work->status = at != SIZE_MAX ? phi__effect_put_item(node, at, made)
-                                  : phi_json_set_n(work->arena, node, step, made);
-    return work->status == PHI_OK ? node : NULL;
+/* A value that the effect under way replaced, or added where `was` is NULL. */
+typedef struct phi__effect_change {
+    const struct phi__effect_change *next;
+    phi_json *container, *was, *made;
+    size_t at; /* of an array */
+} phi__effect_change;
+
+static bool phi__effect_lost(phi__effect_tree *tree) {
+    tree->status = PHI_NO_MEMORY;
+    return false;
 }
 
-/* phi_json_remove ends a key at its first zero byte; such a key names another member. */
-static void phi__effect_remove(phi_json *object, phi_str key) {
-    if (memchr(key.at, '\0', key.len) == NULL) (void)phi_json_remove(object, key.at);
+/* Bytes of a value as text. */
+static size_t phi__effect_measure(phi__effect_tree *tree, const phi_json *node) {
+    phi__buf_clear(&tree->text);
+    if (phi__json_write(&tree->text, node, 0) != PHI_OK || tree->text.failed)
+        (void)phi__effect_lost(tree);
+    return tree->text.len;
 }
 
-static bool phi__effect_delete_path(phi_arena *arena, phi_json *node, phi_str path) {
-    phi_str step;
-    size_t at;
-    while (node != NULL) {
-        if (!phi__effect_step(arena, &path, &step)) return false;
-        at = phi_json_is_array(node) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
-        if (path.len > 0) {
-            node = at != SIZE_MAX ? phi_json_at(node, at) : phi_json_get_n(node, step);
-            continue;
-        }
-        if (at != SIZE_MAX && at < phi_json_count(node)) (void)phi_json_remove_at(node, at);
-        if (phi_json_is_object(node)) phi__effect_remove(node, step);
-        break;
+/* Bytes of a member, the comma included where it has a neighbour. */
+static size_t phi__effect_member(phi__effect_tree *tree, const phi_json *value, phi_str key,
+                                 bool neighbour) {
+    size_t bytes = phi__effect_measure(tree, value);
+    phi__buf_clear(&tree->text);
+    phi__json_write_str(&tree->text, key);
+    if (tree->text.failed) (void)phi__effect_lost(tree);
+    return bytes + tree->text.len + 1 + neighbour;
+}
+
+static unsigned phi__effect_height(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    unsigned most = 0, height;
+    if (!phi_json_is_object(node) && !phi_json_is_array(node)) return 0;
+    while (phi_json_next(&it) != NULL) {
+        height = phi__effect_height(it.at);
+        if (height > most) most = height;
     }
-    return true;
+    return most + 1;
+}
+
+static bool phi__effect_get(phi__effect_tree *tree, phi_json *object, phi_str key,
+                            phi_json **found) {
+    return phi__json_index_get(&tree->index, object, key, found) || phi__effect_lost(tree);
+}
+
+static bool phi__effect_remove(phi__effect_tree *tree, phi_json *object, phi_str key) {
+    phi_json *was;
+    if (!phi__effect_get(tree, object, key, &was)) return false;
+    if (was == NULL) return true;
+    tree->bytes -= phi__effect_member(tree, was, key, phi_json_count(object) > 1);
+    return phi__json_index_remove(&tree->index, object, key, &was) || phi__effect_lost(tree);
+}
+
+/* Takes back the changes of the effect under way. It takes no memory. */
+static void phi__effect_undo(phi__effect_tree *tree) {
+    const phi__effect_change *c = tree->changes;
+    for (; c != NULL; c = c->next) {
+        phi_str key = phi__str(c->made->key, phi__json_key_len(c->made));
+        phi_json *gone;
+        if (phi_json_is_array(c->container) && c->was != NULL)
+            (void)phi__effect_put_item(c->container, c->at, c->was);
+        else if (phi_json_is_array(c->container))
+            (void)phi_json_remove_at(c->container, c->at);
+        else if (c->was != NULL)
+            (void)phi__json_index_set(&tree->index, c->container, key, c->was);
+        else
+            (void)phi__json_index_remove(&tree->index, c->container, key, &gone);
+    }
+}
+
+/* Where a value goes: in the place of `was`, or at the end. */
+typedef struct phi__effect_place {
+    phi_json *container, *was;
+    phi_str key;    /* of an object */
+    size_t at;      /* of an array */
+    unsigned depth; /* of the container; the root's is 1 */
+} phi__effect_place;
+
+static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *place,
+                            phi_json *made) {
+    bool array = phi_json_is_array(place->container);
+    bool neighbour = phi_json_count(place->container) > 0;
+    phi__effect_change *change = (phi__effect_change *)phi__arena_zero(tree->arena, sizeof *change);
+    if (change == NULL || made == NULL) return phi__effect_lost(tree);
+    if (place->depth + phi__effect_height(made) > PHI__EFFECT_DEPTH) {
+        tree->why = "the state would be nested too deeply";
+        return false;
+    }
+    if (place->was != NULL)
+        tree->bytes += phi__effect_measure(tree, made) - phi__effect_measure(tree, place->was);
+    else if (array)
+        tree->bytes += phi__effect_measure(tree, made) + neighbour;
+    else
+        tree->bytes += phi__effect_member(tree, made, place->key, neighbour);
+    if (array ? phi__effect_put_item(place->container, place->at, made) != PHI_OK
+              : !phi__json_index_set(&tree->index, place->container, place->key, made))
+        return phi__effect_lost(tree);
+    change->next = tree->changes;
+    change->container = place->container;
+    change->was = place->was;
+    change->made = made;
+    change->at = place->at;
+    tree->changes = change;
+    return tree->status == PHI_OK;
 }
 
 /* ---- one effect ---- */
 
-/* Its depth is that of the value, which the reader has bounded. */
-static bool phi__effect_merge(phi_arena *arena, phi_json *into, const phi_json *value) {
+/* The value in new objects, one for each step of the path. */
+static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const phi_json *value) {
+    phi_json *node, *inner;
+    phi_str step;
+    if (path.len == 0) return phi_json_copy(tree->arena, value);
+    node = phi_json_new_object(tree->arena);
+    if (node == NULL || !phi__effect_step(tree->arena, &path, &step)) return NULL;
+    inner = phi__effect_wrap(tree, path, value);
+    return phi_json_set_n(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
+}
+
+/* Follows the path to the first value that is missing, or to its end. */
+static bool phi__effect_set_path(phi__effect_tree *tree, phi_str path, const phi_json *value) {
+    phi__effect_place p;
+    memset(&p, 0, sizeof p);
+    p.was = tree->root;
+    do {
+        p.container = p.was;
+        p.depth++;
+        if (!phi__effect_step(tree->arena, &path, &p.key)) return phi__effect_lost(tree);
+        if (phi_json_is_array(p.container)) {
+            p.at = phi__effect_index(p.key, phi_json_count(p.container));
+            if (p.at > phi_json_count(p.container))
+                tree->why = "the path names no item of an array";
+            p.was = phi_json_at(p.container, p.at);
+        } else if (!phi_json_is_object(p.container)) {
+            tree->why = "the path leads through a value that has no members";
+        } else if (!phi__effect_get(tree, p.container, p.key, &p.was)) {
+            return false;
+        }
+        if (tree->why != NULL) return false;
+    } while (p.was != NULL && path.len > 0);
+    return phi__effect_put(tree, &p, phi__effect_wrap(tree, path, value));
+}
+
+static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
+    phi_json *node = tree->root;
+    phi_str step;
+    size_t at;
+    while (node != NULL) {
+        if (!phi__effect_step(tree->arena, &path, &step)) return phi__effect_lost(tree);
+        at = phi_json_is_array(node) ? phi__effect_index(step, SIZE_MAX) : SIZE_MAX;
+        if (!phi_json_is_object(node)) {
+            phi_json *item = at != SIZE_MAX ? phi_json_at(node, at) : NULL;
+            if (item != NULL && path.len == 0) {
+                tree->bytes -= phi__effect_measure(tree, item) + (phi_json_count(node) > 1);
+                (void)phi_json_remove_at(node, at);
+            }
+            node = path.len > 0 ? item : NULL;
+            continue;
+        }
+        if (path.len == 0) return phi__effect_remove(tree, node, step);
+        if (!phi__effect_get(tree, node, step, &node)) return false;
+    }
+    return tree->status == PHI_OK;
+}
+
+/* Its depth is that of the value, which the reader has bounded. False: see the tree. */
+static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_json *value,
+                              unsigned depth) {
     phi_json_iter it = phi_json_each(value);
     const phi_json *child;
+    phi__effect_place p;
+    memset(&p, 0, sizeof p);
+    p.container = into;
+    p.depth = depth;
     while ((child = phi_json_next(&it)) != NULL) {
-        phi_json *was = phi_json_get_n(into, it.key);
-        bool both = phi_json_is_object(was) && phi_json_is_object(child);
-        if (both ? !phi__effect_merge(arena, was, child)
-                 : phi_json_set_n(arena, into, it.key, phi_json_copy(arena, child)) != PHI_OK)
+        bool both;
+        p.key = it.key;
+        if (!phi__effect_get(tree, into, it.key, &p.was)) return false;
+        both = phi_json_is_object(p.was) && phi_json_is_object(child);
+        if (both ? !phi__effect_merge(tree, p.was, child, depth + 1)
+                 : !phi__effect_put(tree, &p, phi_json_copy(tree->arena, child)))
             return false;
     }
     return true;
 }
 
-static bool phi__effect_delete_keys(phi_arena *arena, phi_json *state, const phi_json *keys) {
+static bool phi__effect_delete_keys(phi__effect_tree *tree, const phi_json *keys) {
     phi_json_iter it = phi_json_each(keys);
     const phi_json *key;
-    phi_str copy;
-    while ((key = phi_json_next(&it)) != NULL) {
-        if (!phi__arena_str(arena, phi_json_str(key, ""), &copy)) return false;
-        phi__effect_remove(state, copy);
-    }
+    while ((key = phi_json_next(&it)) != NULL)
+        if (!phi__effect_remove(tree, tree->root, phi_json_str(key, ""))) return false;
     return true;
 }
 
-/* The state with an effect that has no fault; NULL: see the work. */
-static phi_json *phi__effect_with(phi__effect_work *work, phi_json *state, const phi_json *effect) {
+PHI__FN phi_status phi__effect_replace(phi__effect_tree *tree, const phi_json *value) {
+    tree->root = phi_json_copy(tree->arena, value);
+    if (tree->root == NULL) (void)phi__effect_lost(tree);
+    if (tree->status == PHI_OK) tree->bytes = phi__effect_measure(tree, tree->root);
+    return tree->status;
+}
+
+PHI__FN phi_status phi__effect_open(phi__effect_tree *tree, phi_memory *memory, phi_arena *arena,
+                                    phi_str text) {
+    memset(tree, 0, sizeof *tree);
+    tree->arena = arena;
+    phi__buf_init(&tree->text, memory);
+    phi__json_index_init(&tree->index, memory, arena);
+    tree->bytes = text.len;
+    if (phi_json_parse(arena, text, 0, &tree->root, NULL) != PHI_OK) (void)phi__effect_lost(tree);
+    return tree->status;
+}
+
+PHI__FN void phi__effect_close(phi__effect_tree *tree) {
+    phi__json_index_free(&tree->index);
+    phi__buf_free(&tree->text);
+}
+
+static void phi__effect_do(phi__effect_tree *tree, const phi_json *effect) {
     const phi_json *value = phi_json_get(effect, "value");
     phi_str path = phi_json_str(phi_json_get(effect, "path"), "");
     switch (phi__effect_op(effect)) {
-    case PHI_EFFECT_MERGE: return phi__effect_merge(work->arena, state, value) ? state : NULL;
-    case PHI_EFFECT_REPLACE: return phi_json_copy(work->arena, value);
+    case PHI_EFFECT_MERGE: (void)phi__effect_merge(tree, tree->root, value, 1); break;
+    case PHI_EFFECT_REPLACE: (void)phi__effect_replace(tree, value); break;
     case PHI_EFFECT_DELETE_KEYS:
-        return phi__effect_delete_keys(work->arena, state, phi_json_get(effect, "keys")) ? state
-                                                                                         : NULL;
-    case PHI_EFFECT_SET_PATH: return phi__effect_set_path(work, state, path, value);
-    case PHI_EFFECT_DELETE_PATH:
-        return phi__effect_delete_path(work->arena, state, path) ? state : NULL;
-    default: return state;
+        (void)phi__effect_delete_keys(tree, phi_json_get(effect, "keys"));
+        break;
+    case PHI_EFFECT_SET_PATH: (void)phi__effect_set_path(tree, path, value); break;
+    case PHI_EFFECT_DELETE_PATH: (void)phi__effect_delete_path(tree, path); break;
+    default: break;
     }
 }
 
-PHI__FN phi_status phi__effect_apply(phi__buf *text, const phi_json *effect, size_t max_bytes,
-                                     phi_arena *arena, const char **why) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi__effect_work work;
-    phi_json *state = NULL;
-    phi__buf made;
-    memset(&work, 0, sizeof work);
-    work.arena = arena;
-    phi__buf_init(&made, text->memory);
-    work.status = phi_json_parse(arena, phi__buf_str(text), 0, &state, NULL);
-    if (work.status == PHI_OK) state = phi__effect_with(&work, state, effect);
-    if (state == NULL && work.why == NULL) work.status = PHI_NO_MEMORY;
-    if (work.status == PHI_OK && work.why == NULL) work.status = phi__json_write(&made, state, 0);
-    if (work.status == PHI_OK && work.why == NULL && made.len > max_bytes)
-        work.why = "the state would be too large";
-    if (work.status == PHI_OK && work.why == NULL) { /* no deeper than it can be read */
-        work.status = phi_json_parse(arena, phi__buf_str(&made), 0, &state, NULL);
-        if (work.status != PHI_OK && work.status != PHI_NO_MEMORY) {
-            work.status = PHI_OK;
-            work.why = "the state would be nested too deeply";
-        }
+PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
+                                     size_t max_bytes, const char **why) {
+    phi_json *root = tree->root;
+    size_t bytes = tree->bytes;
+    tree->changes = NULL;
+    tree->why = NULL;
+    phi__effect_do(tree, effect);
+    if (tree->status == PHI_OK && tree->index.shed)
+        tree->bytes = phi__effect_measure(tree, tree->root);
+    if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes)
+        tree->why = "the state would be too large";
+    if (tree->status == PHI_OK && tree->why != NULL) {
+        phi__effect_undo(tree);
+        tree->root = root;
+        tree->bytes = tree->index.shed ? phi__effect_measure(tree, root) : bytes;
     }
-    if (work.status == PHI_OK && work.why == NULL) {
-        phi__buf was = *text;
-        *text = made;
-        made = was;
-    }
-    *why = work.why;
-    phi__buf_free(&made);
-    phi_arena_reset(arena, mark);
-    return work.status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+    tree->index.shed = false;
+    *why = tree->why;
+    return tree->status;
 }
 
 #endif

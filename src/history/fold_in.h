@@ -81,6 +81,24 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 /* ---- groups.c ---- */
 
+/* Ids of calls, each with the item that was put last for it. The ids are borrowed. */
+typedef struct phi__id {
+    phi_str id;
+    uint64_t hash;
+    size_t item; /* and 1; 0: the place is free */
+} phi__id;
+
+typedef struct phi__ids {
+    phi__id *at;
+    size_t cap;
+} phi__ids;
+
+/* Room for n ids; none are in it. False: no memory, and freeing it is harmless. */
+PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n);
+PHI__FN void phi__groups_ids_free(phi_memory *memory, phi__ids *ids);
+PHI__FN void phi__groups_ids_put(phi__ids *ids, phi_str id, size_t item);
+PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id); /* SIZE_MAX: none */
+
 /* For each item that is a result, the item with its call, the nearest before it; SIZE_MAX: none.
    NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);

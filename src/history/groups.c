@@ -4,12 +4,6 @@
 
 #include "wire/hash_in.h"
 
-/* The last answer so far that made a call of this id. */
-typedef struct phi__group_call {
-    uint64_t hash;
-    size_t item; /* and 1; 0: the place is free */
-} phi__group_call;
-
 PHI__FN bool phi__groups_calls(const phi_message *m, phi_str id) {
     size_t i;
     for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
@@ -28,54 +22,68 @@ static size_t phi__groups_count(const phi__fold *fold) {
     return n;
 }
 
-static phi__group_call *phi__groups_place(phi__group_call *calls, size_t cap, uint64_t hash) {
-    size_t at = (size_t)hash & (cap - 1);
-    while (calls[at].item != 0 && calls[at].hash != hash) at = (at + 1) & (cap - 1);
-    return &calls[at];
+/* ---- ids ---- */
+
+PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n) {
+    ids->cap = 4;
+    while (ids->cap / 2 < n && ids->cap <= SIZE_MAX / 4) ids->cap *= 2;
+    ids->at = (phi__id *)phi__alloc(memory, phi__mul(ids->cap, sizeof *ids->at));
+    return ids->at != NULL;
 }
 
-static void phi__groups_put(phi__group_call *calls, size_t cap, const phi__fold *fold, size_t at) {
-    const phi_message *m = fold->items[at].message;
+PHI__FN void phi__groups_ids_free(phi_memory *memory, phi__ids *ids) {
+    phi__free(memory, ids->at, ids->at != NULL ? ids->cap * sizeof *ids->at : 0);
+    ids->at = NULL;
+}
+
+static phi__id *phi__groups_place(const phi__ids *ids, phi_str id, uint64_t hash) {
+    size_t at = (size_t)hash & (ids->cap - 1);
+    while (ids->at[at].item != 0 &&
+           (ids->at[at].hash != hash || !phi_str_equal(ids->at[at].id, id)))
+        at = (at + 1) & (ids->cap - 1);
+    return &ids->at[at];
+}
+
+PHI__FN void phi__groups_ids_put(phi__ids *ids, phi_str id, size_t item) {
+    uint64_t hash = phi__hash(id, 0);
+    phi__id *place = phi__groups_place(ids, id, hash);
+    place->hash = hash;
+    place->id = id;
+    place->item = item + 1;
+}
+
+PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id) {
+    return phi__groups_place(ids, id, phi__hash(id, 0))->item - 1;
+}
+
+/* ---- groups ---- */
+
+static void phi__groups_put(phi__ids *calls, const phi_message *m, size_t at) {
     size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++) {
-        phi__group_call *place;
-        if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        place = phi__groups_place(calls, cap, phi__hash(m->content[i].id, 0));
-        place->hash = phi__hash(m->content[i].id, 0);
-        place->item = at + 1;
-    }
-}
-
-static size_t phi__groups_caller(phi__group_call *calls, size_t cap, const phi__fold *fold,
-                                 size_t at) {
-    const phi_message *m = fold->items[at].message;
-    size_t item = phi__groups_place(calls, cap, phi__hash(m->tool_call_id, 0))->item;
-    if (item == 0) return SIZE_MAX;
-    while (!phi__groups_calls(fold->items[item - 1].message, m->tool_call_id))
-        if (--item == 0) return SIZE_MAX; /* two ids of one hash: look one by one */
-    return item - 1;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL)
+            phi__groups_ids_put(calls, m->content[i].id, at);
 }
 
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold) {
-    size_t n = phi__groups_count(fold), cap = 4, i;
     size_t *callers =
         (size_t *)phi__alloc(memory, phi__mul(phi__max(fold->count, 1), sizeof *callers));
-    phi__group_call *calls;
-    while (cap / 2 < n && cap <= SIZE_MAX / 4) cap *= 2;
-    calls = (phi__group_call *)phi__alloc(memory, phi__mul(cap, sizeof *calls));
-    if (callers == NULL || calls == NULL) {
+    phi__ids calls;
+    size_t i;
+    if (!phi__groups_ids_make(memory, &calls, phi__groups_count(fold)) || callers == NULL) {
         phi__groups_free(memory, fold->count, callers);
-        phi__free(memory, calls, calls != NULL ? cap * sizeof *calls : 0);
+        phi__groups_ids_free(memory, &calls);
         return NULL;
     }
     for (i = 0; i < fold->count; i++) {
+        const phi_message *m = fold->items[i].message;
         callers[i] = SIZE_MAX;
-        if (fold->items[i].message->role == PHI_ROLE_TOOL_RESULT)
-            callers[i] = phi__groups_caller(calls, cap, fold, i);
+        if (m->role == PHI_ROLE_TOOL_RESULT)
+            callers[i] = phi__groups_ids_get(&calls, m->tool_call_id);
         else
-            phi__groups_put(calls, cap, fold, i);
+            phi__groups_put(&calls, m, i);
     }
-    phi__free(memory, calls, cap * sizeof *calls);
+    phi__groups_ids_free(memory, &calls);
     return callers;
 }
 

@@ -214,26 +214,28 @@ PHI__FN void phi__lane_free_all(phi_thread *thread) {
 
 /* ---- where a fork may be ---- */
 
-static bool phi__lane_answered(const phi__fold *fold, size_t at, phi_str id) {
-    for (at++; at < fold->count; at++)
-        if (fold->items[at].message->role == PHI_ROLE_TOOL_RESULT &&
-            phi_str_equal(fold->items[at].message->tool_call_id, id))
-            return true;
-    return false;
-}
-
-/* The last answer of a fold, if one of its calls has no result there; else SIZE_MAX. */
-static size_t phi__lane_open_group(const phi__fold *fold) {
+/* *open is the last answer of a fold, if one of its calls has no result there; else SIZE_MAX.
+   False: no memory. */
+static bool phi__lane_open_group(phi_memory *memory, const phi__fold *fold, size_t *open) {
     size_t at = fold->count, i;
+    const phi_message *answer;
+    phi__ids results;
+    *open = SIZE_MAX;
     while (at > 0 && fold->items[at - 1].message->role != PHI_ROLE_ASSISTANT) at--;
-    if (at == 0) return SIZE_MAX;
-    for (i = 0; i < fold->items[at - 1].message->content_count; i++) {
-        const phi_content *c = &fold->items[at - 1].message->content[i];
+    if (at == 0) return true;
+    answer = fold->items[at - 1].message;
+    if (!phi__groups_ids_make(memory, &results, fold->count - at)) return false;
+    for (i = at; i < fold->count; i++)
+        if (fold->items[i].message->role == PHI_ROLE_TOOL_RESULT)
+            phi__groups_ids_put(&results, fold->items[i].message->tool_call_id, i);
+    for (i = 0; i < answer->content_count; i++) {
+        const phi_content *c = &answer->content[i];
         if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete &&
-            !phi__lane_answered(fold, at - 1, c->id))
-            return at - 1;
+            phi__groups_ids_get(&results, c->id) == SIZE_MAX)
+            *open = at - 1;
     }
-    return SIZE_MAX;
+    phi__groups_ids_free(memory, &results);
+    return true;
 }
 
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
@@ -243,7 +245,10 @@ PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64
     phi_status status = phi__fold_at(thread, lane, at, &made, &fold);
     size_t open;
     if (status != PHI_OK) return status;
-    open = phi__lane_open_group(fold);
+    if (!phi__lane_open_group(thread->log.memory, fold, &open)) {
+        phi__fold_free(thread->log.memory, &made);
+        return PHI_NO_MEMORY;
+    }
     *out = at < thread->log.count ? at : (uint64_t)thread->log.count - 1;
     *any = thread->log.count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {

@@ -4,6 +4,7 @@
 #include "text/json_in.h"
 #include "history/history_in.h"
 #include "history/plan_in.h"
+#include "history/prune_in.h"
 
 #ifndef PHI_NO_REWRITES
 
@@ -64,32 +65,34 @@ static bool phi__prune_times(phi__pruning *p) {
     return true;
 }
 
-/* It stands where the first one stood, and in its time. */
-static bool phi__prune_remember(phi__pruning *p) {
-    phi_content *block;
+PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, phi_arena *arena) {
+    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
+    phi_message *out = (phi_message *)phi__arena_zero(arena, sizeof *out);
     phi__buf text;
     bool done;
+    if (block == NULL || out == NULL) return NULL;
+    phi__buf_init(&text, arena->memory);
+    phi__buf_text(&text, "[Pruned context summary: ");
+    phi__buf_add_str(&text, memo);
+    phi__buf_char(&text, ']');
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &block->text);
+    phi__buf_free(&text);
+    block->kind = PHI_CONTENT_TEXT;
+    out->role = PHI_ROLE_USER;
+    out->content = block;
+    out->content_count = 1;
+    out->timestamp_ms = first->timestamp_ms;
+    out->loop_id = first->loop_id;
+    out->turn_index = first->turn_index;
+    return done ? out : NULL;
+}
+
+static bool phi__prune_remember(phi__pruning *p) {
     size_t first = 0;
     if (p->prune->memo.len == 0) return true;
     while (first + 1 < p->plan.count && !phi__plan_goes(&p->plan, first)) first++;
-    block = (phi_content *)phi__arena_zero(p->arena, sizeof *block);
-    p->memo = (phi_message *)phi__arena_zero(p->arena, sizeof *p->memo);
-    if (block == NULL || p->memo == NULL) return false;
-    phi__buf_init(&text, p->arena->memory);
-    phi__buf_text(&text, "[Pruned context summary: ");
-    phi__buf_add_str(&text, p->prune->memo);
-    phi__buf_char(&text, ']');
-    done = !text.failed && phi__arena_str(p->arena, phi__buf_str(&text), &block->text) &&
-           phi__arena_str(p->arena, p->prune->memo, &p->pruned.memo);
-    phi__buf_free(&text);
-    block->kind = PHI_CONTENT_TEXT;
-    p->memo->role = PHI_ROLE_USER;
-    p->memo->content = block;
-    p->memo->content_count = 1;
-    p->memo->timestamp_ms = p->items[first].message->timestamp_ms;
-    p->memo->loop_id = p->items[first].message->loop_id;
-    p->memo->turn_index = p->items[first].message->turn_index;
-    return done;
+    p->memo = phi__prune_memo(p->prune->memo, p->items[first].message, p->arena);
+    return p->memo != NULL && phi__arena_str(p->arena, p->prune->memo, &p->pruned.memo);
 }
 
 static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
@@ -157,6 +160,7 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
     phi__plan_init(&p.plan, known, count);
     out->reason = PHI_REWRITE_PRUNE;
     status = phi__prune_make(&p, out);
+    if (status != PHI_OK) memset(out, 0, sizeof *out);
     if (status == PHI_OK && pruned != NULL) *pruned = p.pruned;
     return status;
 }

@@ -210,7 +210,8 @@ static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     const phi__fold *fold = &r->thread->fold;
     size_t last = phi__revert_old_lines(r), first;
     phi_span *spans = (phi_span *)phi__arena_zero(r->arena, phi__mul(last + 1, sizeof *spans));
-    if (spans == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &out->meta))
+    const char *meta = NULL;
+    if (spans == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &meta))
         return PHI_NO_MEMORY;
     spans[last].from = fold->items[r->first].from;
     spans[last].to = fold->items[fold->count - 1].to;
@@ -218,6 +219,7 @@ static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     spans[last].message_count = 1;
     if (spans[last].messages == NULL) return PHI_NO_MEMORY;
     first = phi__revert_drop_old(r, spans, last);
+    out->meta = meta;
     out->spans = spans + first;
     out->span_count = last + 1 - first;
     r->told->applied = true;

@@ -116,18 +116,92 @@ static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *call
     return PHI_OK;
 }
 
+/* Where in the view the messages of spans come to stand. */
+typedef struct phi__rewrite_places {
+    const size_t *callers;
+    const uint8_t *fates;
+    size_t span;  /* the next */
+    size_t put;   /* the last span that puts messages behind `prior`; SIZE_MAX: none does */
+    size_t prior; /* the item that stays and was seen last; SIZE_MAX: none was */
+} phi__rewrite_places;
+
+/* Whether the span, which begins with item `at` at the earliest, puts messages in front of it. As
+   in a fold: a replaced item has its place, and where all that it holds stays, nothing is put. */
+static bool phi__rewrite_check_puts(const phi__rewriting *w, const phi__rewrite_places *p,
+                                    size_t at) {
+    const phi_span *span = &w->given->spans[p->span];
+    size_t i = at;
+    if (span->message_count == 0) return false;
+    while (i < w->fold->count && w->fold->items[i].from <= span->to &&
+           p->fates[i] == PHI__REWRITE_STAYS)
+        i++;
+    if (i < w->fold->count && w->fold->items[i].from <= span->to)
+        return p->fates[i] != PHI__REWRITE_REPLACED;
+    return i == at; /* it holds notes alone */
+}
+
+/* A result is lost to the model when a message stands between it and its call. */
+static phi_status phi__rewrite_check_parts(phi__rewriting *w, phi__rewrite_places *p) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    for (i = 0; i < w->fold->count; i++) {
+        const phi__item *item = &w->fold->items[i];
+        size_t caller = p->callers[i];
+        for (; p->span < r->span_count && r->spans[p->span].from <= item->from; p->span++)
+            if (phi__rewrite_check_puts(w, p, i)) p->put = p->span;
+        if (p->fates[i] == PHI__REWRITE_GOES || item->message->role == PHI_ROLE_EXTENSION) continue;
+        if (caller != SIZE_MAX && p->put != SIZE_MAX && p->prior != SIZE_MAX &&
+            (p->prior == caller || p->callers[p->prior] == caller))
+            return phi__rewrite_check_refuse(
+                w, "spans[%u] puts messages between entry %llu and its result in entry %llu",
+                (unsigned)p->put, (unsigned long long)w->fold->items[caller].from,
+                (unsigned long long)item->from);
+        p->prior = i;
+        p->put = SIZE_MAX;
+    }
+    return PHI_OK;
+}
+
+/* Whether a result may follow messages that spans put. A log that is read is as it was written. */
+static bool phi__rewrite_check_may_part(const phi__rewriting *w) {
+    const phi__fold *fold = w->fold;
+    size_t i, at;
+    for (i = 0; i < w->given->span_count && w->thread->loading == NULL; i++) {
+        if (w->given->spans[i].message_count == 0) continue;
+        at = phi__fold_find(fold, w->given->spans[i].from);
+        while (at < fold->count && (fold->items[at].from <= w->given->spans[i].to ||
+                                    fold->items[at].message->role == PHI_ROLE_EXTENSION))
+            at++;
+        if (at < fold->count && fold->items[at].message->role == PHI_ROLE_TOOL_RESULT) return true;
+    }
+    return false;
+}
+
+static phi_status phi__rewrite_check_places(phi__rewriting *w, const size_t *callers,
+                                            const uint8_t *fates) {
+    phi__rewrite_places p;
+    memset(&p, 0, sizeof p);
+    p.callers = callers;
+    p.fates = fates;
+    p.put = p.prior = SIZE_MAX;
+    return w->thread->loading == NULL ? phi__rewrite_check_parts(w, &p) : PHI_OK;
+}
+
 static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
     phi_memory *memory = w->thread->log.memory;
     const phi__fold *fold = w->fold;
     phi_status status = PHI_NO_MEMORY;
     uint8_t *durable = NULL, *fates;
     size_t *callers;
-    if (w->given->span_count == 0 || phi__load_fits(fold, w->given)) return PHI_OK;
+    if (w->given->span_count == 0 ||
+        (phi__load_fits(fold, w->given) && !phi__rewrite_check_may_part(w)))
+        return PHI_OK;
     fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
     callers = phi__groups_make(memory, fold);
     if (fates != NULL && callers != NULL &&
         (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
         status = phi__rewrite_check_fates(w, callers, durable, fates);
+    if (status == PHI_OK) status = phi__rewrite_check_places(w, callers, fates);
     phi__free(memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(memory, fold->count, callers);
     phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);

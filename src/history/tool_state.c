@@ -51,27 +51,24 @@ static bool phi__tool_state_notes(const phi_thread *thread, const phi__limit *li
     return true;
 }
 
-/* `state` with the effects of a note; *tail: bytes of those since the whole state. */
-static phi_status phi__tool_state_replay(phi__buf *state, const phi__tool_state_note *note,
-                                         phi_arena *arena, uint64_t *tail) {
+/* Applies the effects of a note; *tail: bytes of those since the whole state. */
+static phi_status phi__tool_state_replay(phi__effect_tree *tree, const phi__tool_state_note *note,
+                                         uint64_t *tail) {
     const phi_json *whole = phi_json_get(note->root, "state"),
                    *effects = phi_json_get(note->root, "effects"), *effect;
     phi_json_iter it = phi_json_each(effects);
-    phi_status status = PHI_OK;
+    phi_status status;
     const char *why;
-    phi__buf text;
     if (phi_json_is_object(whole)) {
-        phi__buf_clear(state);
         *tail = 0;
-        return phi__json_write(state, whole, 0);
+        return phi__effect_replace(tree, whole);
     }
-    phi__buf_init(&text, state->memory);
-    status = phi__json_write(&text, effects, 0);
-    *tail += text.len;
-    phi__buf_free(&text);
+    phi__buf_clear(&tree->text);
+    status = phi__json_write(&tree->text, effects, 0);
+    *tail += tree->text.len;
     while (status == PHI_OK && (effect = phi_json_next(&it)) != NULL)
         if (phi__effect_fault(effect) == NULL)
-            status = phi__effect_apply(state, effect, PHI__TOOL_STATE_MOST, arena, &why);
+            status = phi__effect_apply(tree, effect, PHI__TOOL_STATE_MOST, &why);
     return status;
 }
 
@@ -79,16 +76,18 @@ static phi_status phi__tool_state_make(const phi_thread *thread, uint32_t lane, 
                                        phi__buf *out, uint64_t *tail) {
     phi__limit *limits = phi__fold_limits(thread, lane, upto);
     const phi__tool_state_note *note = NULL;
-    phi_status status = PHI_OK;
+    phi__effect_tree tree;
     phi_arena scratch;
+    phi_status status;
     phi_arena_init(&scratch, thread->log.memory, 0);
     *tail = 0;
-    phi__buf_text(out, "{}");
-    if (out->failed || limits == NULL ||
-        !phi__tool_state_notes(thread, limits, upto, &scratch, &note))
+    status = phi__effect_open(&tree, thread->log.memory, &scratch, PHI__LIT("{}"));
+    if (limits == NULL || !phi__tool_state_notes(thread, limits, upto, &scratch, &note))
         status = PHI_NO_MEMORY;
     for (; status == PHI_OK && note != NULL; note = note->next)
-        status = phi__tool_state_replay(out, note, &scratch, tail);
+        status = phi__tool_state_replay(&tree, note, tail);
+    if (status == PHI_OK) status = phi__json_write(out, tree.root, 0);
+    phi__effect_close(&tree);
     phi__free(thread->log.memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
     phi_arena_free(&scratch);
@@ -212,8 +211,8 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
 
 /* ---- the effects of a call ---- */
 
-/* Applies the effects to the text, and writes the applied ones and the others as lists. */
-static phi_status phi__tool_state_run(phi__buf *text, const phi_json *list,
+/* Applies the effects to the tree, and writes the applied ones and the others as lists. */
+static phi_status phi__tool_state_run(phi__effect_tree *tree, const phi_json *list,
                                       const phi__tool_state_order *order, phi_arena *arena,
                                       phi__tool_state_outcome *outcomes, phi__buf *applied,
                                       phi__buf *denied) {
@@ -226,7 +225,7 @@ static phi_status phi__tool_state_run(phi__buf *text, const phi_json *list,
         if (outcomes->why == NULL && (order->allowed & outcomes->op) == 0)
             outcomes->why = "the policy denies it";
         if (outcomes->why == NULL && outcomes->op != PHI_EFFECT_EMIT)
-            status = phi__effect_apply(text, effect, order->max_bytes, arena, &outcomes->why);
+            status = phi__effect_apply(tree, effect, order->max_bytes, &outcomes->why);
         if (outcomes->why == NULL && outcomes->op == PHI_EFFECT_EMIT) {
             outcomes->name = phi_json_str(phi_json_get(effect, "name"), "");
             status = phi_json_write(arena, phi_json_get(effect, "value"), 0, &outcomes->value);
@@ -293,6 +292,7 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
                                          phi_arena *arena, phi__tool_state_outcome **outcomes,
                                          size_t *count, bool *changed) {
     phi__buf text, applied, denied;
+    phi__effect_tree tree;
     phi_json *list = NULL;
     phi_str now;
     phi_status status = phi_json_parse(arena, order->effects, 0, &list, NULL);
@@ -307,16 +307,18 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     phi__buf_init(&text, thread->log.memory);
     phi__buf_init(&applied, thread->log.memory);
     phi__buf_init(&denied, thread->log.memory);
-    phi__buf_add_str(&text, now);
     phi__buf_char(&applied, '[');
     phi__buf_char(&denied, '[');
-    status = text.failed
-                 ? PHI_NO_MEMORY
-                 : phi__tool_state_run(&text, list, order, arena, *outcomes, &applied, &denied);
+    status = phi__effect_open(&tree, thread->log.memory, arena, now);
+    if (status == PHI_OK)
+        status = phi__tool_state_run(&tree, list, order, arena, *outcomes, &applied, &denied);
+    if (status == PHI_OK) status = phi__json_write(&text, tree.root, 0);
+    phi__effect_close(&tree);
     phi__buf_char(&applied, ']');
     phi__buf_char(&denied, ']');
-    *changed = text.len != now.len || memcmp(text.at, now.at, now.len) != 0;
-    if (status == PHI_OK && (applied.failed || denied.failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && (text.failed || applied.failed || denied.failed))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *changed = text.len != now.len || memcmp(text.at, now.at, now.len) != 0;
     if (status == PHI_OK)
         status = phi__tool_state_commit(thread, order->call_id, &text, &applied, &denied);
     phi__buf_free(&text);

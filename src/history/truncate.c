@@ -159,7 +159,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     phi_rewrite rewrite;
     phi_message marker;
     phi_content block;
-    bool done;
+    phi_status status;
     phi__truncate_mark(t, &marker, &block, words);
     marker.timestamp_ms = phi__thread_now(t->thread);
     marker.loop_id = loop_id;
@@ -171,10 +171,17 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     rewrite.meta = meta;
     phi_arena_init(&scratch, t->thread->log.memory, 0);
     rewrite.spans = phi__plan_spans(&t->plan, &scratch, &marker, &rewrite.span_count);
-    done = rewrite.spans != NULL &&
-           phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+    status = rewrite.spans != NULL
+                 ? phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0)
+                 : PHI_NO_MEMORY;
+    if (status == PHI_BAD_ARG && rewrite.spans[0].message_count > 0) {
+        /* the marker would part an answer from a result that stays: the cut has none */
+        phi_span *first = (phi_span *)(uintptr_t)rewrite.spans;
+        first->message_count = 0;
+        status = phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0);
+    }
     phi_arena_free(&scratch);
-    return done;
+    return status == PHI_OK;
 }
 
 static bool phi__truncate_blocks(phi__truncation *t) {

@@ -3,6 +3,7 @@
 
 #ifndef PHI_NO_FILES
 
+#include "io/exact_in.h"
 #include "io/posix_in.h"
 
 #include <errno.h>
@@ -12,19 +13,24 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* "/.phi-" two numbers ".tmp" */ };
+enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-" two numbers ".tmp" */ };
 
 struct phi__file {
     phi_memory *memory;
     int fd;
     bool failed;       /* a write did: not to be committed */
     bool has_temp;     /* to be renamed or removed */
+    int dir;           /* of a replacement, which holds both names; -1: none */
     char *path, *temp; /* of a replacement; two texts in one block */
     size_t bytes;      /* of that block */
 };
 
-static phi_status phi__files_refused(int error, phi__words *words) {
-    if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
+PHI__FN phi_status phi__files_refused(int error, phi__words *words) {
+    if (words != NULL && error == PHI__EXACT_LINK)
+        (void)snprintf(words->text, sizeof words->text,
+                       "It has become a symbolic link since it was checked");
+    else if (words != NULL)
+        phi__posix_words(error, words->text, sizeof words->text);
     return error == ENOENT ? PHI_NOT_FOUND : error == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
 }
 
@@ -39,9 +45,11 @@ static phi__file_kind phi__files_kind_of(mode_t mode) {
     return S_ISLNK(mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
+enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
 static int phi__files_open(int dir, const char *path, int flags, mode_t mode) {
     int fd;
-    do fd = openat(dir, path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+    do fd = openat(dir, path, flags | PHI__FILES_FLAGS, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -50,23 +58,20 @@ static phi__file *phi__files_new(phi_memory *memory) {
     phi__file *file = (phi__file *)phi__alloc(memory, sizeof *file);
     if (file == NULL) return NULL;
     file->memory = memory;
-    file->fd = -1;
+    file->fd = file->dir = -1;
     return file;
 }
 
 /* A new file beside file->path. A short name of its own, so that a long name has room too. Returns
    an errno value. */
 static int phi__files_open_temp(phi__file *file, mode_t mode) {
-    size_t dir = strlen(file->path);
     struct timespec now;
     int i;
-    while (dir > 0 && file->path[dir - 1] != '/') dir--;
-    memcpy(file->temp, file->path, dir);
     for (i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        (void)snprintf(file->temp + dir, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp",
-                       (unsigned)getpid(), (unsigned)now.tv_nsec + (unsigned)i);
-        file->fd = phi__files_open(AT_FDCWD, file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
+        (void)snprintf(file->temp, PHI__FILE_TEMP_BYTES, ".phi-%08x%08x.tmp", (unsigned)getpid(),
+                       (unsigned)now.tv_nsec + (unsigned)i);
+        file->fd = phi__files_open(file->dir, file->temp, O_WRONLY | O_CREAT | O_EXCL, mode);
         if (file->fd >= 0) {
             file->has_temp = true;
             return 0;
@@ -87,33 +92,34 @@ static int phi__files_take_after(phi__file *file, const struct stat *old) {
 
 static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
     struct stat old;
-    bool exists = stat(file->path, &old) == 0;
+    bool exists = fstatat(file->dir, file->path, &old, AT_SYMLINK_NOFOLLOW) == 0;
     int error = exists || errno == ENOENT ? 0 : errno;
-    if (error == 0 && exists && S_ISDIR(old.st_mode)) error = EISDIR;
-    if (error == 0 && exists && faccessat(AT_FDCWD, file->path, W_OK, AT_EACCESS) != 0)
-        error = errno;
-    if (error == 0 && exists && S_ISCHR(old.st_mode)) {
-        file->fd = phi__files_open(AT_FDCWD, file->path, O_WRONLY, 0);
-        if (file->fd < 0) error = errno;
-    } else if (error == 0 && exists && !S_ISREG(old.st_mode)) {
-        return phi__files_refused_as("Not a regular file", words);
-    } else if (error == 0) {
-        error = phi__files_open_temp(file, exists ? 0600 : 0666);
-        if (error == 0 && exists) error = phi__files_take_after(file, &old);
+    if (error == 0 && exists) {
+        if (S_ISDIR(old.st_mode)) error = EISDIR;
+        if (S_ISLNK(old.st_mode)) error = PHI__EXACT_LINK;
+        if (error == 0 && !S_ISREG(old.st_mode))
+            return phi__files_refused_as("Not a regular file", words);
+        if (error == 0 && faccessat(file->dir, file->path, W_OK, AT_EACCESS) != 0) error = errno;
     }
+    if (error == 0) error = phi__files_open_temp(file, exists ? 0600 : 0666);
+    if (error == 0 && exists) error = phi__files_take_after(file, &old);
     return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }
 
-static phi_status phi__files_begin_read(phi_memory *memory, int dir, const char *path, int flags,
-                                        phi__file **out, phi__words *words) {
+/* fd: opened for reading; -1: it was not, for `error`. */
+static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, phi__file **out,
+                                        phi__words *words) {
     phi__file *file = phi__files_new(memory);
     phi_status status = PHI_OK;
     struct stat info;
     *out = NULL;
-    if (file == NULL) return phi__files_refused(ENOMEM, words);
-    file->fd = phi__files_open(dir, path, O_RDONLY | flags, 0);
-    if (file->fd < 0 || fstat(file->fd, &info) != 0)
-        status = phi__files_refused(errno, words);
+    if (file == NULL) {
+        if (fd >= 0) (void)close(fd);
+        return phi__files_refused(ENOMEM, words);
+    }
+    file->fd = fd;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        status = phi__files_refused(fd < 0 ? error : errno, words);
     else if (S_ISDIR(info.st_mode))
         status = phi__files_refused(EISDIR, words);
     else if (!S_ISREG(info.st_mode))
@@ -125,51 +131,83 @@ static phi_status phi__files_begin_read(phi_memory *memory, int dir, const char 
     return status;
 }
 
+static int phi__files_stat_exact(const char *path, struct stat *info) {
+    const char *name;
+    int dir, error = phi__exact_parent(path, &dir, &name);
+    if (error != 0) return error;
+    if (fstatat(dir, name, info, AT_SYMLINK_NOFOLLOW) != 0) error = errno;
+    (void)close(dir);
+    return error == 0 && S_ISLNK(info->st_mode) ? (int)PHI__EXACT_LINK : error;
+}
+
 /* ---- for other modules ---- */
 
-PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info *out,
+PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
                                    phi__words *words) {
     struct stat info;
+    int error = 0;
     out->kind = PHI__FILE_NONE;
     out->bytes = 0;
-    if ((follow ? stat(path, &info) : lstat(path, &info)) != 0)
-        return phi__files_refused(errno, words);
+    if (links == PHI__LINKS_REFUSE)
+        error = phi__files_stat_exact(path, &info);
+    else if (stat(path, &info) != 0)
+        error = errno;
+    if (error != 0) return phi__files_refused(error, words);
     out->kind = phi__files_kind_of(info.st_mode);
     out->bytes = info.st_size > 0 ? (uint64_t)info.st_size : 0;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
-                                        phi__words *words) {
-    return phi__files_begin_read(memory, AT_FDCWD, path, 0, out, words);
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__links links,
+                                        phi__file **out, phi__words *words) {
+    int fd, error;
+    if (links == PHI__LINKS_REFUSE) {
+        error = phi__exact_open(path, O_RDONLY | PHI__FILES_FLAGS, &fd);
+    } else {
+        fd = phi__files_open(AT_FDCWD, path, O_RDONLY, 0);
+        error = errno;
+    }
+    return phi__files_begin_read(memory, fd, error, out, words);
 }
 
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words) {
-    return phi__files_begin_read(memory, dir, name, O_NOFOLLOW, out, words);
+    int fd = phi__files_open(dir, name, O_RDONLY | O_NOFOLLOW, 0);
+    return phi__files_begin_read(memory, fd, errno, out, words);
 }
 
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words) {
     phi__file *file = phi__files_new(memory);
     phi_status status;
-    size_t n = strlen(path);
+    const char *name;
+    size_t n;
+    int error;
     *out = NULL;
     if (file == NULL) return phi__files_refused(ENOMEM, words);
-    file->bytes = 2 * (n + 1) + PHI__FILE_TEMP_BYTES;
-    file->path = (char *)phi__alloc(memory, file->bytes);
-    if (file->path == NULL) {
-        phi__files_close(file);
-        return phi__files_refused(ENOMEM, words);
+    error = phi__exact_parent(path, &file->dir, &name);
+    n = strlen(name) + 1;
+    if (error == 0) {
+        file->bytes = n + PHI__FILE_TEMP_BYTES;
+        file->path = (char *)phi__alloc(memory, file->bytes);
+        if (file->path == NULL) error = ENOMEM;
     }
-    memcpy(file->path, path, n + 1);
-    file->temp = file->path + n + 1;
+    if (error != 0) {
+        phi__files_close(file);
+        return phi__files_refused(error, words);
+    }
+    memcpy(file->path, name, n);
+    file->temp = file->path + n;
     status = phi__files_begin_replace(file, words);
     if (status == PHI_OK)
         *out = file;
     else
         phi__files_close(file);
     return status;
+}
+
+PHI__FN void phi__files_private(phi__file *file) {
+    if (file->has_temp) (void)fchmod(file->fd, 0600);
 }
 
 PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
@@ -185,7 +223,7 @@ PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi
         return phi__files_refused(ENOMEM, words);
     }
     memcpy(file->path, path, file->bytes);
-    file->temp = file->path; /* removed unless it is committed, which renames it to itself */
+    file->temp = file->path; /* removed unless it is committed */
     file->fd = phi__files_open(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     error = file->fd < 0 ? errno : 0;
     file->has_temp = error == 0;
@@ -231,7 +269,8 @@ PHI__FN phi_status phi__files_commit(phi__file *file, phi__words *words) {
         return phi__files_refused(errno, words);
     }
     if (file->has_temp) {
-        if (rename(file->temp, file->path) != 0) return phi__files_refused(errno, words);
+        if (file->temp != file->path && renameat(file->dir, file->temp, file->dir, file->path) != 0)
+            return phi__files_refused(errno, words);
         file->has_temp = false;
     }
     return PHI_OK;
@@ -240,7 +279,8 @@ PHI__FN phi_status phi__files_commit(phi__file *file, phi__words *words) {
 PHI__FN void phi__files_close(phi__file *file) {
     if (file == NULL) return;
     if (file->fd >= 0) (void)close(file->fd);
-    if (file->has_temp) (void)unlink(file->temp);
+    if (file->has_temp) (void)unlinkat(file->dir >= 0 ? file->dir : AT_FDCWD, file->temp, 0);
+    if (file->dir >= 0) (void)close(file->dir);
     phi__free(file->memory, file->path, file->bytes);
     phi__free(file->memory, file, sizeof *file);
 }
@@ -254,30 +294,29 @@ static int phi__files_make_directory(const char *path) {
     return error;
 }
 
-PHI__FN phi_status phi__files_make_directories_more(const char *path, size_t *at, size_t *units,
-                                                    phi__words *words) {
+PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words) {
     char part[PHI__PATH_BYTES];
     size_t n = strlen(path), i;
     int error = 0;
     if (n == 0) return phi__files_refused(ENOENT, words);
     if (n >= sizeof part) return phi__files_refused(ENAMETOOLONG, words);
     memcpy(part, path, n + 1);
-    for (i = *at + 1; i <= n; i++) {
+    for (i = 1; i <= n; i++) {
         if (i < n && part[i] != '/') continue;
-        if (*units == 0) return PHI_BUSY;
-        *units -= phi__min(*units, 2 * (1 + i / 64));
         part[i] = '\0';
         error = phi__files_make_directory(part);
         if (error != 0) return phi__files_refused(error, words);
         if (i < n) part[i] = '/';
-        *at = i;
     }
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words) {
-    size_t at = 0, units = SIZE_MAX;
-    return phi__files_make_directories_more(path, &at, &units, words);
+PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words) {
+    int error = phi__exact_make(way, units);
+    if (error == EAGAIN) return PHI_BUSY;
+    return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }
+
+PHI__FN void phi__files_leave(phi__way *way) { phi__exact_leave(way); }
 
 #endif

@@ -6,9 +6,12 @@
    most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
    by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
 
+   Another process may change a path between a check and its use. So a path that was resolved and
+   compared is opened with PHI__LINKS_REFUSE: what opens lies where the text says, or it is refused
+   (PHI_IO, "It has become a symbolic link since it was checked").
+
    Memory is the budget's, except that of the C library's opendir while a directory is read.
-   Threads: one at a time. Two processes that use the same paths at once can defeat any check made
-   here before a use: a resolved path is true only of the moment of the check. */
+   Threads: one at a time. */
 #ifndef PHI_IO_FILES_IN_H
 #define PHI_IO_FILES_IN_H
 
@@ -38,24 +41,35 @@ typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* follow: a link's target is checked. */
-PHI__FN phi_status phi__files_stat(const char *path, bool follow, phi__file_info *out,
+typedef enum phi__links {
+    PHI__LINKS_FOLLOW, /* a path of the host's */
+    PHI__LINKS_REFUSE  /* a resolved path, in every part */
+} phi__links;
+
+/* The status, and the words, of an errno value or an error of exact_in.h. */
+PHI__FN phi_status phi__files_refused(int error, phi__words *words);
+
+PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
                                    phi__words *words);
 
 /* A regular file; anything else is refused, without waiting for a pipe's other end. */
-PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__file **out,
-                                        phi__words *words);
+PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__links links,
+                                        phi__file **out, phi__words *words);
 
 /* The same of a name in an open directory; a link is refused. */
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words);
 
 /* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
-   old mode (and owner, where allowed). `path` is a resolved one, so that a link's target is
-   replaced; other names of the same file (hard links) keep the old content. A device is written in
-   place. */
+   old mode (and owner, where allowed). `path` is a resolved one, as with PHI__LINKS_REFUSE, so that
+   a link's target is replaced; other names of the same file (hard links) keep the old content.
+   Anything but a regular file is refused. */
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
+
+/* What replaces a file will be for its owner alone (0600), whatever the old mode; before any
+   write. */
+PHI__FN void phi__files_private(phi__file *file);
 
 /* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
    be it by a link. */
@@ -76,9 +90,17 @@ PHI__FN void phi__files_close(phi__file *file);
    system's own cost. PHI_BUSY: they are used up, come again. */
 
 PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words); /* mkdir -p */
-/* The same in slices. *at: 0 at first. */
-PHI__FN phi_status phi__files_make_directories_more(const char *path, size_t *at, size_t *units,
-                                                    phi__words *words);
+
+/* Makes the directories that a resolved path lies in, in slices, as with PHI__LINKS_REFUSE. Zeroed
+   at first, with the path; phi__files_leave ends it. */
+typedef struct phi__way {
+    const char *path; /* borrowed */
+    size_t at;        /* of the next part */
+    int dir;          /* holds that part */
+    bool open;
+} phi__way;
+PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
+PHI__FN void phi__files_leave(phi__way *way); /* twice is harmless */
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
@@ -108,8 +130,8 @@ typedef struct phi__walk_entry {
     /* with PHI_BUSY: the directory `path` was opened; its slash is in the path */
     bool entered;
 } phi__walk_entry;
-PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
-                                 phi__words *words);
+PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
+                                 phi__walk **out, phi__words *words);
 /* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
    closed: come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);

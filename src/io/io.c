@@ -40,10 +40,8 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us; /* or its sleep was over */
     bool fired;             /* a timer has, since the last wait */
-    /* while timers fire: a timer set for then or before waits for the next round */
-    uint64_t round_us;
-    /* one was: the next round reaches to here, also if the clock stands still */
-    uint64_t deferred_us;
+    uint64_t timer_sets;    /* so far: the order of timers of one moment */
+    uint64_t round_us;      /* while timers fire: then; else 0 */
 };
 
 /* ---- timers ---- */
@@ -53,8 +51,12 @@ static void phi__io_heap_put(phi__io *io, size_t i, phi__timer *timer) {
     timer->place = i + 1;
 }
 
+static bool phi__io_before(const phi__timer *a, const phi__timer *b) {
+    return a->at_us != b->at_us ? a->at_us < b->at_us : a->order < b->order;
+}
+
 static void phi__io_heap_up(phi__io *io, size_t i, phi__timer *timer) {
-    while (i > 0 && io->timers[(i - 1) / 2]->at_us > timer->at_us) {
+    while (i > 0 && phi__io_before(timer, io->timers[(i - 1) / 2])) {
         phi__io_heap_put(io, i, io->timers[(i - 1) / 2]);
         i = (i - 1) / 2;
     }
@@ -65,20 +67,13 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= io->timer_count) break;
-        if (child + 1 < io->timer_count && io->timers[child + 1]->at_us < io->timers[child]->at_us)
+        if (child + 1 < io->timer_count && phi__io_before(io->timers[child + 1], io->timers[child]))
             child++;
-        if (io->timers[child]->at_us >= timer->at_us) break;
+        if (!phi__io_before(io->timers[child], timer)) break;
         phi__io_heap_put(io, i, io->timers[child]);
         i = child;
     }
     phi__io_heap_put(io, i, timer);
-}
-
-/* Else a timer that sets itself for now would fire again and again in one round. */
-static uint64_t phi__io_put_off(phi__io *io, uint64_t at_us) {
-    if (io->round_us == 0 || at_us > io->round_us) return at_us;
-    io->deferred_us = io->round_us + 1;
-    return io->deferred_us;
 }
 
 static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
@@ -87,22 +82,23 @@ static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
 }
 
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
+    bool earlier;
     phi__io_no_deadline(io, timer);
-    at_us = phi__io_put_off(io, at_us);
+    if (at_us < io->round_us) at_us = io->round_us; /* behind all that are due in this round */
+    earlier = timer->place == 0 || at_us < timer->at_us;
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
                                                        io->timer_count + 1, sizeof *timers);
         if (timers == NULL) return PHI_NO_MEMORY;
         io->timers = timers;
-        timer->at_us = at_us;
-        phi__io_heap_up(io, io->timer_count++, timer);
-    } else if (at_us < timer->at_us) {
-        timer->at_us = at_us;
-        phi__io_heap_up(io, timer->place - 1, timer);
-    } else {
-        timer->at_us = at_us;
-        phi__io_heap_down(io, timer->place - 1, timer);
+        timer->place = ++io->timer_count;
     }
+    timer->at_us = at_us;
+    timer->order = ++io->timer_sets;
+    if (earlier)
+        phi__io_heap_up(io, timer->place - 1, timer);
+    else
+        phi__io_heap_down(io, timer->place - 1, timer);
     return PHI_OK;
 }
 
@@ -116,26 +112,24 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
     timer->place = 0;
     last = io->timers[--io->timer_count];
     if (last == timer) return;
-    if (last->at_us < timer->at_us)
+    if (phi__io_before(last, timer))
         phi__io_heap_up(io, i, last);
     else
         phi__io_heap_down(io, i, last);
 }
 
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
-    if (io->timer_count == 0) return UINT64_MAX;
-    return io->timers[0]->at_us == io->deferred_us ? 0 : io->timers[0]->at_us;
+    return io->timer_count == 0 ? UINT64_MAX : io->timers[0]->at_us;
 }
 
+/* Timers that are set in a round come after those that are due in it, and wait for the next. */
 PHI__FN int phi__io_timers(phi__io *io, int most) {
-    uint64_t now;
+    uint64_t sets = io->timer_sets;
     int fired = 0;
     if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
-    now = phi__io_now_us(io);
-    if (now < io->deferred_us) now = io->deferred_us;
-    io->deferred_us = 0;
-    io->round_us = now;
-    while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= now) {
+    io->round_us = phi__io_now_us(io);
+    while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= io->round_us &&
+           io->timers[0]->order <= sets) {
         phi__timer *timer = io->timers[0];
         phi__io_timer_clear(io, timer);
         fired++;

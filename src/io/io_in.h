@@ -22,11 +22,13 @@ typedef struct phi__io_desc {
     bool told_gaps; /* gaps come by phi__io_gaps_set: those of a tape that is played */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
-   timer set while timers fire, for now or before, fires in the next phi__io_timers. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. Timers
+   of one moment fire in the order in which they were set. A timer set while timers fire, for now or
+   before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
-    size_t place; /* in the heap, from 1; 0: not set */
+    uint64_t order; /* which phi__io_timer_set it was */
+    size_t place;   /* in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
     bool deadline; /* set by phi__io_deadline_set: a gap moves it */
 } phi__timer;

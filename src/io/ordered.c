@@ -173,18 +173,17 @@ static void phi__ordered_leave(phi__ordered *tree) {
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words) {
     phi__ordered *tree = (phi__ordered *)phi__alloc(memory, sizeof *tree);
+    int error;
     *out = NULL;
-    errno = ENOMEM;
-    if (tree == NULL) return phi__ordered_refused(words);
+    if (tree == NULL) return phi__files_refused(ENOMEM, words);
     tree->memory = memory;
     tree->fd = -1;
     tree->enter = true;
     phi__buf_init(&tree->path, memory);
-    tree->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    tree->root = phi__walk_open_root(root, PHI__LINKS_REFUSE, &error);
     if (tree->root < 0) {
-        phi_status status = phi__ordered_refused(words);
         phi__free(memory, tree, sizeof *tree);
-        return status;
+        return phi__files_refused(error, words);
     }
     *out = tree;
     return PHI_OK;

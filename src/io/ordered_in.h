@@ -23,6 +23,7 @@ typedef struct phi__ordered_entry {
     bool entered;
 } phi__ordered_entry;
 
+/* root: a resolved path, as with PHI__LINKS_REFUSE. */
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words);
 /* PHI_OK: an entry, or a directory that was entered; PHI_BUSY: come again; PHI_NOT_FOUND: the end;

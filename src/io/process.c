@@ -477,6 +477,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         spawn.argv = desc->argv;
         spawn.env = desc->env;
         spawn.hide_keys = desc->hide_keys;
+        spawn.keep_keys = desc->keep_keys;
         spawn.env_only = desc->env_only;
         spawn.cwd = desc->cwd;
         error = phi__spawn_start(phi__io_memory(io), &spawn, &p->pid);

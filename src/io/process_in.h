@@ -33,8 +33,9 @@ typedef struct phi__process_desc {
     const char *cwd;         /* NULL: the host's */
     /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
     const char *const *env;
-    bool hide_keys; /* the host's variables whose names look like keys are left out */
-    bool env_only;  /* the child's environment is `env`, and nothing of the host's */
+    bool hide_keys;               /* the host's variables whose names look like keys are left out */
+    const char *const *keep_keys; /* NULL-ended names that hide_keys leaves in; NULL: none */
+    bool env_only;                /* the child's environment is `env`, and nothing of the host's */
     /* Written to the child's stdin, which is then closed; copied. None, without keep_input: stdin
        is /dev/null. */
     phi_str input;

@@ -44,13 +44,17 @@ static bool phi__spawn_same_name(const char *a, const char *b) {
     return *a == '=' && *b == '=';
 }
 
-/* A variable that most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN... */
-static bool phi__spawn_is_key(const char *variable) {
+/* A variable that most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN... GIT_CONFIG_KEY_0
+   is none: it names a setting. */
+static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
     static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
                                         "PASSWORD", "PASSWD", "CREDENTIAL"};
     const char *end = strchr(variable, '=');
     phi_str name = phi__str(variable, end != NULL ? (size_t)(end - variable) : 0);
     size_t i;
+    for (; keep != NULL && *keep != NULL; keep++)
+        if (phi__str_is(name, *keep)) return false;
+    if (phi__str_starts(name, "GIT_CONFIG_KEY_")) return false;
     for (i = 0; i < PHI__COUNT(parts); i++)
         if (phi__str_find_nocase(name, 0, parts[i]) != SIZE_MAX) return true;
     return false;
@@ -69,7 +73,8 @@ static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn
     if (out == NULL) return NULL;
     for (i = 0; i < hosts; i++) {
         for (k = 0; k < added && !phi__spawn_same_name(env[k], host[i]); k++) continue;
-        if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i]))) continue;
+        if (k < added || (spawn->hide_keys && phi__spawn_is_key(host[i], spawn->keep_keys)))
+            continue;
         out[n++] = host[i];
     }
     for (k = 0; k < added; k++) out[n++] = (char *)(uintptr_t)env[k]; /* posix_spawn's signature */

@@ -8,7 +8,7 @@
 #ifndef PHI_NO_PROCESS
 
 typedef struct phi__spawn {
-    const char *const *argv, *const *env; /* as in phi__process_desc */
+    const char *const *argv, *const *env, *const *keep_keys; /* as in phi__process_desc */
     const char *cwd;
     bool hide_keys, env_only;
     int fds[3]; /* become 0, 1 and 2; each is 3 or more; -1: /dev/null */

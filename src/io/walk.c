@@ -9,7 +9,7 @@
 #ifndef PHI_NO_FILES
 
 #include "base/buf_in.h"
-#include "io/posix_in.h"
+#include "io/exact_in.h"
 #include "io/walk_in.h"
 
 #include <dirent.h>
@@ -144,12 +144,24 @@ PHI__FN int phi__walk_open(int root, phi_str path) {
     return fd;
 }
 
+PHI__FN int phi__walk_open_root(const char *root, phi__links links, int *error) {
+    int fd, flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    if (links == PHI__LINKS_REFUSE) {
+        *error = phi__exact_open(root, flags, &fd);
+        return fd;
+    }
+    fd = open(root, flags);
+    *error = fd < 0 ? errno : 0;
+    return fd;
+}
+
 PHI__FN int phi__walk_open_path(phi_str path) {
     char text[PHI__PATH_BYTES];
+    int error;
     if (path.len >= sizeof text) return -1;
     memcpy(text, path.at, path.len);
     text[path.len] = '\0';
-    return open(text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return phi__walk_open_root(text, PHI__LINKS_REFUSE, &error);
 }
 
 PHI__FN void phi__walk_close(int dir) { (void)close(dir); }
@@ -161,23 +173,19 @@ PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory) {
     return true;
 }
 
-PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
-                                 phi__words *words) {
+PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
+                                 phi__walk **out, phi__words *words) {
     phi__walk *walk = (phi__walk *)phi__alloc(memory, sizeof *walk);
+    int error;
     *out = NULL;
-    if (walk == NULL) {
-        if (words != NULL) phi__posix_words(ENOMEM, words->text, sizeof words->text);
-        return PHI_NO_MEMORY;
-    }
+    if (walk == NULL) return phi__files_refused(ENOMEM, words);
     walk->memory = memory;
     walk->enter = true;
     phi__buf_init(&walk->path, memory);
-    walk->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    walk->root = phi__walk_open_root(root, links, &error);
     if (walk->root < 0) {
-        int error = errno;
-        if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
         phi__free(memory, walk, sizeof *walk);
-        return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
+        return phi__files_refused(error, words);
     }
     *out = walk;
     return PHI_OK;

@@ -12,7 +12,9 @@ PHI__FN phi__file_kind phi__walk_kind(int dir, const struct dirent *entry);
 /* Opens the directory at `path` below the root, part by part and never through a link; -1: it
    cannot be read. */
 PHI__FN int phi__walk_open(int root, phi_str path);
-/* An absolute path, of which no part is a link as far as that was checked before. */
+/* The root of a walk; -1 and *error, for phi__files_refused. */
+PHI__FN int phi__walk_open_root(const char *root, phi__links links, int *error);
+/* A resolved path. */
 PHI__FN int phi__walk_open_path(phi_str path);
 PHI__FN void phi__walk_close(int dir);
 /* Whether a directory holds a name. */

@@ -199,6 +199,22 @@ static bool phi__attempt_note_secrets(phi__run *run) {
     return !secrets->failed;
 }
 
+static void phi__attempt_hide_text(phi__run *run, phi_str text, phi__secret_text kind) {
+    char *at = (char *)(uintptr_t)text.at; /* the thread's own copy */
+    if (text.len > 0) (void)phi__secret_hide(&run->attempt.secrets, at, text.len, kind);
+}
+
+PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result) {
+    size_t i;
+    if (result == NULL) return NULL;
+    phi__secret_add_key(&run->attempt.secrets, phi_str_of(run->agent->desc.model.api_key));
+    if (run->attempt.secrets.failed) return NULL;
+    for (i = 0; i < result->content_count; i++)
+        phi__attempt_hide_text(run, result->content[i].text, PHI__SECRET_BYTES);
+    phi__attempt_hide_text(run, result->details, PHI__SECRET_JSON);
+    return result;
+}
+
 static phi__state phi__attempt_open_provider(phi__run *run) {
     phi_failure failure;
     phi_status status;
@@ -207,9 +223,10 @@ static phi__state phi__attempt_open_provider(phi__run *run) {
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (status == PHI_OK) return PHI__RUN_STREAM;
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
-                              phi_status_text(status));
-    return phi__attempt_failed(run, &failure, phi__transfer_status(status));
+    status = status == PHI_BUSY ? PHI_FULL : phi__transfer_status(status);
+    failure =
+        phi__failure_of(phi__failure_kind_of(status), status == PHI_FULL, phi_status_text(status));
+    return phi__attempt_failed(run, &failure, status);
 }
 
 PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
@@ -346,7 +363,9 @@ static phi__state phi__attempt_finished(phi__run *run, int http_status) {
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
-    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
+    return phi__attempt_failed(run, &failure,
+                               assembly->status != PHI_OK ? assembly->status
+                                                          : phi__failure_status(&failure));
 }
 
 /* An answer of no provider at all, under a status that a wrong base URL gives: the words name the

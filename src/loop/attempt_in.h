@@ -65,6 +65,9 @@ PHI__FN void phi__attempt_none(phi__run *run);
 PHI__FN void phi__attempt_charge(phi__run *run);
 PHI__FN void phi__attempt_detach(phi__run *run); /* nothing calls the run any more */
 
+/* Hides in a result of a tool what the turn's requests carried, and the agent's key. NULL: NULL. */
+PHI__FN phi_message *phi__attempt_hide(phi__run *run, phi_message *result);
+
 /* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
    copied into the thread, without the secrets that the requests carried. */
 PHI__FN phi__state phi__attempt_whole(phi__run *run);

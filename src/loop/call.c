@@ -125,7 +125,7 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
     phi__events_stamp(call->run, &message);
-    return phi__append_keep(call->run->agent->thread, &message);
+    return phi__attempt_hide(call->run, phi__append_keep(call->run->agent->thread, &message));
 }
 
 /* A result of one text block, which is the caller's. */
@@ -164,17 +164,28 @@ static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
 
-/* A tool ran again, and the tape has not come to its result: perhaps it never will. */
-static bool phi__call_awaits_tape(const phi__toolcall *call) {
-    return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
+PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call) {
+    return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
+}
+
+/* Claims an open call, to end it. False: its result is on its way; with a tape: as it was when that
+   was recorded. */
+static bool phi__call_claim_end(const phi__toolcall *call) {
+    phi_tape *tape = phi__call_tape(call);
+    bool won = phi__call_claim(call);
+    if (tape == NULL) return won;
+    if (!tape->ops->on_way(tape, call, !won)) return true;
+    if (won)
+        (void)phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_CLAIMED,
+                              PHI__CALL_PENDING);
+    return false;
 }
 
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
     if (call->result != NULL) return;
     if (call->slot != NULL) {
-        /* its result is on the way */
-        if (!phi__call_claim(call) && !phi__call_awaits_tape(call)) return;
+        if (!phi__call_claim_end(call)) return;
         if (phi__call_held(call) && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
@@ -268,10 +279,6 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call) {
     phi__schedule_wake(call->run); /* an abort may have passed it by meanwhile */
 }
 
-PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call) {
-    return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
-}
-
 /* phi__cap_give_fn. */
 static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_result *result) {
     phi_tape *tape = phi__call_tape(call);
@@ -281,20 +288,21 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
     return PHI_NO_MEMORY;
 }
 
-/* Whether it is as small as its agent wants results. */
-static bool phi__call_fits(const phi_agent_desc *desc, const phi_tool_result *result) {
+/* True if the result is as small as its agent and its tool want it. */
+static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *result) {
+    uint32_t most_image = call->run->agent->desc.max_result_image_bytes;
     size_t texts = 0, i;
     for (i = 0; i < result->content_count; i++) {
         const phi_content *c = &result->content[i];
         if (c->kind == PHI_CONTENT_TEXT) texts += c->text.len;
-        if (phi__cap_too_large(c, desc->max_result_image_bytes)) return false;
+        if (phi__cap_too_large(c, most_image)) return false;
     }
-    return texts <= desc->max_result_bytes;
+    return texts <= phi__cap_most(call);
 }
 
 /* The result of a call that is claimed, from its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
-    if (phi__call_fits(&call->run->agent->desc, result)) return phi__call_give_whole(call, result);
+    if (phi__call_fits(call, result)) return phi__call_give_whole(call, result);
     phi__call_clear_timers(call); /* it has a result, so neither is its tool called again */
     phi__call_poll_remove(call);
     return phi__cap_begin(call, result, phi__call_give_whole);
@@ -326,9 +334,13 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
-PHI__FN bool phi__call_open_still(const phi__toolcall *call) {
-    return call->slot != NULL && phi__slots_state(&call->rt->calls, call->index, call->gen) ==
-                                     (uint32_t)PHI__CALL_PENDING;
+PHI__FN bool phi__call_may_start(const phi__toolcall *call) {
+    phi_tape *tape = phi__call_tape(call);
+    bool open;
+    if (call->slot == NULL) return false;
+    open =
+        phi__slots_state(&call->rt->calls, call->index, call->gen) == (uint32_t)PHI__CALL_PENDING;
+    return tape != NULL ? !tape->ops->on_way(tape, call, !open) : open;
 }
 
 /* start or resume of its tool, unless a tape has its result. */
@@ -371,7 +383,7 @@ static void phi__call_again(phi__timer *timer) {
 }
 
 static void phi__call_start_again(phi__toolcall *call) {
-    if (!phi__call_open_still(call)) return; /* a result is on the way */
+    if (!phi__call_may_start(call)) return;
     call->again = false;
     phi__call_free_state(call);
     if (!phi__call_arm(call))
@@ -384,8 +396,8 @@ static void phi__call_start_again(phi__toolcall *call) {
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
-    if (tool == NULL || call->tries >= tool->retries || call->run->end.cancelled ||
-        call->run->agent->slot == NULL)
+    if (tool == NULL || !call->started || call->tries >= tool->retries ||
+        call->run->end.cancelled || call->run->agent->slot == NULL)
         return false;
     call->timer.fire = phi__call_again;
     if (phi__io_timer_set(rt->io, &call->timer,
@@ -404,10 +416,11 @@ static void phi__call_timer(phi__timer *timer) {
     const phi_tool *tool = call->tool;
     char text[64];
     (void)snprintf(text, sizeof text, "Tool exceeded timeout of %ums", (unsigned)tool->timeout_ms);
-    if (call->tries >= tool->retries || !phi__call_claim(call)) {
+    if (call->tries >= tool->retries) {
         phi__call_cancel(call, text);
         return;
     }
+    if (!phi__call_claim_end(call)) return;
     if (phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     if (!phi__call_put_again(call, phi_str_of(text))) phi__call_fail(call, text);
@@ -479,7 +492,7 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
     phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
     phi__call_flow(call, gen, flow);
     if (rt->tape != NULL && agent->slot != NULL && agent->thread->log.count != count)
-        rt->tape->ops->fired(rt->tape);
+        rt->tape->ops->fires(rt->tape);
 }
 
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
@@ -571,16 +584,6 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     phi__inbox_publish(record, won);
     phi__io_wake(handle.rt->io); /* lost, too: later posts may be seen only now */
     return won ? PHI_OK : PHI_STALE;
-}
-
-PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
-    phi__toolcall *call = phi__call_find(handle);
-    if (call == NULL) return NULL;
-    if (call->state == NULL && bytes > 0) {
-        call->state = phi__alloc(&call->run->agent->memory, bytes);
-        if (call->state != NULL) call->state_bytes = bytes;
-    }
-    return bytes <= call->state_bytes ? call->state : NULL;
 }
 
 PHI_API bool phi_call_pending(phi_call handle) {

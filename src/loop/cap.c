@@ -139,12 +139,18 @@ static bool phi__cap_media(phi_arena *arena, phi_content *content, size_t count,
     return true;
 }
 
-/* *out: as much of the result as its agent allows, in the arena or borrowed. path: of the file with
-   all of it, or NULL. */
+PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
+    uint32_t most = call->run->agent->desc.max_result_bytes;
+    if (call->tool == NULL || call->tool->max_result_bytes == 0) return most;
+    return (uint32_t)phi__min(most, call->tool->max_result_bytes); /* PHI_UNLIMITED: the largest */
+}
+
+/* *out: as much of the result as agent and tool allow, in the arena or borrowed. path: of the file
+   with all of it, or NULL. */
 static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_result *result,
                          const char *path, phi_tool_result *out) {
-    const phi_agent_desc *desc = &call->run->agent->desc;
-    size_t most = desc->max_result_bytes, all = phi__cap_text_bytes(result), count = 0;
+    uint32_t most = phi__cap_most(call);
+    size_t all = phi__cap_text_bytes(result), count = 0;
     phi__cap_place place = {0, 0, 0};
     phi__buf line;
     bool good = true;
@@ -153,14 +159,14 @@ static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_r
     if (content == NULL) return false;
     phi__buf_init(&line, arena->memory);
     place.head = place.tail = place.all = all;
-    if (desc->max_result_bytes != PHI_UNLIMITED && all > most) {
+    if (most != PHI_UNLIMITED && all > most) {
         good = phi__cap_line(&line, all, path); /* at its longest: its room */
         place = phi__cap_places(result, all, most > line.len ? most - line.len : 0);
         line.len = 0;
         good = good && phi__cap_line(&line, place.tail - place.head, path);
     }
     good = good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
-           phi__cap_media(arena, content, count, desc->max_result_image_bytes);
+           phi__cap_media(arena, content, count, call->run->agent->desc.max_result_image_bytes);
     phi__buf_free(&line);
     *out = *result;
     out->content = content;
@@ -286,10 +292,9 @@ static bool phi__cap_write(phi__toolcall *call, bool all) {
 
 /* A file is worth it: the texts are too long, and the result is the call's last one. */
 static bool phi__cap_wants_file(const phi__toolcall *call, const phi_tool_result *result) {
-    const phi_agent_desc *desc = &call->run->agent->desc;
-    if (desc->result_directory == NULL || desc->max_result_bytes == PHI_UNLIMITED) return false;
-    if (phi__cap_text_bytes(result) <= desc->max_result_bytes || call->run->end.cancelled)
-        return false;
+    uint32_t most = phi__cap_most(call);
+    if (call->run->agent->desc.result_directory == NULL || most == PHI_UNLIMITED) return false;
+    if (phi__cap_text_bytes(result) <= most || call->run->end.cancelled) return false;
     return !result->is_error || call->tool == NULL || call->tries >= call->tool->retries;
 }
 

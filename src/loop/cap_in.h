@@ -18,6 +18,8 @@ typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_resul
    give other ids and delays to what comes behind where the tape is played, for then no tool
    runs. */
 PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]);
+/* The bytes that the texts of its result may have: the agent's or the tool's limit, the smaller. */
+PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 /* True if an image, a document or audio has more bytes than `most`. */
 PHI__FN bool phi__cap_too_large(const phi_content *content, uint32_t most);
 /* Of a result that is too large: gives the cut one now, or keeps call->cap until it can. */

@@ -140,7 +140,9 @@ static phi_flow phi__deferral_tools_search_step(void *user_data, phi_call handle
         points = phi__deferral_tools_points(s, &agent->tools->views[s->at]);
         if (points > 0) phi__deferral_tools_rank(s, s->at, points);
     }
-    return s->at < agent->tools->count ? PHI_PENDING : phi__deferral_tools_found(call, s);
+    if (s->at >= agent->tools->count) return phi__deferral_tools_found(call, s);
+    call->rt->polls.busy = true;
+    return PHI_PENDING;
 }
 
 /* The arguments are an object. False: it has a result. */

@@ -73,6 +73,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
            phi__draft_session(run, info) &&
            phi__loops_info_prompt(agent->thread, arena, agent->system_prompt, info) &&
            phi__arena_str(arena, parent, &info->parent_loop_id) &&
+           phi__arena_str(arena, phi_str_of(order->metadata), &info->metadata) &&
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
 

@@ -38,6 +38,11 @@ typedef struct phi__run_order {
     bool has_tools;
     uint32_t waits_ms;
     const char *extra; /* NULL: none */
+    const char *context;
+    const char *metadata;
+    const phi_format *format;
+    bool has_temperature;
+    double temperature;
 } phi__run_order;
 
 /* False: no memory, and the log is as it was, but for results of calls that had none. */

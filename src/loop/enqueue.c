@@ -43,22 +43,27 @@ PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *ou
     phi__buf_char(out, '}');
 }
 
-PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
-                                              const char *refs) {
-    phi_str name = phi_str_of(id);
+PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
+                                           const char *text) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_status status;
-    if (id != NULL &&
-        (name.len == 0 || name.len > PHI__ENQUEUE_ID || phi__utf8_valid(name) != name.len))
-        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
-    if (refs == NULL) return PHI_OK;
+    if (text == NULL) return PHI_OK;
     phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, phi_str_of(refs), PHI_JSON_BORROW, &root, NULL);
+    status = phi_json_parse(&scratch, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     if (status == PHI_OK) return PHI_OK;
     return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
-                                   : phi__error(rt, PHI_BAD_ARG, "%s: refs is no JSON", what);
+                                   : phi__error(rt, PHI_BAD_ARG, "%s: %s is no JSON", what, name);
+}
+
+PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
+                                              const char *refs) {
+    phi_str name = phi_str_of(id);
+    if (id != NULL &&
+        (name.len == 0 || name.len > PHI__ENQUEUE_ID || phi__utf8_valid(name) != name.len))
+        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
+    return phi__enqueue_check_json(rt, what, "refs", refs);
 }
 
 /* ---- public ---- */

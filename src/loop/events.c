@@ -1,10 +1,8 @@
 /* events.c - the event queue between the pump and the host: a list of records in shared blocks; and
    streaming answers, which events show as they are when popped.
 
-   A block is freed when none of its records is left; one is kept as a spare, so that a steady
-   stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
-   the answer and looked up when the event is popped, by which time the buffer may have moved. Each
-   event holds a reference to its answer, so an answer outlives its attempt. */
+   A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
+   a length into the answer, which may move, until the event is popped. */
 #include "loop/events_in.h"
 
 #include "base/words_in.h"
@@ -182,11 +180,10 @@ static void phi__events_unblock(phi__events *events, phi__event_block *block) {
         return;
     }
     if (block == events->current) events->current = NULL; /* a large one is not kept */
-    if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES) {
+    if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES)
         events->spare = block;
-    } else {
+    else
         phi__free(events->memory, block, block->bytes);
-    }
 }
 
 PHI__FN bool phi__events_reserve(phi__agent *agent) {
@@ -197,10 +194,7 @@ PHI__FN bool phi__events_reserve(phi__agent *agent) {
 }
 
 PHI__FN void phi__events_unreserve(phi__agent *agent) {
-    size_t i;
-    if (agent->run != NULL || agent->events.reserve == NULL) return;
-    for (i = 0; i < PHI__RESERVE; i++)
-        if (agent->events.reserve[i].in_use) return;
+    if (agent->run != NULL || !phi__events_reserve_free(agent)) return;
     phi__free(&agent->memory, agent->events.reserve, PHI__RESERVE * sizeof *agent->events.reserve);
     agent->events.reserve = NULL;
 }
@@ -216,9 +210,15 @@ PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.all
 
 PHI__FN void phi__events_drop_unemitted(phi__agent *agent) { agent->events.untold_drops++; }
 
+/* The list that holds the record. */
+static phi__list *phi__events_list(phi__events *events, const phi__record *record) {
+    if (record->popped) return &events->popped;
+    return record->agent->events.held ? &events->held : &events->queued;
+}
+
 static void phi__events_drop(phi__events *events, phi__record *record) {
     if (&record->link == events->kept) events->kept = record->link.next;
-    phi__list_take(record->popped ? &events->popped : &events->queued, &record->link);
+    phi__list_take(phi__events_list(events, record), &record->link);
     phi__list_take(&record->agent->events.all, &record->own);
     phi__events_answer_drop(record->answer);
     record->answer = NULL;
@@ -249,7 +249,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     if (agent->run != NULL) event->turn_index = agent->run->turn.index;
     record->agent = agent;
     phi__list_push(&agent->events.all, &record->own);
-    phi__list_push(&events->queued, &record->link);
+    phi__list_push(phi__events_list(events, record), &record->link);
 }
 
 /* A record with so many bytes behind it, its event still to be filled; NULL: no memory. */
@@ -312,8 +312,7 @@ static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
 
 static bool phi__events_unwanted_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                        phi_str text) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = kind;
     event.block_index = block_index;
     event.text = text;
@@ -499,7 +498,7 @@ PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
 }
 
 PHI__FN void phi__events_free(phi__events *events) {
-    PHI_ASSERT(events->queued.first == NULL && events->popped.first == NULL);
+    PHI_ASSERT(!events->queued.first && !events->held.first && !events->popped.first);
     if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
     phi__events_init(events, events->memory);
@@ -514,8 +513,7 @@ PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message) {
 }
 
 PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind) {
-    phi__entry entry;
-    memset(&entry, 0, sizeof entry);
+    phi__entry entry = PHI_ZERO;
     entry.kind = kind;
     entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
     entry.loop_id = run->loop_id;
@@ -532,8 +530,7 @@ PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry) {
 
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
+    phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_START;
     event.message = message;
     event.input = input;
@@ -583,4 +580,19 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
     if (events->kept == NULL) events->kept = &record->link;
     record->popped = true;
     return true;
+}
+
+PHI_API phi_status phi_agent_hold(phi_agent handle, bool hold) {
+    phi__agent *agent = phi__find_agent(handle);
+    phi__link *own;
+    if (agent == NULL) return handle.rt != NULL ? PHI_STALE : PHI_BAD_ARG;
+    if (agent->events.held == hold) return PHI_OK;
+    for (own = agent->events.all.first; own != NULL; own = own->next) {
+        phi__record *record = PHI__OWNER(own, phi__record, own);
+        if (record->popped) continue;
+        phi__list_take(phi__events_list(&handle.rt->events, record), &record->link);
+        phi__list_push(hold ? &handle.rt->events.held : &handle.rt->events.queued, &record->link);
+    }
+    agent->events.held = hold;
+    return PHI_OK;
 }

@@ -31,7 +31,7 @@ typedef struct phi__answer {
 struct phi__event_block;
 
 typedef struct phi__record {
-    phi__link link;                 /* of those queued, or of those popped */
+    phi__link link;                 /* of those queued, held or popped */
     phi__link own;                  /* of its agent's */
     struct phi__event_block *block; /* NULL: one of an agent's reserve */
     phi__agent *agent;
@@ -46,6 +46,7 @@ typedef struct phi__record {
 typedef struct phi__events {
     phi_memory *memory;
     phi__list queued;  /* records */
+    phi__list held;    /* the same, of agents whose events are held */
     phi__list popped;  /* until the next step; then they are freed, a part in each */
     phi__link *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
     uint64_t freed_at; /* `seq` when some were freed last */
@@ -58,6 +59,7 @@ enum { PHI__RESERVE = 3 };
 
 typedef struct phi__agent_events {
     size_t queued_bytes; /* of events not popped yet */
+    bool held;           /* those stay until the host lets them out */
     phi__list all;       /* records, those popped too: found without a look at other agents' */
     /* PHI__RESERVE of them: during a run, and until they are released */
     phi__record *reserve;

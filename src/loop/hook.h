@@ -102,10 +102,13 @@ typedef struct phi_hook {
     /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
        `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
     bool ask_again;
-    bool quiet;            /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
-    uint32_t round;        /* in: how often the hook has waited with ask_again for this answer */
-    phi_str source;        /* QUESTION: who asks: the name of a server */
+    bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
+    uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
+    /* QUESTION: who asks: the name of a server. BEFORE_TOOL: phi_tool.source, or empty */
+    phi_str source;
     phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
+    /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: whose rules ask */
+    struct phi_permissions *permissions;
 } phi_hook;
 
 /* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
@@ -128,7 +131,8 @@ typedef struct phi_filter {
               abort, a freed agent); a dead one gives PHI_STALE and changes nothing.
    Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
               nothing is decided: try again, or without a reply, which always has room. PHI_BAD_ARG:
-              a reply larger than the inbox can ever hold, or PHI_WAIT. */
+              a reply larger than the inbox can ever hold, or PHI_WAIT. PHI_MISUSE: a script guards
+              this point, and only PHI_DENY ends its wait early: nobody allows in its place. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
@@ -158,7 +162,10 @@ typedef struct phi_pending_item {
     phi_agent payer;   /* BUDGET: to call phi_budget_raise for: this agent, or one above it */
     bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
-    phi_str source, question_kind; /* of a question: as of phi_hook */
+    phi_str source, question_kind; /* of a question, or a tool call: as of phi_hook */
+    /* DECISION: as of phi_hook: the hook that waits decides by itself, such as a script. A dialog
+       does not show it as its own. */
+    bool quiet;
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,

@@ -30,6 +30,14 @@ PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi_
 }
 #endif
 
+/* Moves a ticket that waits to another state. False: it is dead, or decided, or is held and the
+   verdict does not deny. */
+static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, phi_verdict verdict,
+                             uint32_t state) {
+    return phi__slots_move(tickets, index, gen, PHI__TICKET_OPEN, state) ||
+           (verdict == PHI_DENY && phi__slots_move(tickets, index, gen, PHI__TICKET_HELD, state));
+}
+
 static phi_ticket phi__hooks_decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
     ticket.rt = d->rt;
@@ -100,7 +108,7 @@ static bool phi__hooks_can_deny(phi_hook_point point) {
 static void phi__hooks_decision_timer(phi__timer *timer) {
     phi__decision *d = PHI__OWNER(timer, phi__decision, timer);
     char words[80];
-    if (!phi__slots_move(&d->rt->tickets, d->index, d->gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
+    if (!phi__hooks_claim(&d->rt->tickets, d->index, d->gen, PHI_DENY, PHI__TICKET_CLAIMED))
         return; /* a decision is on its way */
     d->late = true;
     (void)snprintf(words, sizeof words, "Nobody decided within %u ms.", (unsigned)d->timeout_ms);
@@ -135,6 +143,7 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;
+    d->quiet = hook->quiet;
     d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED) after = (uint64_t)d->timeout_ms * 1000;
@@ -319,11 +328,16 @@ PHI__FN void phi__hooks_unwatch(phi_ticket ticket) {
     if (slot != NULL) ((phi__decision *)slot->object)->over = NULL;
 }
 
+PHI__FN void phi__hooks_hold(phi_ticket ticket) {
+    (void)phi__slots_move(&ticket.rt->tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
+                          PHI__TICKET_HELD);
+}
+
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply) {
     phi__slots *tickets = &ticket.rt->tickets;
     phi__slot *slot = phi__slots_find(tickets, ticket.index, ticket.gen);
     if (slot != NULL &&
-        phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN, PHI__TICKET_CLAIMED))
+        phi__hooks_claim(tickets, ticket.index, ticket.gen, PHI_DENY, PHI__TICKET_CLAIMED))
         phi__hooks_decision_settle((phi__decision *)slot->object, verdict, reply);
 }
 
@@ -350,12 +364,18 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
 
 /* ---- public ---- */
 
+/* Why a ticket was not decided. */
+static phi_status phi__hooks_decide_not(phi_ticket ticket) {
+    uint32_t state = phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen);
+    return state == PHI__TICKET_HELD ? PHI_MISUSE : PHI_STALE;
+}
+
 /* Without a text it needs no room: the ticket's own word takes it. */
 static phi_status phi__hooks_decide_without_text(phi_ticket ticket, phi_verdict verdict) {
     phi__slots *tickets = &ticket.rt->tickets;
-    if (!phi__slots_move(tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
-                         (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
-        return PHI_STALE;
+    if (!phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict,
+                          (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
+        return phi__hooks_decide_not(ticket);
     phi__slots_mark(tickets, ticket.index);
     phi__io_wake(ticket.rt->io);
     return PHI_OK;
@@ -365,13 +385,14 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     phi__post post;
     phi_status status;
     struct phi__inbox_record *record = NULL;
+    uint32_t state;
     bool won;
     if (ticket.rt == NULL || (verdict != PHI_ALLOW && verdict != PHI_DENY && verdict != PHI_WARN))
         return PHI_BAD_ARG;
     if (reply == NULL || reply[0] == '\0') return phi__hooks_decide_without_text(ticket, verdict);
-    if (phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen) !=
-        (uint32_t)PHI__TICKET_OPEN)
-        return PHI_STALE;
+    state = phi__slots_state(&ticket.rt->tickets, ticket.index, ticket.gen);
+    if (state != PHI__TICKET_OPEN && (state != PHI__TICKET_HELD || verdict != PHI_DENY))
+        return phi__hooks_decide_not(ticket);
     memset(&post, 0, sizeof post);
     post.kind = PHI__POST_DECIDE;
     post.index = ticket.index;
@@ -380,8 +401,8 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     post.text = phi_str_of(reply);
     status = phi__inbox_prepare(&ticket.rt->inbox, &post, &record);
     if (status != PHI_OK) return status;
-    won = phi__slots_move(&ticket.rt->tickets, ticket.index, ticket.gen, PHI__TICKET_OPEN,
-                          PHI__TICKET_CLAIMED);
+    won = phi__hooks_claim(&ticket.rt->tickets, ticket.index, ticket.gen, verdict,
+                           PHI__TICKET_CLAIMED);
     phi__inbox_publish(record, won);
     phi__io_wake(ticket.rt->io);
     return won ? PHI_OK : PHI_STALE;

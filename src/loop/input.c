@@ -53,9 +53,9 @@ PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind) {
     return NULL;
 }
 
-static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                    const phi_content *content, size_t count, phi_str source,
-                                    phi_str details) {
+PHI__FN phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                     const phi_content *content, size_t count, phi_str source,
+                                     phi_str details) {
     phi_message message, *copy;
     phi__input *input = (phi__input *)phi__alloc(&agent->memory, sizeof *input);
     if (input == NULL) return PHI_NO_MEMORY;

@@ -41,6 +41,10 @@ PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details);
+/* The same, however many wait: what a snapshot had, or a hook gave. */
+PHI__FN phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                     const phi_content *content, size_t count, phi_str source,
+                                     phi_str details);
 /* A block of text, which stays the caller's. */
 PHI__FN phi_content phi__input_text(phi_str text);
 /* Moves a queue's messages for a checkpoint, and the pull hook's reply, to the pending input. */
@@ -68,6 +72,9 @@ PHI__FN bool phi__input_deliver(phi__run *run);
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
+/* PHI_BAD_ARG "what: name is no JSON", if it is none; NULL is good. */
+PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
+                                           const char *text);
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);

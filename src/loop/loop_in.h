@@ -52,8 +52,9 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
 
 /* call.c */
-PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
-PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* it was not finished */
+PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
+/* No result is on its way; with a tape, where it was so when that was recorded. */
+PHI__FN bool phi__call_may_start(const phi__toolcall *call);
 PHI__FN void phi__call_start(phi__toolcall *call);
 PHI__FN void phi__call_resume(phi__toolcall *call); /* a call that had begun before a snapshot */
 /* NULL: stale. */
@@ -119,10 +120,12 @@ PHI__FN void phi__hooks_decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__hooks_decision_marked(phi_runtime *rt, uint32_t index);
 /* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
-   not call the host. False: the ticket is dead, or watched. settle: as phi_decide, but at once, for
-   any reply, on the pumping thread; calls `over`; stale is harmless. */
+   not call the host. False: the ticket is dead, or watched. hold: phi_decide can only deny it from
+   now on. settle: as phi_decide, but at once, for any reply and verdict, on the pumping thread;
+   calls `over`; stale is harmless. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
+PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
 /* posts.c: reads posts of other threads; a bounded number, or all so far */

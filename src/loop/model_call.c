@@ -274,9 +274,9 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     spec->tool_choice = agent->desc.tool_choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
-    spec->temperature = agent->desc.has_temperature ? agent->desc.temperature : -1.0;
+    spec->temperature = phi__run_temperature(run);
     spec->cache = agent->desc.cache;
-    spec->format = agent->desc.format;
+    spec->format = *phi__run_format_of(run);
     spec->session_id = agent->line.session->id;
     spec->options = agent->desc.options;
     words[0] = '\0';

@@ -35,6 +35,7 @@ static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *ca
     item->tool_name = call->block->name;
     item->tool_call_id = call->block->id;
     item->arguments = call->arguments;
+    if (call->tool != NULL) item->source = phi_str_of(call->tool->source);
 }
 
 static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__decision *d) {
@@ -43,6 +44,7 @@ static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__de
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
+    item.quiet = d->quiet;
     phi__pending_due(&item, d->rt, &d->timer);
     return item;
 }

@@ -65,7 +65,8 @@ typedef struct phi_provider {
     const char *protocol; /* copied; of a name that is phi's own, this provider replaces phi's */
     void *user_data;
     /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again
-       (phi_retry); close is not called. *call comes back in the others. */
+       (phi_retry), PHI_NETWORK and PHI_TIMEOUT as failures of that kind; close is not called. *call
+       comes back in the others. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
     /* Called once in each phi_step until it says PHI_POLL_DONE: writes the next part of the answer,
        and returns at once. DONE without phi_answer_stop or phi_answer_fail: the answer is complete.

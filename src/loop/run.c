@@ -11,15 +11,49 @@ static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
-PHI__FN bool phi__run_take_extra(phi__run *run, phi_str extra) {
+PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at) {
     char *copy;
-    if (extra.len == 0) return true;
-    copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(extra.len, 1));
+    if (text.len == 0) return true;
+    copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(text.len, 1));
     if (copy == NULL) return false;
-    memcpy(copy, extra.at, extra.len);
-    copy[extra.len] = '\0';
-    run->extra = phi__str(copy, extra.len);
+    memcpy(copy, text.at, text.len);
+    copy[text.len] = '\0';
+    *at = phi__str(copy, text.len);
     return true;
+}
+
+PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format) {
+    phi_str schema, name;
+    size_t bytes;
+    char *at;
+    if (format == NULL) return true;
+    schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
+    name = phi_str_of(format->name);
+    bytes = phi__add(sizeof *run->format, phi__add(schema.len, phi__add(name.len, 2)));
+    run->format = (phi__run_format *)phi__alloc(&run->agent->memory, bytes);
+    if (run->format == NULL) return false;
+    run->format->bytes = bytes;
+    run->format->format = *format;
+    at = (char *)(run->format + 1); /* zeroed: both end with a NUL */
+    if (schema.len > 0) memcpy(at, schema.at, schema.len);
+    run->format->format.schema = schema.len > 0 ? at : NULL;
+    at += schema.len + 1;
+    if (name.len > 0) memcpy(at, name.at, name.len);
+    run->format->format.name = name.len > 0 ? at : NULL;
+    return true;
+}
+
+PHI__FN const phi_format *phi__run_format_of(const phi__run *run) {
+    return run->format != NULL ? &run->format->format : &run->agent->desc.format;
+}
+
+PHI__FN double phi__run_temperature(const phi__run *run) {
+    if (run->has_temperature) return run->temperature;
+    return run->agent->desc.has_temperature ? run->agent->desc.temperature : -1.0;
+}
+
+static void phi__run_drop_text(phi__run *run, phi_str text) {
+    phi__free(&run->agent->memory, (void *)(uintptr_t)text.at, text.at != NULL ? text.len + 1 : 0);
 }
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
@@ -47,7 +81,11 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__hooks_decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
-    if (phi__run_take_extra(run, phi_str_of(order->extra)) &&
+    run->has_temperature = order->has_temperature;
+    run->temperature = order->temperature;
+    if (phi__run_take_text(run, phi_str_of(order->extra), &run->extra) &&
+        phi__run_take_text(run, phi_str_of(order->context), &run->context) &&
+        phi__run_take_format(run, order->format) &&
         phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
         return run;
@@ -61,12 +99,12 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__input_end(run);
     phi__input_filter_end(run);
     phi__limits_pause_free(run);
-    phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
-              run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
+    phi__run_drop_text(run, run->end.reason);
     phi__tools_round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
-    phi__free(&agent->memory, (void *)(uintptr_t)run->extra.at,
-              run->extra.at != NULL ? run->extra.len + 1 : 0);
+    phi__run_drop_text(run, run->extra);
+    phi__run_drop_text(run, run->context);
+    phi__free(&agent->memory, run->format, run->format != NULL ? run->format->bytes : 0);
     phi__toolset_free_run(run);
     (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
     phi_arena_free(&run->arena);

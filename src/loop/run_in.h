@@ -40,8 +40,14 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 /* The limit that refused it memory; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
-/* Copies a request's own extra; empty: none. False: no memory. */
-PHI__FN bool phi__run_take_extra(phi__run *run, phi_str extra);
+/* Copies a text of the request's into *at, run->extra or run->context; empty: none. False: no
+   memory. */
+PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at);
+/* The same of its format; NULL: none of its own. */
+PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format);
+/* The request's, or the agent's. */
+PHI__FN const phi_format *phi__run_format_of(const phi__run *run);
+PHI__FN double phi__run_temperature(const phi__run *run); /* negative: none was set */
 /* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);

@@ -5,6 +5,7 @@
    host's is called in here. */
 #include "loop/run_save_in.h"
 
+#include "base/base64_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
@@ -26,12 +27,12 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
         status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
-            status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__records_get_str(child, "source"), message.details);
+            status = phi__input_append(agent, to, kind, message.content, message.content_count,
+                                       phi__records_get_str(child, "source"), message.details);
         if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
     }
     phi__entry_get_reader_free(&reader);
-    return status == PHI_FULL ? PHI_PARSE : status;
+    return status;
 }
 
 /* ---- parts of the run ---- */
@@ -89,7 +90,33 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
     if (extra.len > 0)
         status = phi__extra_check(NULL, &run->agent->memory, extra, words, sizeof words);
     if (status != PHI_OK) return status == PHI_BAD_ARG ? PHI_PARSE : status;
-    return phi__run_take_extra(run, extra) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__run_take_text(run, extra, &run->extra) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* Strings of JSON's end with a NUL. */
+static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
+    phi_format format;
+    uint64_t kind = phi_json_uint(phi_json_get(node, "kind"), UINT64_MAX);
+    if (!phi_json_is_object(node)) return PHI_OK;
+    memset(&format, 0, sizeof format);
+    format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
+    format.name = phi_json_str(phi_json_get(node, "name"), "").at;
+    format.strict = phi__records_get_bool(node, "strict");
+    if (kind > PHI_FORMAT_JSON_SCHEMA ||
+        (kind == PHI_FORMAT_JSON_SCHEMA && format.schema[0] == '\0'))
+        return PHI_PARSE;
+    format.kind = (phi_format_kind)kind;
+    return phi__run_take_format(run, &format) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* The format, temperature and context of a request. */
+static phi_status phi__run_load_own(phi__run *run, const phi_json *node) {
+    const phi_json *temperature = phi_json_get(node, "temperature");
+    run->temperature = phi_json_num(temperature, -1.0);
+    run->has_temperature = run->temperature >= 0.0;
+    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->context))
+        return PHI_NO_MEMORY;
+    return phi__run_load_format(run, phi_json_get(node, "format"));
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
@@ -199,6 +226,27 @@ static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
 
 /* ---- tool calls ---- */
 
+/* The block of its tool, where that keeps it. */
+static phi_status phi__run_load_call_state(phi__toolcall *call, phi_str text) {
+    phi_memory *memory = &call->run->agent->memory;
+    phi_status status = PHI_PARSE;
+    phi__buf bytes;
+    if (text.len == 0 || call->tool == NULL || !call->tool->keeps_state) return PHI_OK;
+    phi__buf_init(&bytes, memory);
+    if (phi__base64_decode(&bytes, text)) {
+        status = PHI_NO_MEMORY;
+        call->state = phi__alloc(memory, bytes.len);
+        if (call->state != NULL) {
+            memcpy(call->state, bytes.at, bytes.len);
+            call->state_bytes = bytes.len;
+            status = PHI_OK;
+        }
+    }
+    if (bytes.failed) status = PHI_NO_MEMORY;
+    phi__buf_free(&bytes);
+    return status;
+}
+
 static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
@@ -208,6 +256,8 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
         status = phi__run_load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
                                     &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
+    status = phi__run_load_call_state(call, phi__records_get_str(node, "state"));
+    if (status != PHI_OK) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
     call->run->tools.running++;
     call->resumes = call->started;
@@ -299,6 +349,7 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     phi__run_load_limits(run, node);
     status = phi__run_load_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__run_load_extra(run, phi_json_get(node, "extra"));
+    if (status == PHI_OK) status = phi__run_load_own(run, node);
     if (status == PHI_OK) status = phi__run_load_offered(run, node);
     if (status == PHI_OK)
         status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);

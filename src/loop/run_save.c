@@ -4,6 +4,7 @@
    states between a turn's beginning and its answer are all written as the first of them. */
 #include "loop/run_save_in.h"
 
+#include "base/base64_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
@@ -99,6 +100,10 @@ static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool lo
     if (call->result != NULL) {
         phi__json_write_key(out, PHI__LIT("result"));
         phi__run_save_message(out, call->result, scratch);
+    } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
+        phi__records_raw(out, "state", "\"");
+        phi__base64_encode(out, (const char *)call->state, call->state_bytes);
+        phi__buf_char(out, '"');
     }
     phi__buf_char(out, '}');
 }
@@ -142,6 +147,15 @@ static void phi__run_save_limits(phi__buf *out, const phi__run *run) {
     phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
 }
 
+static void phi__run_save_format(phi__buf *out, const phi_format *format) {
+    phi__records_raw(out, "format", "{");
+    phi__records_u64(out, "kind", format->kind);
+    phi__records_some(out, "name", phi_str_of(format->name));
+    phi__records_some(out, "schema", phi_str_of(format->schema));
+    phi__records_true(out, "strict", format->strict);
+    phi__buf_char(out, '}');
+}
+
 /* The request's own; where it has none, the agent's holds after loading. */
 static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
@@ -149,6 +163,9 @@ static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     if (run->waits_ms != agent->desc.decision_timeout_ms)
         phi__records_u64(out, "decision_timeout_ms", run->waits_ms);
     if (run->extra.len > 0) phi__records_str(out, "extra", run->extra);
+    if (run->context.len > 0) phi__records_str(out, "context", run->context);
+    if (run->has_temperature) phi__records_double(out, "temperature", run->temperature);
+    if (run->format != NULL) phi__run_save_format(out, &run->format->format);
     if (run->toolset == NULL) return;
     phi__records_raw(out, "tools", "[");
     for (i = 0; i < run->toolset->count; i++) {

@@ -99,9 +99,10 @@ typedef enum phi__decision_state {
     PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
 } phi__decision_state;
 
-/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
-   text, and so without room in the inbox; the slot is marked. */
-enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
+/* Slot states: as those of calls; HELD: open, but phi_decide can only deny it; and SAID with the
+   verdict in the bits below: decided without a text, and so without room in the inbox; the slot is
+   marked. */
+enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
 /* The strings of a question, which own memory of their own. */
 typedef struct phi__asked {
@@ -124,7 +125,8 @@ struct phi__decision {
     phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
     phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
     bool late;      /* its deadline settled it */
-    bool ask_again; /* of the wait: as of phi_hook */
+    bool ask_again; /* of the wait: as of phi_hook, and quiet */
+    bool quiet;
     uint32_t round;
     void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
     void *over_ctx;
@@ -193,6 +195,12 @@ struct phi__toolcall {
 
 /* ---- runs ---- */
 
+/* The format of a run's answers, where it has one of its own; its strings stand behind it. */
+typedef struct phi__run_format {
+    phi_format format;
+    size_t bytes;
+} phi__run_format;
+
 struct phi__run {
     phi__agent *agent;
     phi__state state;
@@ -213,11 +221,15 @@ struct phi__run {
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
-    bool no_turns;         /* of phi_compact: no turn follows */
-    phi_limits limits;     /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
-    phi__toolset *toolset; /* the same; NULL: the agent's */
-    phi_str extra;         /* the request's extra, in the agent's memory; empty: none */
+    bool no_turns;           /* of phi_compact: no turn follows */
+    phi_limits limits;       /* the agent's, and what phi_budget_raise added */
+    phi_policy *policy;      /* the request's own, in memory of its own; NULL: the agent's */
+    phi__toolset *toolset;   /* the same; NULL: the agent's */
+    phi_str extra;           /* the request's extra, in the agent's memory; empty: none */
+    phi_str context;         /* the same, its tools' context */
+    phi__run_format *format; /* the same; NULL: the agent's */
+    bool has_temperature;    /* else the agent's */
+    double temperature;
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     bool pot;              /* ... for model calls of agents below it, instead of its own */
@@ -303,6 +315,8 @@ typedef struct phi__tree {
     /* What it spends is part of its parent's active run; its reservations are taken out of that
        run's pot (limits_in.h). Set before its first run. */
     bool of_run;
+    /* Calls of the last turn that its limits allow are not run: no turn would read the results. */
+    bool no_last_tools;
     /* It works in its parent's place, and knows the facts that that one knows. */
     bool in_place;
 } phi__tree;
@@ -406,6 +420,7 @@ enum {
 typedef struct phi__polls {
     phi__toolcall *next; /* a ring; where the next step begins */
     size_t count;
+    bool busy; /* one of them has work that is ready: the next step must not sleep */
 } phi__polls;
 
 struct phi_runtime {
@@ -444,6 +459,8 @@ struct phi_runtime {
     /* names the thread that made it, and then the one of the last step: where its errno is */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
+    struct phi__snapshot_saving *saving;   /* phi_runtime_snapshot has begun; NULL: it has not */
+    struct phi__snapshot_loading *loading; /* the same of phi_runtime_restore */
     bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
     phi__last_error last_error;
 };

@@ -93,7 +93,8 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     if (agent != NULL && phi__find_reader(agent)) return false;
-    return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.first == NULL;
+    if (thread->of_agent) return !phi__events_any(agent);
+    return thread->rt->events.queued.first == NULL && thread->rt->events.held.first == NULL;
 }
 
 /* The beginning of the turn that is open in the log: its tools' context edits depend on it. */

@@ -31,10 +31,11 @@ typedef struct phi__tape_ops {
     /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
     void (*begin)(phi_tape *tape);
     void (*rest)(phi_tape *tape);
-    void (*woken)(phi_tape *tape);  /* recording: the step has slept */
-    void (*fired)(phi_tape *tape);  /* recording: timers have */
-    void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
-    void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
+    void (*woken)(phi_tape *tape); /* recording: the step has slept */
+    void (*fires)(phi_tape *tape); /* recording: timers do now */
+    /* There are posts of the host, which are read now; they were read. */
+    void (*posting)(phi_tape *tape);
+    void (*posted)(phi_tape *tape);
     void (*let_in)(phi_tape *tape);
     uint64_t (*look_us)(phi_tape *tape); /* for values that are only shown: not recorded */
     /* Input of a transport. */
@@ -44,10 +45,12 @@ typedef struct phi__tape_ops {
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has
-       returned. result: of a claimed call. said: an update (part: its blocks, or NULL) or
-       progress. */
+       returned. on_way: a call is to be started, or ended early, but for a result that is on its
+       way: says whether it is, or was when it was recorded. result: of a claimed call. said: an
+       update (part: its blocks, or NULL) or progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
+    bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
     void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text,
                  const phi_tool_result *part, bool progress);

@@ -54,7 +54,8 @@ typedef struct phi_tool {
        call out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
-       the same arguments, which are checked once more; its phi_call_state is empty. (default: a
+       the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
+       that keeps_state, as it was. (default: a
        call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
@@ -99,6 +100,9 @@ typedef struct phi_tool {
        (default: none) */
     const char *raw;
     const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
+    /* Of the texts of one result, as phi_agent_desc.max_result_bytes; the smaller of the two counts
+       (default: the agent's alone) */
+    uint32_t max_result_bytes;
     /* A request does not define the tool: the model knows its name, and loads the definition when
        it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
        own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */
@@ -106,6 +110,12 @@ typedef struct phi_tool {
     /* ... where the definitions of all such tools exceed phi_agent_desc.defer_percent. Tools of MCP
        servers and of OpenAPI documents have it. */
     bool may_defer;
+    /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
+       pointers. They come out of a text: check them. */
+    bool keeps_state;
+    /* Who brings the tool, for rules of permissions: the name of an MCP server, "openapi" (default:
+       the host itself). Borrowed until the agent is freed. */
+    const char *source;
 } phi_tool;
 
 /* A result of any shape; phi_call_finish is the short form for one text. */
@@ -170,6 +180,9 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 
 /* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);
+/* phi_ask_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
+   strategy's call, a sub-agent); empty: none. Valid as long as the run. */
+PHI_API phi_str phi_call_context(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
 /* in the answer, as of phi_field; UINT32_MAX when stale */

@@ -278,6 +278,7 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
                phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
+    if (call->tool != NULL) hook.source = phi_str_of(call->tool->source);
     hooked = phi__hooks_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
@@ -314,20 +315,29 @@ static bool phi__tools_go(phi__toolcall *call) {
     event = phi__tools_event(call, PHI_EV_TOOL_START);
     if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
     call->emitted = true;
-    if (phi__call_open_still(call)) phi__call_start(call);
+    if (phi__call_may_start(call)) phi__call_start(call);
     return true;
+}
+
+/* Why no call of this turn is run; NULL: they are. */
+static const char *phi__tools_unrun(const phi__run *run) {
+    if (run->tools.answered) return "Not run: the answer was given.";
+    if (run->tools.skipping) return "Skipped due to queued user message.";
+    if (run->agent->tree.no_last_tools && run->turn.index + 1 >= run->limits.max_turns)
+        return "Not run: no round of tools is left.";
+    return NULL;
 }
 
 static bool phi__tools_begin(phi__run *run) {
     phi__toolcall *call = &run->tools.calls[run->tools.next];
+    const char *unrun = phi__tools_unrun(run);
     if (!phi__call_open(call)) return false;
     run->tools.next++;
     call->begun = true;
     run->tools.running++;
-    if (run->tools.skipping || run->tools.answered) {
+    if (unrun != NULL) {
         call->skipped = call->decided = call->after = true;
-        phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
-                                                 : "Skipped due to queued user message.");
+        phi__call_fail(call, unrun);
     } else if (!run->end.cancelled && !phi__tools_count(call))
         return false;
     return phi__tools_go(call);
@@ -520,16 +530,4 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     if (!good) return PHI__RUN_LOST;
     *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
     return PHI__RUN_TOOLS;
-}
-
-/* ---- public ---- */
-
-PHI_API uint32_t phi_call_block_index(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
-}
-
-PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
-    phi__toolcall *call = phi__call_find(handle);
-    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }

@@ -1,7 +1,7 @@
-/* update.c - a tool's reports while it runs: parts of its result, and messages for the person who
-   waits.
+/* update.c - what a tool asks about its call, and its reports while it runs: parts of its result,
+   and messages for the person who waits.
 
-   Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
+   Nothing of a report reaches the model. A part passes the two hooks; a tape records it. */
 #include "loop/loop_in.h"
 
 typedef struct phi__update {
@@ -132,6 +132,18 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
 }
 
+/* ---- about a call ---- */
+
+PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
+    phi__toolcall *call = phi__call_find(handle);
+    if (call == NULL) return NULL;
+    if (call->state == NULL && bytes > 0) {
+        call->state = phi__alloc(&call->run->agent->memory, bytes);
+        if (call->state != NULL) call->state_bytes = bytes;
+    }
+    return bytes <= call->state_bytes ? call->state : NULL;
+}
+
 PHI_API phi_str phi_call_id(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     return call != NULL ? call->block->id : phi__str(NULL, 0);
@@ -147,4 +159,25 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi_agent none;
     memset(&none, 0, sizeof none);
     return call != NULL ? call->run->agent->handle : none;
+}
+
+PHI_API uint32_t phi_call_block_index(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL ? (uint32_t)(call->block - call->run->reply->content) : UINT32_MAX;
+}
+
+PHI_API phi_str phi_call_context(phi_call handle) {
+    const phi__toolcall *call = phi__call_find(handle);
+    const phi__agent *agent = call != NULL ? call->run->agent : NULL;
+    phi_str context = call != NULL ? call->run->context : phi__str(NULL, 0);
+    while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
+        agent = agent->tree.parent;
+        if (agent != NULL && agent->run != NULL) context = agent->run->context;
+    }
+    return context;
+}
+
+PHI_API uint32_t phi_call_timeout_ms(phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    return call != NULL && call->tool != NULL ? call->tool->timeout_ms : 0;
 }

@@ -188,6 +188,7 @@ static void phi__mcp_toolbox_fill(phi__mcp_toolbox_maker *m, phi__mcp_tool *item
     tool->needs_approval = desc->needs_approval && !item->shown.read_only;
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
     tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
     tool->checks_arguments = true;    /* mcp_calls.c takes nulls that stand for nothing */
 }

@@ -1,6 +1,8 @@
 /* event.c - the names of events, as session files and logs write them. */
 #include "model/event.h"
 
+#include <stdio.h>
+
 /* ---- public ---- */
 
 PHI_API const char *phi_event_name(phi_event_kind kind) {
@@ -48,4 +50,12 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     case PHI_EV_OPAQUE: return "OpaqueBlock";
     }
     return "";
+}
+
+PHI_API size_t phi_model_call_id(phi_str loop_id, uint32_t turn_index, char *out, size_t size) {
+    int len;
+    if (size > 0) out[0] = '\0';
+    if (loop_id.len == 0) return 0;
+    len = snprintf(out, size, "%.*s/%lu", (int)loop_id.len, loop_id.at, (unsigned long)turn_index);
+    return len > 0 ? (size_t)len : 0;
 }

@@ -28,6 +28,16 @@ PHI__FN phi_status phi__failure_status(const phi_failure *failure) {
     return PHI_REFUSED;
 }
 
+PHI__FN phi_failure_kind phi__failure_kind_of(phi_status status) {
+    switch (status) {
+    case PHI_NETWORK: return PHI_FAILURE_NETWORK;
+    case PHI_TIMEOUT: return PHI_FAILURE_TIMEOUT;
+    case PHI_NO_MEMORY: return PHI_FAILURE_NO_MEMORY;
+    case PHI_LIMIT: return PHI_FAILURE_QUOTA;
+    default: return PHI_FAILURE_SERVER;
+    }
+}
+
 /* ---- public ---- */
 
 PHI_API const char *phi_failure_kind_text(phi_failure_kind kind) {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    PHI__MAKER_DESCRIPTION = 1024, /* bytes of a tool's description; OpenAI, November 2026 */
+    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description: a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -94,19 +94,23 @@ static bool phi__maker_put_schema(phi__making *m) {
 static bool phi__maker_describe(phi__making *m, phi_tool *tool) {
     static const char *const keys[] = {"description", "summary"};
     phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
-    char words[PHI__MAKER_DESCRIPTION + 1];
-    size_t i;
+    const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
+    size_t i, size;
+    char *words;
     for (i = 0; i < 2 && text.len == 0; i++)
         text = phi__str_trim(phi__json_text_of(phi_json_get(m->node, keys[i])));
     if (text.len == 0) text = m->op->path;
     if (label.len == 0) label = m->source->shown.operation_id;
     if (label.len == 0) label = m->op->name;
-    (void)snprintf(words, sizeof words, "%s%.*s%s",
-                   m->source->shown.deprecated ? "(deprecated) " : "",
-                   (int)phi__utf8_cut(text, PHI__MAKER_DESCRIPTION - 20), text.at,
-                   text.len > PHI__MAKER_DESCRIPTION - 20 ? "..." : "");
-    if (!phi__making_str(m, phi_str_of(words), &kept)) return false;
-    tool->description = kept.at;
+    if (text.len > PHI__MAKER_DESCRIPTION) {
+        text.len = phi__utf8_cut(text, PHI__MAKER_DESCRIPTION);
+        after = "...";
+    }
+    size = strlen(before) + text.len + strlen(after) + 1;
+    words = (char *)phi__making_zero(m, size, 1);
+    if (words == NULL) return false;
+    (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
+    tool->description = words;
     if (!phi__making_str(m, phi__tool_schema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
     tool->label = kept.at;
     return true;
@@ -126,6 +130,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
                            (desc->destructive_needs_approval && m->op->destructive);
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
+    tool->source = "openapi";
     phi__openapi_call_fill(tool);
     return true;
 }

@@ -101,11 +101,11 @@ static phi_status phi__openapi_body_file_open(phi__openapi_body *b) {
     phi__openapi_file *file;
     phi__file_info info;
     phi__words words;
-    if (phi__files_stat(b->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(b->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__openapi_body_file_refuse(b, words.text);
     if (info.bytes > (uint64_t)PHI__OPENAPI_BODY_MOST - b->file_bytes)
         return phi__openapi_body_file_refuse(b, "the files are larger than 32 MiB together");
-    switch (phi__files_open_read(b->r->memory, b->place, &b->open, &words)) {
+    switch (phi__files_open_read(b->r->memory, b->place, PHI__LINKS_REFUSE, &b->open, &words)) {
     case PHI_OK: break;
     case PHI_NO_MEMORY: return PHI_NO_MEMORY;
     default: return phi__openapi_body_file_refuse(b, words.text);

@@ -90,7 +90,8 @@ PHI__FN phi_status phi__reading_add(phi__reading *r, phi_str bytes) {
 #ifndef PHI_NO_FILES
 PHI__FN phi_status phi__reading_open(phi__reading *r, const char *path) {
     phi__words words;
-    phi_status status = phi__files_open_read(r->doc->memory, path, &r->file, &words);
+    phi_status status =
+        phi__files_open_read(r->doc->memory, path, PHI__LINKS_FOLLOW, &r->file, &words);
     if (status == PHI_NO_MEMORY) return phi__reading_no_memory(r);
     return status == PHI_OK ? r->status : phi__reading_fail(r, status, words.text);
 }

@@ -10,6 +10,7 @@ typedef struct phi__always {
     phi_permission_scope scope;
     phi_permission_rule *rules;
     size_t count;
+    bool asked; /* a rule asks about a part: this very call, or none */
 } phi__always;
 
 static bool phi__always_any(phi_str text, const char *const *names) {
@@ -56,46 +57,31 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 
 /* ---- commands ---- */
 
-/* Programs and builtins that do whatever their words say, or run other programs: only those very
-   words may be allowed. Digits at the end of a name (python3.11) do not count. */
-static const char *const phi__always_open[] = {
-    "sh",       "bash",    "dash",        "zsh",     "ksh",     "ash",    "fish",
-    "pwsh",     "cmd",     "powershell",  "eval",    "source",  ".",      "exec",
-    "trap",     "sudo",    "doas",        "su",      "env",     "xargs",  "find",
-    "ssh",      "scp",     "rsync",       "python",  "pypy",    "perl",   "ruby",
-    "node",     "php",     "lua",         "tclsh",   "Rscript", "julia",  "osascript",
-    "tsx",      "ts-node", "awk",         "gawk",    "mawk",    "nawk",   "sed",
-    "gsed",     "tee",     "docker",      "podman",  "kubectl", "rm",     "dd",
-    "alias",    "export",  "set",         "npx",     "pnpx",    "bunx",   "uvx",
-    "pipx",     "chmod",   "chown",       "kill",    "curl",    "wget",   "printf",
-    "read",     "unset",   "let",         "declare", "typeset", "local",  "readonly",
-    "mapfile",  "wait",    "readarray",   "enable",  "hash",    "bind",   "complete",
-    "shopt",    "builtin", "command",     "coproc",  "time",    "nice",   "ionice",
-    "nohup",    "timeout", "stdbuf",      "setsid",  "busybox", "toybox", "watch",
-    "parallel", "script",  "strace",      "ltrace",  "gdb",     "lldb",   "screen",
-    "tmux",     "expect",  "tar",         "zip",     "vi",      "vim",    "nvim",
-    "emacs",    "ed",      "ex",          "less",    "more",    "man",    "crontab",
-    "at",       "batch",   "chroot",      "nsenter", "unshare", "flock",  "runuser",
-    "pkexec",   "entr",    "systemd-run", "fd",      "rg",      "sort",   "test",
-    "[",        "ln",      "install",     "socat",   "nc",      "ncat",   NULL};
-/* Programs whose first word is a command of their own. */
-static const char *const phi__always_two[] = {
-    "git",    "npm", "yarn",   "pnpm",   "cargo", "go",     "pip", "make", "apt", "brew",
-    "dotnet", "mvn", "gradle", "bundle", "gem",   "poetry", "uv",  "deno", "bun", NULL};
-/* ... and "npm run test": the second one names a script or a package. */
-static const char *const phi__always_run[] = {"run", "run-script", "exec", "x",
-                                              "dlx", "tool",       NULL};
+/* Commands whose options and further words were read: these options, and files of the workspace,
+   give them no other effect. Of all other commands the very words are allowed. */
+typedef struct phi__always_known {
+    const char *command; /* a pattern for each word that stays */
+    const char *options;
+} phi__always_known;
+
+static const phi__always_known phi__always_commands[] = {
+    {"npm|pnpm|yarn|bun test", ""},
+    {"npm|pnpm|yarn|bun run ?*", ""},
+    {"cargo build|check|test|clippy|doc",
+     "-[qv]|--release|--workspace|--all|--all-targets|--lib|--bins|--tests|--no-run|--locked|"
+     "--offline|--quiet|--verbose|--package|--features|--all-features|--no-default-features|"
+     "--nocapture|--no-deps"},
+    {"go build|vet|test", "-v|-race|-short|-run|-run=*|-count=*|-bench=*|-cover|-failfast|-json"},
+    {"mkdir", "-[pv]|--parents|--verbose"},
+    {"touch", "-[acm]"},
+    {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
+    {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* Programs that run what they read. */
 static const char *const phi__always_reads[] = {
     "sh",         "bash",    "dash",  "zsh",       "ksh",  "ash",  "fish", "pwsh",
     "powershell", "python",  "pypy",  "perl",      "ruby", "node", "php",  "lua",
     "tclsh",      "Rscript", "julia", "osascript", "ssh",  "deno", "bun",  "xargs",
     "parallel",   "at",      "batch", "crontab",   NULL};
-/* Of git: those that run what their words, or the configuration that they write, name. */
-static const char *const phi__always_git[] = {
-    "config",   "rebase",        "bisect", "submodule", "difftool", "mergetool", "clone",
-    "worktree", "filter-branch", "grep",   "hook",      "bundle",   NULL};
-
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
     size_t i = name.len;
@@ -130,30 +116,54 @@ static bool phi__always_deletes(const phi__shell_command *c) {
            phi__always_has(c, "--r");
 }
 
-/* How many words a rule of SCOPE_KIND takes over; *more: others may follow. */
-static size_t phi__always_kind(const phi__shell_command *c, bool *more) {
-    phi_str name = phi__always_program(c->words[0].text);
-    *more = !phi__always_any(name, phi__always_open);
-    if (!*more) return c->count;
-    if (!phi__always_any(name, phi__always_two)) return 1;
-    if (c->count < 2) { /* all that it can do is too much, but for the targets of a makefile */
-        *more = phi__str_is(name, "make");
-        return c->count;
-    }
-    if (phi__str_starts(c->words[1].text, "-")) return c->count;
-    if (phi__str_is(name, "git") && phi__always_any(c->words[1].text, phi__always_git)) {
-        *more = false;
-        return c->count;
-    }
-    return phi__always_any(c->words[1].text, phi__always_run) ? phi__min(c->count, 3) : 2;
+/* Whether all words of the pattern match; *count: how many they are. */
+static bool phi__always_begins(const phi__shell_command *c, const char *command, size_t *count) {
+    phi_str rest = phi_str_of(command), pattern;
+    for (*count = 0; phi__wildcard_word(&rest, &pattern); (*count)++)
+        if (*count == c->count || !phi__wildcard_any(pattern, c->words[*count].text, false) ||
+            phi__str_starts(c->words[*count].text, "-"))
+            return false;
+    return true;
 }
 
-static phi_status phi__always_command(phi__always *a, const phi__rules_subject *subject) {
-    const phi__shell_command *c = subject->command;
-    size_t i, n = c->count;
-    bool more = false;
-    phi_permission_rule rule;
+static bool phi__always_words(const phi__always *a, const phi__shell_command *c, size_t count,
+                              bool more, const char **out) {
     phi__buf words;
+    size_t i;
+    phi__buf_init(&words, a->arena->memory);
+    for (i = 0; i < count; i++) {
+        if (i > 0) phi__buf_char(&words, ' ');
+        phi__wildcard_quote(&words, c->words[i].text);
+    }
+    if (more) phi__buf_text(&words, " *");
+    return phi__always_keep(a, &words, out);
+}
+
+/* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
+static phi_status phi__always_kind(const phi__always *a, phi__rules_subject *subject,
+                                   phi_permission_rule *rule) {
+    phi_permission_rules alone;
+    const phi_permission_rule *which;
+    phi_permission_rule wide = *rule;
+    size_t i, count = 0;
+    for (i = 0; i < PHI__COUNT(phi__always_commands); i++)
+        if (phi__always_begins(subject->command, phi__always_commands[i].command, &count)) break;
+    if (i == PHI__COUNT(phi__always_commands)) return PHI_OK;
+    wide.path = "./**";
+    wide.options = phi__always_commands[i].options;
+    if (!phi__always_words(a, subject->command, count, true, &wide.command)) return PHI_NO_MEMORY;
+    memset(&alone, 0, sizeof alone);
+    alone.rules = &wide;
+    alone.count = 1;
+    if (phi__rules_decide(&alone, subject, &which) == PHI_PERMISSION_ALLOW) *rule = wide;
+    return subject->lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static phi_status phi__always_command(phi__always *a, phi__rules_subject *subject) {
+    const phi__shell_command *c = subject->command;
+    phi_permission_rule rule;
+    phi__buf tool;
+    size_t i;
     memset(&rule, 0, sizeof rule);
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
@@ -163,27 +173,24 @@ static phi_status phi__always_command(phi__always *a, const phi__rules_subject *
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
     if (c->reads && phi__always_any(phi__always_program(c->words[0].text), phi__always_reads))
         return phi__always_refuse(a, subject, "it runs what it reads");
-    if (a->scope == PHI_PERMISSION_SCOPE_KIND) n = phi__always_kind(c, &more);
-    phi__buf_init(&words, a->arena->memory);
-    for (i = 0; i < n; i++) {
-        if (i > 0) phi__buf_char(&words, ' ');
-        phi__wildcard_quote(&words, c->words[i].text);
-    }
-    if (more) phi__buf_text(&words, " *");
     rule.verdict = PHI_PERMISSION_ALLOW;
-    if (!phi__always_keep(a, &words, &rule.command)) return PHI_NO_MEMORY;
-    phi__wildcard_quote(&words, subject->tool);
-    return phi__always_keep(a, &words, &rule.tool) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    phi__buf_init(&tool, a->arena->memory);
+    phi__wildcard_quote(&tool, subject->tool);
+    if (!phi__always_keep(a, &tool, &rule.tool) ||
+        !phi__always_words(a, c, c->count, false, &rule.command) ||
+        (a->scope == PHI_PERMISSION_SCOPE_KIND && phi__always_kind(a, subject, &rule) != PHI_OK))
+        return PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
 }
 
 /* ---- files and tools ---- */
 
-static bool phi__always_path(const phi__always *a, phi_str path, const char **out) {
+static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
-    bool kind = a->scope == PHI_PERMISSION_SCOPE_KIND;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
-    if (n == 1 || (n == 0 && phi__str_starts(path, "~"))) { /* of all files; of nobody known */
+    if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* perhaps outside */
         kind = false;
         n = path.len;
     }
@@ -202,7 +209,7 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     if (!subject->path.known || subject->path.text.len == 0)
         return phi__always_refuse(a, subject, "the file's name is not known");
     rule.tool = subject->writes ? "write_file" : "read_file";
-    if (!phi__always_path(a, subject->path.text, &rule.path)) return PHI_NO_MEMORY;
+    if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
     return phi__always_add(a, &rule);
 }
 
@@ -219,7 +226,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
     if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
     phi__buf_init(&words, a->arena->memory);
     if (path.len > 0)
-        good = phi__always_path(a, path, &rule.path);
+        good = phi__always_path(a, path, a->scope == PHI_PERMISSION_SCOPE_KIND, &rule.path);
     else if (phi_json_is_string(url)) {
         phi__buf host;
         phi__buf_init(&host, a->arena->memory);
@@ -238,8 +245,13 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
 /* phi__check_parts: each part that is not allowed yet. */
 static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
-    const phi__rules_subject *subject = part->subject;
+    phi__rules_subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
+        a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        a->asked = true;
+        return PHI_OK;
+    }
     if (part->rule != NULL)
         return phi__always_refuse(
             a, subject, part->rule->reason != NULL ? part->rule->reason : "a rule asks or denies");
@@ -247,6 +259,21 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     if (subject->file) return phi__always_file(a, subject);
     return subject->command != NULL ? phi__always_command(a, subject)
                                     : phi__always_tool(a, subject);
+}
+
+/* The rule on this very call, which counts before those that ask, in place of all others. */
+static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
+    phi_permission_rule rule;
+    phi__buf words;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = PHI_PERMISSION_ALLOW;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, tool_name);
+    if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, arguments);
+    a->count = 0;
+    return phi__always_keep(a, &words, &rule.matches) ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -266,7 +293,9 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.scope = scope;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, tool_name, arguments, phi__always_part, &a);
+    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;

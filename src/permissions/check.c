@@ -135,7 +135,7 @@ static phi_status phi__check_line(phi__checking *checking, phi_arena *scratch, p
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
-                                    phi_str tool_name, phi_str arguments,
+                                    phi_str source, phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx) {
     phi__checking checking;
@@ -148,6 +148,8 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     checking.subject.workspace = permissions->workspace;
     checking.subject.home = permissions->home;
     checking.subject.tool = tool_name;
+    checking.subject.source = source;
+    checking.subject.shell_tools = permissions->shell_tools;
     checking.subject.arguments = arguments;
     checking.subject.memory = &permissions->memory;
     status = phi_json_parse(scratch, arguments, PHI_JSON_BORROW, &root, NULL);

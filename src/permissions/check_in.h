@@ -11,6 +11,8 @@ struct phi_permissions {
     phi_arena arena;       /* of the texts below */
     phi_arena rules_arena; /* of the rules */
     phi_permission_rules rules;
+    phi_permission_rule guards[2]; /* of protected paths: behind all rules, whatever they are */
+    size_t guard_count;
     const char *workspace, *home, *shell_tools;
     phi_hook_fn ask_fn, hook_fn;
     void *user_data;
@@ -24,13 +26,13 @@ struct phi_permissions {
 typedef struct phi__check_part {
     phi_permission verdict;
     const phi_permission_rule *rule; /* NULL: none matches */
-    const phi__rules_subject *subject;
+    phi__rules_subject *subject;
 } phi__check_part;
 
 /* Calls `each` for every part of a call: the call itself, or each command and each file of a
    shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
 PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch,
-                                    phi_str tool_name, phi_str arguments,
+                                    phi_str source, phi_str tool_name, phi_str arguments,
                                     phi_status (*each)(void *ctx, const phi__check_part *part),
                                     void *ctx);
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */

@@ -7,28 +7,53 @@
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
-    { PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, tool, NULL, NULL, NULL, NULL, path, NULL, NULL, NULL, reason,    \
+            NULL, NULL                                                                             \
+    }
 #define PHI__MODES_READS(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
-            "it only reads"                                                                        \
+            "it only reads", NULL, NULL                                                            \
+    }
+/* The same, with these options and no other: from the manuals of GNU, git, ripgrep and tree. */
+#define PHI__MODES_OPTIONS(command, options)                                                       \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "it only reads", options, NULL                                                         \
     }
 #define PHI__MODES_PLAIN(command)                                                                  \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, NULL, NULL, NULL, NULL,           \
-            "it only prints"                                                                       \
+            "it only prints", NULL, NULL                                                           \
     }
 /* The same, where words that are not known may make it worse. */
 #define PHI__MODES_KNOWN(command, without)                                                         \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, NULL, NULL, NULL, NULL,        \
-            "it only prints"                                                                       \
+            "it only prints", NULL, NULL                                                           \
+    }
+#define PHI__MODES_EDITS(command, options)                                                         \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "edits are accepted", options, NULL                                                    \
     }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
-    { PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
+            NULL, NULL                                                                             \
+    }
 
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    { PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason }
+    {                                                                                              \
+        PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason,      \
+            NULL, NULL                                                                             \
+    }
+#define PHI__MODES_ASK(command, with, path, reason)                                                \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
+            NULL, NULL                                                                             \
+    }
 
 #define PHI__MODES_SHELLS "sh|bash|dash|zsh|ksh|ash"
 #define PHI__MODES_HOMES "~|~/|~/[*]|$HOME|$HOME/|$HOME/[*]|${HOME}|${HOME}/|${HOME}/[*]"
@@ -44,6 +69,26 @@
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
 #define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
 
+/* Options that write no file, run no program, and read no file which they name themselves. */
+#define PHI__MODES_GREP_OPTIONS                                                                    \
+    "-[acEFHhIilnoPqsvwx]|-[ABCem]*|-[0-9]*|--line-number|--ignore-case|--word-regexp|"            \
+    "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
+#define PHI__MODES_GIT_OPTIONS                                                                     \
+    "-[abcilmopqrstuvwzM1]|-[0-9]*|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
+    "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
+    "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
+    "--reverse|--first-parent|--merges|--no-merges|--follow|--patch|--no-patch|--unified=*|"       \
+    "--find-renames*|--diff-filter=*|--ignore-all-space|--ignore-space-change|--no-ext-diff|"      \
+    "--no-textconv|--no-pager|--check|--raw|--topo-order|--date-order|--branches|--remotes|"       \
+    "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
+    "renames"
+#define PHI__MODES_GIT_PLUMBING                                                                    \
+    "-[cdemoprstvzn]|-[0-9]*|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
+    "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
+    "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
+
 /* Of the tools and commands that look at the workspace, and change nothing. */
 #define PHI__MODES_READING                                                                         \
     PHI__MODES_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                \
@@ -51,27 +96,35 @@
         PHI__MODES_PLAIN("echo|seq|sleep|basename|dirname *"), PHI__MODES_PLAIN("uname -*"),       \
         PHI__MODES_PLAIN("command -v|-V *"), PHI__MODES_PLAIN("which|type *"),                     \
         PHI__MODES_PLAIN("date +*"), PHI__MODES_PLAIN("git --version|version"),                    \
-        PHI__MODES_PLAIN("node|npm|python|python3|go|gcc|clang|make|cmake --version"),             \
+        PHI__MODES_PLAIN("node|npm|python|python3|gcc|clang|make|cmake --version"),                \
         PHI__MODES_PLAIN("exit *"), PHI__MODES_KNOWN("test|[[] *", "-v -R"),                       \
-        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|diff|cmp|comm|cut|tr *", NULL),       \
-        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|strings|od|hexdump *", NULL),    \
+        PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
+        PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("file *", "-C --c*"), PHI__MODES_READS("jq *", "*import* *include*"),     \
+        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
+        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
-        PHI__MODES_READS("rg *", "--pre* --hostname-bin*"), PHI__MODES_READS("tree *", "-o -R"),   \
-        PHI__MODES_READS("sort *", "-o --o* --co* -T --t* --fil*"),                                \
+        PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
+                                                           "--type=*|--smart-case|--no-heading|"   \
+                                                           "--multiline|--stats|--json"),          \
+        PHI__MODES_OPTIONS("tree *", "-[adfilpsuDghFQNrtcUvSC]|-[LPI]*|--dirsfirst|--noreport|"    \
+                                     "--prune|--gitignore|--du|--filelimit=*"),                    \
+        PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
+                                     "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
         PHI__MODES_READS("find *", "-delete -fprint* -fls -files0*"),                              \
-        PHI__MODES_READS("git status|log|diff|show|blame|describe|shortlog|rev-parse *",           \
-                         "--out* --ext* --textc*"),                                                \
-        PHI__MODES_READS("git ls-files|ls-tree|rev-list|merge-base|cat-file *",                    \
-                         "--out* --text* --filter*"),                                              \
+        PHI__MODES_OPTIONS("git status|log|diff|show|blame|shortlog *", PHI__MODES_GIT_OPTIONS),   \
+        PHI__MODES_OPTIONS("git describe|rev-parse|ls-files|ls-tree|rev-list|merge-base *",        \
+                           PHI__MODES_GIT_PLUMBING),                                               \
+        PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
         PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
-        PHI__MODES_READS("git grep *", "-O --op*"),                                                \
-        PHI__MODES_READS("git config --get|--list|-l *", NULL)
+        PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
+                                                                 "--untracked|--heading|--break"), \
+        PHI__MODES_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
 
 /* What nobody means, and what cannot be undone. */
 #define PHI__MODES_DESTRUCTIVE                                                                     \
@@ -116,10 +169,25 @@
                     "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
                     "it may hold secrets"),                                                        \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
-    {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL, \
-            "**/.git/**", NULL, NULL, NULL, "git runs what stands there"                           \
-    }
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *",                                            \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "**/.git/**",                                                                             \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "git runs what stands there",                                                             \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
+                       "it reads files that a file names"),                                        \
+        PHI__MODES_ASK("wc|du|sort *", "--files0-from", NULL, "it reads files that a file names"), \
+        PHI__MODES_ASK("md5sum|sha1sum|sha256sum|sha512sum|cksum *", "-c|--check", NULL,           \
+                       "it reads files that a file names")
 
 static const phi_permission_rule phi__modes_default[] = {PHI__MODES_READING, PHI__MODES_DESTRUCTIVE,
                                                          PHI__MODES_SECRETS};
@@ -128,8 +196,11 @@ static const phi_permission_rule phi__modes_edits[] = {
     PHI__MODES_DESTRUCTIVE,
     PHI__MODES_SECRETS,
     PHI__MODES_TOOL(ALLOW, "write_file|edit_file", "./**", "edits are accepted"),
-    {PHI_PERMISSION_ALLOW, "bash", "mkdir|touch|cp|mv *", NULL, NULL, NULL, "./**", NULL, NULL,
-     NULL, "edits are accepted"}};
+    PHI__MODES_EDITS("mkdir *", "-[pv]|--parents|--verbose"),
+    PHI__MODES_EDITS("touch *", "-[acm]"),
+    PHI__MODES_EDITS("cp *", "-[adfiLnPpRruv]|--recursive|--archive|--verbose|--force|"
+                             "--no-clobber|--update|--preserve|--sparse=never"),
+    PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
     PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 

@@ -2,6 +2,7 @@
 #include "permissions/permissions.h"
 
 #include "permissions/check_in.h"
+#include "permissions/wildcard_in.h"
 
 #ifndef PHI_NO_PERMISSIONS
 
@@ -24,7 +25,9 @@ static bool phi__permissions_copy_rule(phi_arena *arena, phi_permission_rule *ru
            phi__permissions_text(arena, &rule->path) && phi__permissions_text(arena, &rule->host) &&
            phi__permissions_text(arena, &rule->argument) &&
            phi__permissions_text(arena, &rule->matches) &&
-           phi__permissions_text(arena, &rule->reason);
+           phi__permissions_text(arena, &rule->reason) &&
+           phi__permissions_text(arena, &rule->options) &&
+           phi__permissions_text(arena, &rule->source);
 }
 
 static bool phi__permissions_copy(phi_arena *arena, const phi_permission_rule *rules, size_t count,
@@ -59,6 +62,52 @@ static phi_status phi__permissions_use(phi_permissions *p, const phi_permission_
     return PHI_OK;
 }
 
+/* ---- protected paths ---- */
+
+static void phi__permissions_path(phi__buf *out, phi_str path) {
+    if (out->len > 0) phi__buf_char(out, '|');
+    if (phi__str_starts(path, "!") || phi__str_starts(path, "**")) phi__buf_text(out, "./");
+    phi__wildcard_quote(out, path);
+}
+
+/* The directories that a file is in, for who moves one moves the file. */
+static void phi__permissions_above(phi__buf *out, phi_str path) {
+    bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+    while (path.len > 0) {
+        while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
+        while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+        if (path.len > 0) phi__permissions_path(out, path);
+    }
+    if (!absolute) phi__permissions_path(out, phi__str(".", 1));
+}
+
+static bool phi__permissions_guard(phi_permissions *p, const char *const *paths) {
+    phi__buf files, all;
+    size_t i;
+    bool good;
+    if (paths == NULL || paths[0] == NULL) return true;
+    phi__buf_init(&files, &p->memory);
+    phi__buf_init(&all, &p->memory);
+    for (i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
+    phi__buf_add_str(&all, phi__buf_str(&files));
+    for (i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
+    p->guards[0].verdict = p->guards[1].verdict = PHI_PERMISSION_ASK;
+    p->guards[0].reason = p->guards[1].reason = "this program runs it, or heeds it";
+    p->guards[0].tool = "write_file|edit_file";
+    p->guards[1].command = "cp|mv|ln|tee|touch|install|rm|rmdir|dd|sed|truncate|chmod|chown|patch|"
+                           "rsync|tar|unzip|shred *";
+    phi__buf_char(&files, '\0');
+    phi__buf_char(&all, '\0');
+    good = !files.failed && !all.failed;
+    p->guards[0].path = files.at;
+    p->guards[1].path = all.at;
+    p->guard_count = 2;
+    for (i = 0; good && i < 2; i++) good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    phi__buf_free(&files);
+    phi__buf_free(&all);
+    return good;
+}
+
 /* ---- the verdict ---- */
 
 typedef struct phi__permissions_verdict {
@@ -86,12 +135,14 @@ static phi_status phi__permissions_part(void *ctx, const phi__check_part *part) 
     phi__buf_text(why, ": ");
     if (part->rule == NULL)
         phi__buf_text(why, rank == 0 ? "nothing forbids it" : "no rule allows it");
+    else if (part->subject->overlong)
+        phi__buf_text(why, "its path is longer than 4,095 bytes, as no file's is");
     else
         phi__buf_text(why, part->rule->reason != NULL ? part->rule->reason : "a rule says so");
     return PHI_OK;
 }
 
-static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_name,
+static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source, phi_str tool_name,
                                               phi_str arguments) {
     /* a line without any command is allowed */
     phi__permissions_verdict v = {p, PHI_PERMISSION_ALLOW, false};
@@ -99,7 +150,7 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str tool_n
     phi_status status;
     phi__buf_clear(&p->why);
     phi_arena_init(&scratch, &p->memory, 0);
-    status = phi__check_parts(p, &scratch, tool_name, arguments, phi__permissions_part, &v);
+    status = phi__check_parts(p, &scratch, source, tool_name, arguments, phi__permissions_part, &v);
     phi_arena_free(&scratch);
     if (status == PHI_OK && !p->why.failed) return v.strictest;
     phi__buf_clear(&p->why);
@@ -127,6 +178,7 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
         phi__buf_clear(&p->question);
         phi__buf_add_str(&p->question, phi__buf_str(&p->why));
         hook->text = phi__buf_str(&p->question);
+        hook->permissions = p;
         return phi__permissions_call(p, p->ask_fn, hook);
     }
     phi__buf_text(&p->why, "; there is nobody to ask");
@@ -141,7 +193,7 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
-        verdict = phi__permissions_decide(p, hook->tool_name, hook->arguments);
+        verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
         hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
         return PHI_DENY;
@@ -151,13 +203,19 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
 }
 
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why) {
     phi_permission verdict;
     if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, tool_name, arguments);
+    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
+}
+
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
+                                             phi_str arguments, phi_str *why) {
+    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
@@ -190,7 +248,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     if (!phi__permissions_text(&p->arena, &p->workspace) ||
         !phi__permissions_text(&p->arena, &p->home) ||
         !phi__permissions_text(&p->arena, &p->shell_tools) ||
-        phi__permissions_use(p, desc.rules, NULL, 0) != PHI_OK) {
+        !phi__permissions_guard(p, desc.protected_paths) ||
+        phi__permissions_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return NULL;
     }
@@ -217,7 +276,7 @@ PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
                                        const phi_permission_rules *rules) {
     if (permissions == NULL || rules == NULL) return PHI_BAD_ARG;
     if (permissions->busy) return PHI_MISUSE;
-    return phi__permissions_use(permissions, rules, NULL, 0);
+    return phi__permissions_use(permissions, rules, permissions->guards, permissions->guard_count);
 }
 
 PHI_API phi_status phi_permissions_add(phi_permissions *permissions,

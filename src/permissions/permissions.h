@@ -48,7 +48,8 @@ typedef struct phi_permission_rule {
        is not known ($NAME, *.c). Rules that allow match a program by its name or in /bin and
        /usr/bin, and no command with variables set before it; others in every directory. */
     const char *command;
-    const char *with;    /* words, of each of which one must be there; -r also finds -fr */
+    /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
+    const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
     const char *piped;   /* names of programs: the output of one goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
@@ -59,6 +60,14 @@ typedef struct phi_permission_rule {
     const char *argument; /* a member of the arguments, for `matches` */
     const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
     const char *reason;   /* for the model and the person who is asked */
+    /* Of a command: the options that it may have, one alternative each, and no other; "" allows
+       none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
+       be there that the shell could make an option of ($NAME, *.c; not a*.c). */
+    const char *options;
+    /* Whose tool it is: a pattern of phi_tool.source; "": the host's own. NULL: anybody's, but a
+       rule that allows tools by name allows no other source's tool that has the name of a shell or
+       of a built-in tool. */
+    const char *source;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {
@@ -96,6 +105,10 @@ typedef struct phi_permissions_desc {
     const char *workspace;             /* absolute; copied (default: relative paths are in it) */
     const char *home;                  /* absolute; copied (default: only "~" names it) */
     const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    /* NULL-ended; files that the host runs or heeds: its scripts, its configuration. Under whatever
+       rules, writing one is asked about, and a command that copies, moves or removes it or the
+       directory that it is in. Relative ones are in the workspace; copied (default: none) */
+    const char *const *protected_paths;
     /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
        why it asks. (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
@@ -123,10 +136,15 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call, and why, in words (valid until the next call of any function on
-   these permissions). Without memory it is PHI_PERMISSION_ASK. */
+/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
+   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
                                              phi_str arguments, phi_str *why);
+
+/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
+PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
+                                                  phi_str tool_name, phi_str arguments,
+                                                  phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */

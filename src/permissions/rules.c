@@ -5,7 +5,11 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
-enum { PHI__RULES_PATH_MOST = 4095 }; /* bytes: no file has a longer path */
+enum {
+    PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
+    PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
+    PHI__RULES_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
+};
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
     return rule->verdict == PHI_PERMISSION_ALLOW;
@@ -93,7 +97,7 @@ static void phi__rules_lower(phi__buf *text) {
 
 /* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
 static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
-                                bool fold) {
+                                bool fold, bool glob) {
     phi__buf whole;
     bool matches;
     phi__buf_init(&whole, subject->memory);
@@ -102,30 +106,41 @@ static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, ph
     else
         phi__rules_resolve(subject, pattern, &whole);
     if (fold) phi__rules_lower(&whole);
-    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true);
+    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true) ||
+              (glob && phi__wildcard_meets(phi__buf_str(&whole), resolved));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
 }
 
 /* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
-   that ask or deny match capitals and small letters alike. */
-static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            phi_str path) {
+   that ask or deny match capitals and small letters alike, and a pattern of the shell where one of
+   its files may be the rule's. */
+static bool phi__rules_path_of_word(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                    phi_str path, bool known) {
     phi_str pattern = phi_str_of(rule->path), one;
     bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
     bool fold = !negative && !phi__rules_allows(rule);
+    bool glob = fold && subject->may && !known && phi__rules_holds(path, "*?[");
     phi__buf resolved;
-    if (path.len > PHI__RULES_PATH_MOST) return !phi__rules_allows(rule);
+    if (path.len > PHI__RULES_PATH_MOST) { /* a shell finds no such file; a tool may shorten it */
+        subject->overlong = subject->command == NULL && !phi__rules_allows(rule);
+        return subject->overlong;
+    }
     if (negative) pattern = phi__rules_after(pattern, 1);
     phi__buf_init(&resolved, subject->memory);
     phi__rules_resolve(subject, path, &resolved);
     if (fold) phi__rules_lower(&resolved);
     while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold);
+        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold, glob);
     if (resolved.failed) subject->lost = true;
     phi__buf_free(&resolved);
     return found != negative;
+}
+
+static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str path) {
+    return phi__rules_path_of_word(subject, rule, path, true);
 }
 
 /* The part of a word that may be a path: of an option, its value. */
@@ -151,6 +166,12 @@ static bool phi__rules_hidden(phi_str text) {
     return false;
 }
 
+/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
+static bool phi__rules_glued(phi_str text) {
+    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
+    return phi__rules_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
+}
+
 /* For a rule that allows: whether this word is no path, or one of the rule's. */
 static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
                                    const phi__shell_word *word) {
@@ -158,17 +179,35 @@ static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permis
     if (word->pipe) return true;
     if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
     if (!word->known && phi__rules_hidden(word->text)) return false;
+    if (phi__rules_glued(word->text)) return false;
     if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
         return true;
     return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
 }
 
-/* For others: whether it, or the value of its option, is one of the rule's. */
+/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
+   "--option=file", "-tfile". */
+static bool phi__rules_part_begins(phi_str word, size_t i, bool letters) {
+    return strchr("@:=,", word.at[i - 1]) != NULL ||
+           (letters && i >= 2 && i <= PHI__RULES_LETTERS_MOST);
+}
+
+/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
+   parts than anybody writes is for a rule that asks. */
 static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                 phi_str word) {
-    phi_str value = phi__rules_value(word);
-    return phi__rules_path(subject, rule, word) ||
-           (value.len != word.len && value.len > 0 && phi__rules_path(subject, rule, value));
+                                 const phi__shell_word *word) {
+    phi_str text = word->text;
+    bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
+    size_t i;
+    if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
+    for (i = 1; i < text.len; i++) {
+        if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
+        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
+        if (subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
+            return true;
+    }
+    return false;
 }
 
 static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
@@ -197,15 +236,15 @@ static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permi
     const phi__shell_command *c = subject->command;
     size_t i;
     if (phi__rules_allows(rule)) {
-        if (phi__rules_moved_git(subject)) return false;
+        if (subject->shell->moved || phi__rules_moved_git(subject)) return false;
         for (i = 1; i < c->count; i++)
             if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
         return true;
     }
     for (i = 0; i < c->assigned_count; i++)
-        if (phi__rules_path(subject, rule, phi__rules_value(c->assigned[i].text))) return true;
+        if (phi__rules_word_path(subject, rule, &c->assigned[i])) return true;
     for (i = 1; i < c->count; i++)
-        if (phi__rules_word_path(subject, rule, c->words[i].text)) return true;
+        if (phi__rules_word_path(subject, rule, &c->words[i])) return true;
     return false;
 }
 
@@ -238,7 +277,8 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
-            if (phi__wildcard_any(one, text, false)) return true;
+            if (phi__wildcard_any(one, text, false) || phi__options_short_for(text, one))
+                return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -258,7 +298,7 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     phi_str rest = phi_str_of(rule->without), one;
     size_t i;
     for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
-        if (!c->words[i].known) return false;
+        if (!c->words[i].known && !c->words[i].pipe) return false;
     while (phi__wildcard_word(&rest, &one))
         if (phi__rules_has(c, one)) return false;
     return true;
@@ -355,6 +395,23 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
+/* The pattern of the files that a search looks at, in its directory. */
+static bool phi__rules_included(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi_json *include = phi_json_get(subject->root, "include");
+    phi_str path = phi__rules_path_of(subject->root);
+    phi__buf text;
+    bool matches;
+    if (!phi_json_is_string(include) || phi__rules_allows(rule)) return false;
+    phi__buf_init(&text, subject->memory);
+    phi__buf_add_str(&text, path.len > 0 ? path : PHI__LIT("."));
+    phi__buf_char(&text, '/');
+    phi__buf_add_str(&text, phi_json_str(include, ""));
+    matches = phi__rules_path_of_word(subject, rule, phi__buf_str(&text), false);
+    if (text.failed) subject->lost = true;
+    phi__buf_free(&text);
+    return matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
@@ -381,7 +438,8 @@ static bool phi__rules_argument(const phi__rules_subject *subject,
 /* It restricts commands: their words, or what they work on. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
-           rule->without != NULL || rule->piped != NULL || rule->path != NULL || rule->host != NULL;
+           rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
+           rule->host != NULL || rule->options != NULL;
 }
 
 static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -391,12 +449,12 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
         (rule->tool == NULL || phi__rules_any(rule->tool, subject->tool)))
         return rule->matches == NULL || phi__rules_argument(subject, rule);
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
-        rule->piped != NULL || rule->host != NULL || rule->matches != NULL)
+        rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
     if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
-    return phi__rules_path(subject, rule, subject->path.text);
+    return phi__rules_path_of_word(subject, rule, subject->path.text, subject->path.known);
 }
 
 static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -404,40 +462,86 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
+    if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
     if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
     if (rule->path != NULL && !phi__rules_command_path(subject, rule)) return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
+/* Another source's tool with the name of one of phi's does something else. */
+static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
+    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
+    if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
+    if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
+    return !phi__rules_any(own, subject->tool) &&
+           !phi__rules_any(subject->shell_tools, subject->tool);
+}
+
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    if (!phi__rules_source(subject, rule)) return false;
     if (subject->file) return phi__rules_file(subject, rule);
     if (rule->tool != NULL && !phi__rules_any(rule->tool, subject->tool)) return false;
     if (rule->matches != NULL && !phi__rules_argument(subject, rule)) return false;
     if (subject->line) return !phi__rules_narrow(rule);
     if (subject->command != NULL) return phi__rules_command(subject, rule);
-    if (rule->command != NULL || rule->with != NULL || rule->without != NULL || rule->piped != NULL)
+    if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
+        rule->piped != NULL || rule->options != NULL)
         return false;
-    if (rule->path != NULL && !phi__rules_tool_path(subject, rule)) return false;
+    if (rule->path != NULL && !phi__rules_tool_path(subject, rule) &&
+        !phi__rules_included(subject, rule))
+        return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
 /* ---- for other files ---- */
 
+/* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
+static bool phi__rules_one_call(const phi_permission_rule *rule) {
+    return phi__rules_allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
+           rule->matches != NULL && phi__wildcard_literal(phi_str_of(rule->matches)) &&
+           rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
+}
+
+/* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
+   is asked about. */
+static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_permission *verdict) {
+    bool matches;
+    *verdict = rule->verdict;
+    subject->may = rule->verdict == PHI_PERMISSION_ASK;
+    if (phi__rules_match(subject, rule)) return true;
+    if (rule->verdict != PHI_PERMISSION_DENY || rule->path == NULL) return false;
+    *verdict = PHI_PERMISSION_ASK;
+    subject->may = true;
+    matches = phi__rules_match(subject, rule);
+    subject->may = false;
+    return matches;
+}
+
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
                                          phi__rules_subject *subject,
                                          const phi_permission_rule **which) {
+    phi_permission strictest = rules->otherwise, verdict;
+    bool settled = false; /* by a rule on this very call */
     size_t i;
     *which = NULL;
     for (i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        if (*which != NULL && rule->verdict != PHI_PERMISSION_DENY &&
-            (*which)->verdict == PHI_PERMISSION_ASK)
+        bool one = phi__rules_one_call(rule);
+        if (rule->verdict != PHI_PERMISSION_DENY && !one &&
+            (settled || (*which != NULL && strictest == PHI_PERMISSION_ASK)))
             continue;
-        if (!phi__rules_match(subject, rule)) continue;
-        if (*which == NULL || rule->verdict != PHI_PERMISSION_ALLOW) *which = rule;
-        if (rule->verdict == PHI_PERMISSION_DENY) break;
+        if (!phi__rules_says(subject, rule, &verdict)) continue;
+        if (settled && verdict != PHI_PERMISSION_DENY) continue;
+        if (*which == NULL || one || verdict == PHI_PERMISSION_DENY ||
+            (verdict == PHI_PERMISSION_ASK && strictest == PHI_PERMISSION_ALLOW)) {
+            *which = rule;
+            strictest = verdict;
+        }
+        settled = settled || one;
+        if (verdict == PHI_PERMISSION_DENY) break;
     }
-    return *which != NULL ? (*which)->verdict : rules->otherwise;
+    return strictest;
 }
 
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,

@@ -10,16 +10,20 @@
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
-    phi_str tool;
-    phi_str arguments;    /* JSON text */
-    const phi_json *root; /* of the arguments; NULL: they are no JSON */
+    const char *shell_tools;      /* a pattern */
+    phi_str tool, source;         /* source: empty, or who brings it */
+    phi_str arguments;            /* JSON text */
+    const phi_json *root;         /* of the arguments; NULL: they are no JSON */
     const phi__shell *shell;
     const phi__shell_command *command; /* of a shell's line */
     size_t index;                      /* of the command */
     bool line;                         /* a shell's line as a whole, which is not known */
     bool file, writes;                 /* a redirection: */
     phi__shell_word path;
-    bool lost; /* no memory */
+    bool lost;     /* no memory */
+    bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
+    bool overlong; /* a rule matches because its path is one that no file has */
+    size_t tries;  /* parts of words that were compared with paths */
     phi_memory *memory;
 } phi__rules_subject;
 
@@ -33,6 +37,10 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* Whether all options of a command are among those of the rule's text. */
+PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
+/* Whether programs take the word for this long option: --fo and --fo=x for --force. */
+PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
 

@@ -25,7 +25,9 @@ static const phi__rules_json_member phi__rules_json_members[] = {
     {"host", offsetof(phi_permission_rule, host)},
     {"argument", offsetof(phi_permission_rule, argument)},
     {"matches", offsetof(phi_permission_rule, matches)},
-    {"reason", offsetof(phi_permission_rule, reason)}};
+    {"reason", offsetof(phi_permission_rule, reason)},
+    {"options", offsetof(phi_permission_rule, options)},
+    {"source", offsetof(phi_permission_rule, source)}};
 
 static const char *const phi__rules_json_verdicts[] = {"ask", "allow", "deny"};
 
@@ -76,7 +78,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     }
     return phi__rules_json_refuse(error, place, key,
                                   "verdict, tool, command, with, without, piped, path, host, "
-                                  "argument, matches or reason");
+                                  "argument, matches, reason, options or source");
 }
 
 static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_permission_rule *out,

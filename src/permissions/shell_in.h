@@ -65,6 +65,7 @@ typedef struct phi__shell {
     size_t words;
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
+    bool moved;          /* find runs commands in directories that are not known */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */

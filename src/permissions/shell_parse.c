@@ -250,6 +250,7 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     memset(&command, 0, sizeof command);
     phi__shell_word_blanks(p);
     if (phi__shell_parse_sees(p, "((")) {
+        phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
         phi__shell_parse_do(p);
@@ -458,6 +459,7 @@ static void phi__shell_parse_named_function(phi__shell_parser *p) {
 /* False: it is a simple one. */
 static bool phi__shell_parse_compound(phi__shell_parser *p) {
     if (phi__shell_parse_sees(p, "((")) {
+        phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
     } else if (p->at < p->end && *p->at == '(') {

@@ -29,12 +29,22 @@ static bool phi__shell_word_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* At a continued line, which is joined before anything else is read. It is a blank where one stands
+   on either side of it; else it may hide an operator, a name or a brace. */
+static void phi__shell_word_join(phi__shell_parser *p, bool blank) {
+    if (blank || strchr(" \t\n", phi__shell_word_next(p, 2)) != NULL)
+        p->at += 2;
+    else
+        phi__shell_word_stop(p, "a line is continued in the midst of a word or an operator");
+}
+
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p) {
+    const char *from = p->at;
     while (p->at < p->end) {
         if (*p->at == ' ' || *p->at == '\t')
             p->at++;
         else if (phi__shell_word_sees(p, "\\\n"))
-            p->at += 2;
+            phi__shell_word_join(p, p->at > from);
         else if (*p->at == '#') {
             while (p->at < p->end && *p->at != '\n') p->at++;
         } else
@@ -239,6 +249,8 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         (void)phi__shell_word_ansi(p);
     } else if (c == '$' || c == '`')
         phi__shell_word_expansion(p, in_quotes);
+    else if (phi__shell_word_sees(p, "\\\n"))
+        phi__shell_word_join(p, false);
     else if (c == '\\' && p->end - p->at > 1)
         p->at += 2;
     else if (c == '"') {
@@ -253,6 +265,17 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "a process substitution inside of an expansion");
     else
         p->at++;
+}
+
+/* A variable that most likely holds a secret: OPENAI_API_KEY, db_password... */
+static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
+    static const char *const parts[] = {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
+    const char *to = from;
+    size_t i;
+    while (to < p->end && phi__shell_word_name(*to)) to++;
+    for (i = 0; i < PHI__COUNT(parts); i++)
+        if (phi__str_find_nocase(phi__str(from, (size_t)(to - from)), 0, parts[i]) != SIZE_MAX)
+            phi__shell_word_doubt(p, "a variable with the name of a key or a password");
 }
 
 /* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
@@ -282,6 +305,7 @@ static void phi__shell_word_braces(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "commands in \"${ ...; }\"");
         return;
     }
+    phi__shell_word_secret(p, p->at + (c == '#' ? 1 : 0));
     if (!phi__shell_word_parameter(p))
         phi__shell_word_doubt(p, "\"${...}\" that evaluates or assigns");
     if (!phi__shell_word_down(p)) return;
@@ -348,9 +372,11 @@ static void phi__shell_word_expansion(phi__shell_parser *p, bool in_quotes) {
         phi__shell_word_stop(p, "\"$[\", or a $ at the end of a continued line");
     else if (next >= '0' && next <= '9')
         p->at++;
-    else if (phi__shell_word_name(next))
+    else if (phi__shell_word_name(next)) {
+        phi__shell_word_secret(p, p->at);
         while (p->at < p->end && phi__shell_word_name(*p->at)) p->at++;
-    else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
+        if (phi__shell_word_sees(p, "\\\n")) phi__shell_word_join(p, false);
+    } else if (next != '\0' && strchr("@*#?-$!", next) != NULL)
         p->at++;
 }
 
@@ -462,10 +488,12 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     } else if (strchr(" \t\n;&|<>)", c) != NULL) {
         return false;
     } else if (c == '\\') {
-        if (phi__shell_word_next(p, 1) != '\n') {
-            phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
-            r->word.quoted = true;
+        if (phi__shell_word_next(p, 1) == '\n') {
+            phi__shell_word_join(p, false);
+            return true;
         }
+        phi__buf_char(&p->buf, p->end - p->at > 1 ? p->at[1] : c);
+        r->word.quoted = true;
         p->at += p->end - p->at > 1 ? 2 : 1;
     } else if (c == '\'' || c == '"') {
         p->at++;

@@ -89,7 +89,118 @@ static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
            phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);
 }
 
+/* ---- two patterns ---- */
+
+enum {
+    PHI__WILDCARD_MOST = 512, /* bytes of a pattern that is compared with another one */
+    PHI__WILDCARD_ANY = 256,  /* one character; less: this character */
+    PHI__WILDCARD_STAR,
+    PHI__WILDCARD_DEEP, /* any text, with slashes */
+    PHI__WILDCARD_SET   /* and the place of the set */
+};
+
+typedef struct phi__wildcard_tokens {
+    phi_str text;
+    unsigned short at[PHI__WILDCARD_MOST];
+    size_t count;
+} phi__wildcard_tokens;
+
+/* `glob`: sets are not looked into, and classes in them may be anything. */
+static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
+    size_t i = 0, end;
+    out->text = text;
+    for (out->count = 0; i < text.len; out->count++) {
+        unsigned token = (unsigned char)text.at[i];
+        end = i + 1;
+        if (token == '?') token = PHI__WILDCARD_ANY;
+        if (token == '*') {
+            while (end < text.len && text.at[end] == '*') end++;
+            token = end > i + 1 ? PHI__WILDCARD_DEEP : PHI__WILDCARD_STAR;
+        }
+        if (token == '[' && glob) {
+            size_t close = phi__wildcard_set_end(text, i);
+            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL;
+            token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
+            end = plain ? close : text.len;
+        } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
+            token = PHI__WILDCARD_SET + (unsigned)i;
+            end = phi__wildcard_set_end(text, i);
+        }
+        out->at[out->count] = (unsigned short)token;
+        i = end;
+    }
+}
+
+/* Whether one character may be of both. */
+static bool phi__wildcard_both(const phi__wildcard_tokens *a, unsigned one, unsigned other) {
+    phi_str set;
+    size_t from, end;
+    if (one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY) return one == other;
+    if (one < PHI__WILDCARD_ANY) return one != '/';
+    if (other == '/') return false;
+    if (one < PHI__WILDCARD_SET || other >= PHI__WILDCARD_ANY) return true;
+    from = one - PHI__WILDCARD_SET;
+    end = phi__wildcard_set_end(a->text, from);
+    set = phi__str(a->text.at + from + 1, end - from - 2);
+    return phi__wildcard_in_set(set, (char)(unsigned char)other);
+}
+
+static bool phi__wildcard_star_token(unsigned token) {
+    return token == PHI__WILDCARD_STAR || token == PHI__WILDCARD_DEEP;
+}
+
+/* Whether a star matches one character of `token`. */
+static bool phi__wildcard_takes(unsigned star, unsigned token) {
+    return star == PHI__WILDCARD_DEEP || token != '/';
+}
+
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
+   hidden directory: else every search would be one of ".ssh" and the files in it. */
+static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
+                                const phi__wildcard_tokens *b, size_t j) {
+    size_t k;
+    if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
+        return false;
+    if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
+    for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
+    return k < a->count;
+}
+
+/* From place i of `a` and j of `b`, where both match so far: to the next places. */
+static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
+                                 const phi__wildcard_tokens *b, size_t j, bool *here, bool *below) {
+    bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
+    bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
+    if (star_a) below[j] = true;
+    if (star_b) here[j + 1] = true;
+    if (i == a->count || j == b->count) return;
+    if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
+    if (phi__wildcard_hides(a, i, b, j)) return;
+    if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
+    if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
+}
+
 /* ---- for other files ---- */
+
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
+    phi__wildcard_tokens a, b;
+    bool rows[2][PHI__WILDCARD_MOST + 1];
+    size_t i, j;
+    if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
+    phi__wildcard_split(&a, pattern, false);
+    phi__wildcard_split(&b, glob, true);
+    memset(rows, 0, sizeof rows);
+    rows[0][0] = true;
+    for (i = 0; i <= a.count; i++) {
+        bool *here = rows[i % 2], *below = rows[(i + 1) % 2];
+        bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
+        memset(below, 0, sizeof rows[0]);
+        for (j = 0; j <= b.count; j++)
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, here, below);
+        if (here[b.count] && (rest || i == a.count)) return true;
+    }
+    return false;
+}
 
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative) {
     size_t i = 0;
@@ -121,6 +232,16 @@ PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path) {
     while (phi__wildcard_next(&pattern, &one))
         if (phi__wildcard_matches(one, text, path)) return true;
     return false;
+}
+
+PHI__FN bool phi__wildcard_literal(phi_str pattern) {
+    size_t i;
+    for (i = 0; i < pattern.len; i++) {
+        if (strchr("*?|[", pattern.at[i]) == NULL) continue;
+        if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
+        i += 2;
+    }
+    return true;
 }
 
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {

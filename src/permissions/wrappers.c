@@ -17,9 +17,9 @@ typedef struct phi__wrapper {
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false, "C"},
+    {"env", "iv0", "uC", 0, true, false, false, "Ciu"},
     {"nohup", "", "", 0, false, false, false, ""},
-    {"exec", "cl", "a", 0, false, false, false, "a"},
+    {"exec", "cl", "a", 0, false, false, false, "acl"},
     {"command", "p", "", 0, false, false, false, ""},
     {"builtin", "", "", 0, false, false, false, ""},
     {"nice", "0123456789", "n", 0, false, false, false, ""},
@@ -119,6 +119,7 @@ static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper,
         const phi__shell_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
         if (!word->known) return false;
+        if (word->text.len == 1) w->risky = true; /* env -: the same as -i */
         if (phi__str_is(word->text, "--")) {
             (*i)++;
             return true;
@@ -170,8 +171,18 @@ static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrap
 
 /* ---- shells ---- */
 
+/* Options that change what a line means (keyword, history, interactive shells and their start
+   files) are decided on as well. */
+static bool phi__wrappers_plain_option(phi_str name) {
+    static const char *const names[] = {"errexit", "nounset", "pipefail", "xtrace"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return true;
+    return false;
+}
+
 /* The word behind -c and all options; 0: there is none, or the options are not understood. */
-static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
+static size_t phi__wrappers_script(phi__wrapping *w, bool *operands) {
     bool script = false;
     size_t i, k;
     *operands = false;
@@ -181,18 +192,25 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
         if (text.len < 2 || (text.at[0] != '-' && text.at[0] != '+')) break;
         if (!word->known) break;
         if (phi__str_is(text, "--norc") || phi__str_is(text, "--noprofile") ||
-            phi__str_is(text, "--posix") || phi__str_is(text, "--login"))
+            phi__str_is(text, "--posix"))
             continue;
+        if (phi__str_is(text, "--login")) {
+            w->risky = true;
+            continue;
+        }
         for (k = 1; k < text.len; k++) {
             if (text.at[k] == '\0' || strchr("cefhlmnopuvxisE", text.at[k]) == NULL) {
                 *operands = true;
                 return 0;
             }
             if (text.at[k] == 'c' && text.at[0] == '-') script = true;
+            if (text.at[k] == 'i' || text.at[k] == 'l') w->risky = true;
             if (text.at[k] == 'o' && (++i >= w->command.count || !w->command.words[i].known)) {
                 *operands = true;
                 return 0;
             }
+            if (text.at[k] == 'o' && !phi__wrappers_plain_option(w->command.words[i].text))
+                w->risky = true;
         }
     }
     *operands = i < w->command.count;
@@ -201,17 +219,19 @@ static size_t phi__wrappers_script(const phi__wrapping *w, bool *operands) {
 
 static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     bool operands;
-    size_t script = phi__wrappers_script(w, &operands);
+    size_t script;
+    w->risky = false;
+    script = phi__wrappers_script(w, &operands);
     const phi__shell_word *input = w->command.input;
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
     if (script > 0) {
-        phi__wrappers_self(w)->wraps = true;
+        phi__wrappers_self(w)->wraps = !w->risky;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
-    phi__wrappers_self(w)->wraps = true;
+    phi__wrappers_self(w)->wraps = !w->risky;
     return phi__wrappers_line(w, input->text);
 }
 
@@ -246,28 +266,129 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
     return phi__wrappers_eval(w, first, first + 1);
 }
 
-/* Each -exec of a find, up to its ";" or "+". */
+/* ---- find ---- */
+
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with patterns of its own */
+
+static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
+    for (; *texts != NULL; texts++)
+        if (phi__wrappers_is(word, *texts)) return true;
+    return false;
+}
+
+/* Where the expression begins, behind the directories. *count: how many these are, from *from. */
+static size_t phi__wrappers_starts(const phi__shell_command *c, size_t *from, size_t *count) {
+    size_t i = 1;
+    while (i < c->count && c->words[i].known && phi__str_starts(c->words[i].text, "-") &&
+           c->words[i].text.len == 2 && strchr("HLP", c->words[i].text.at[1]) != NULL)
+        i++;
+    *from = i;
+    while (i < c->count && !phi__str_starts(c->words[i].text, "-") &&
+           !phi__wrappers_is(&c->words[i], "(") && !phi__wrappers_is(&c->words[i], "!"))
+        i++;
+    *count = i - *from;
+    return i;
+}
+
+/* The pattern that all names match when the word at `exec` is reached; "": it is not certain. */
+static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, size_t exec) {
+    static const char *const pairs[] = {"-type", "-maxdepth", "-mindepth", "-size", "-mtime", NULL};
+    static const char *const names[] = {"-name", "-iname", NULL};
+    static const char *const others[] = {"-o", "-or", ",", NULL};
+    size_t i = begin, k;
+    while (i + 1 < exec && phi__wrappers_one_of(&c->words[i], pairs)) i += 2;
+    if (i + 1 >= exec || !phi__wrappers_one_of(&c->words[i], names) || !c->words[i + 1].known)
+        return phi__str("", 0);
+    for (k = i + 2; k < exec; k++)
+        if (!c->words[k].known || phi__wrappers_one_of(&c->words[k], others))
+            return phi__str("", 0);
+    return c->words[i + 1].text;
+}
+
+/* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
+   with matches a dot, too. */
+static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
+                                phi__shell_word *out) {
+    phi__buf text;
+    bool good;
+    memset(out, 0, sizeof *out);
+    phi__buf_init(&text, w->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, below ? "/**" : "/");
+    if (below && names.len > 0) phi__buf_char(&text, '/');
+    if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
+    phi__buf_add_str(&text, names);
+    good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
+    phi__buf_free(&text);
+    return good;
+}
+
+/* The files that find may put in place of {}: two patterns for each directory. */
+static phi_status phi__wrappers_all_found(const phi__wrapping *w, phi_str names,
+                                          phi__shell_word *found, size_t *count) {
+    size_t from, starts, i, n = 0;
+    (void)phi__wrappers_starts(&w->command, &from, &starts);
+    for (i = 0; i < starts || i == 0; i++) {
+        phi_str start = PHI__LIT(".");
+        if (starts > PHI__WRAPPERS_STARTS_MOST) start = phi__str("", 0); /* anywhere */
+        if (starts > 0 && starts <= PHI__WRAPPERS_STARTS_MOST)
+            start = w->command.words[from + i].text;
+        if (!phi__wrappers_found(w, start, names, false, &found[n++]) ||
+            !phi__wrappers_found(w, start, names, true, &found[n++]))
+            return PHI_NO_MEMORY;
+        if (start.len == 0) break;
+    }
+    *count = n;
+    return PHI_OK;
+}
+
+/* A command of an -exec, with the files that find may put in place of each {}. */
+static phi_status phi__wrappers_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
+    phi__shell_command old = w->command;
+    phi__shell_word found[2 * PHI__WRAPPERS_STARTS_MOST], *words;
+    size_t count, i, k, n = 0, most = end - exec - 1;
+    phi_status status =
+        phi__wrappers_all_found(w, phi__wrappers_names(&old, begin, exec), found, &count);
+    if (status != PHI_OK) return status;
+    if (phi__add(w->out->words, phi__mul(most, count)) > PHI__SHELL_WORDS_MOST) {
+        phi__wrappers_unknown(w, "it has too many words");
+        return PHI_OK;
+    }
+    words = (phi__shell_word *)phi_arena_alloc(w->arena, phi__mul(most * count, sizeof *words));
+    if (words == NULL) return PHI_NO_MEMORY;
+    for (i = exec + 1; i < end; i++) {
+        bool all = phi__wrappers_is(&old.words[i], "{}");
+        for (k = 0; k < (all ? count : 1); k++) words[n++] = all ? found[k] : old.words[i];
+        /* a file's name in the midst of a text may be a command */
+        if (!all && phi__str_find(old.words[i].text, 0, "{}") != SIZE_MAX)
+            words[n - 1].known = false;
+    }
+    w->out->words += n;
+    w->command.words = words;
+    w->command.count = n;
+    status = phi__wrappers_words(w, 0, n, 0);
+    w->command = old;
+    return status;
+}
+
+/* Each -exec of a find, up to its ";" or "+". A + ends it behind {} only; in busybox, anywhere.
+   What stands behind is looked at again, for the word may be the value of another test. */
 static phi_status phi__wrappers_find(phi__wrapping *w) {
-    size_t i, k;
-    for (i = 1; i < w->command.count; i++) {
-        const phi__shell_word *word = &w->command.words[i];
-        phi_status status;
-        if (!phi__wrappers_is(word, "-exec") && !phi__wrappers_is(word, "-execdir") &&
-            !phi__wrappers_is(word, "-ok") && !phi__wrappers_is(word, "-okdir"))
-            continue;
-        for (k = i + 1; k < w->command.count; k++) {
-            if (phi__wrappers_is(&w->command.words[k], ";")) break;
-            if (phi__wrappers_is(&w->command.words[k], "+") &&
-                phi__wrappers_is(&w->command.words[k - 1], "{}"))
-                break;
-            /* a file's name in the midst of a text may be a command */
-            if (!phi__wrappers_is(&w->command.words[k], "{}") &&
-                phi__str_find(w->command.words[k].text, 0, "{}") != SIZE_MAX)
-                w->command.words[k].known = false;
+    static const char *const here[] = {"-exec", "-ok", NULL};
+    static const char *const there[] = {"-execdir", "-okdir", NULL};
+    const phi__shell_command *c = &w->command;
+    size_t i, k, from, starts, begin = phi__wrappers_starts(c, &from, &starts);
+    for (i = 1; i < c->count; i++) {
+        bool moved = phi__wrappers_one_of(&c->words[i], there), ended = false;
+        if (!moved && !phi__wrappers_one_of(&c->words[i], here)) continue;
+        if (moved) w->out->moved = true;
+        for (k = i + 1; !ended; k++) {
+            bool plus = k < c->count && phi__wrappers_is(&c->words[k], "+");
+            ended = k == c->count || phi__wrappers_is(&c->words[k], ";") ||
+                    (plus && k > i + 1 && phi__wrappers_is(&c->words[k - 1], "{}"));
+            if ((ended || plus) && k > i + 1 && phi__wrappers_exec(w, begin, i, k) != PHI_OK)
+                return PHI_NO_MEMORY;
         }
-        status = phi__wrappers_words(w, i + 1, k, i + 1);
-        if (status != PHI_OK) return status;
-        i = k;
     }
     return PHI_OK;
 }
@@ -306,6 +427,12 @@ static phi_status phi__wrappers_open(phi__wrapping *w) {
     return PHI_OK;
 }
 
+/* Whether a name finds the program of the system: "./env" may be anything. */
+static bool phi__wrappers_system(phi_str name) {
+    size_t skip = phi__str_starts(name, "/usr/bin/") ? 9 : phi__str_starts(name, "/bin/") ? 5 : 0;
+    return name.len > skip && memchr(name.at + skip, '/', name.len - skip) == NULL;
+}
+
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shell *out) {
@@ -319,6 +446,8 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
         w.command = out->commands[w.index];
         status = phi__wrappers_open(&w);
+        if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
+            out->commands[w.index].wraps = false;
     }
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;

@@ -39,6 +39,10 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
 #ifndef PHI_NO_THREAD_TEXT
+/* Writes line *line of the text of a thread whose entries are all in memory, from 0, without its
+   end, and counts it. False: there is none. */
+PHI__FN bool phi__thread_text_more(phi__buf *out, const phi_thread *thread, size_t *line,
+                                   phi_arena *scratch);
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
 PHI__FN phi_status phi__thread_text_from_array(phi_thread *thread, const phi_json *lines,
                                                char *words, size_t words_size);

@@ -77,26 +77,35 @@ PHI__FN phi_status phi__thread_text_from_array(phi_thread *log, const phi_json *
     return phi__thread_text_end(&reader, status, number, words, words_size);
 }
 
+PHI__FN bool phi__thread_text_more(phi__buf *out, const phi_thread *thread, size_t *line,
+                                   phi_arena *scratch) {
+    size_t i = (*line)++;
+    if (i > thread->log.held) return false;
+    if (i > 0) {
+        phi__entry_json(out, thread, thread->log.entries[i - 1], scratch);
+        return true;
+    }
+    phi__buf_text(out, "{\"phi_thread\":1");
+    phi__info_put_head(out, thread);
+    phi__buf_char(out, '}');
+    return true;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
     phi_arena scratch;
     phi__buf text;
     phi_status status;
-    size_t i;
+    size_t line = 0;
     bool done;
     if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     status = phi__recall(thread);
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_text(&text, "{\"phi_thread\":1");
-    phi__info_put_head(&text, thread);
-    phi__buf_text(&text, "}\n");
-    for (i = 0; i < thread->log.held && !text.failed; i++) {
-        phi__entry_json(&text, thread, thread->log.entries[i], &scratch);
+    while (!text.failed && phi__thread_text_more(&text, thread, &line, &scratch))
         phi__buf_char(&text, '\n');
-    }
     phi_arena_free(&scratch);
     done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);

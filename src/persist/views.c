@@ -101,7 +101,8 @@ PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
 
 /* ---- views ---- */
 
-static bool phi__views_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
+static bool phi__views_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out,
+                             size_t *count) {
     phi_view_item *items =
         (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
     size_t i;
@@ -114,6 +115,7 @@ static bool phi__views_items(const phi__fold *fold, phi_arena *arena, const phi_
         items[i].tokens = phi_tokens_of_message(NULL, items[i].message);
     }
     *out = items;
+    *count = fold->count;
     return true;
 }
 
@@ -130,8 +132,7 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     status = phi__recall_view(thread, at, upto);
     if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
-    *count = fold->count;
-    done = phi__views_items(fold, arena, out);
+    done = phi__views_items(fold, arena, out, count);
     phi__fold_free(thread->log.memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }

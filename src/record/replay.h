@@ -48,6 +48,10 @@ typedef struct phi_tape_desc {
        tokens in headers and URLs are found by themselves (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
+    /* Playing: how long, of real time, a run that waits for the tape stands still because the host
+       does not do what it did when this was recorded; then it diverges (default 60,000;
+       PHI_UNLIMITED) */
+    uint32_t host_wait_ms;
 } phi_tape_desc;
 
 /* The first place where a played run differs from the recorded one. Strings are the tape's. */

@@ -1,15 +1,17 @@
 /* replay_in.h - structs and functions that the files of the tape share.
 
-   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of the bytes before it. "k"
-   is the kind of a line:
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of the bytes before it, which
+   begins with the sum of the line before (version 1: with 0). So a line that is missing, doubled or
+   in another place is found. "k" is the kind of a line:
    tape the head: version, seed of chance, first time, whether the transport reports stages
    t       a step lets something in: its time; idle: steps before it in which nothing came; more:
    the same step, later; gaps, as of now: what deadlines do not count so far, if more than before
    now the host read the clock between two steps, after `after` readings of the older time timers
    they were fired
-   posts   those of the host were read
+   posts   those of the host were read; results among them are the next lines
    request, stage, head, bytes, end    of transfer x
    result, update                      of a call; start: given inside of its tool's start
+   claimed a call was not started, or not ended: its result was on its way
    over    the end; idle: steps before it */
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
@@ -21,7 +23,7 @@
 
 #ifndef PHI_NO_TAPE
 
-enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
+enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
 typedef enum phi__tape_kind {
     PHI__TAPE_NONE = 0,
@@ -37,6 +39,7 @@ typedef enum phi__tape_kind {
     PHI__TAPE_END,
     PHI__TAPE_RESULT,
     PHI__TAPE_UPDATE,
+    PHI__TAPE_CLAIMED,
     PHI__TAPE_OVER
 } phi__tape_kind;
 
@@ -79,6 +82,7 @@ typedef struct phi__tape {
     phi_transport inner; /* recording */
     bool taken, over;
     bool letting; /* things are let in just now */
+    bool posting; /* recording: the host's posts are being read; playing: they were, in this step */
     phi_status failed;
     unsigned char seed[32];
     uint64_t drawn;                  /* blocks of chance */
@@ -95,12 +99,13 @@ typedef struct phi__tape {
     uint64_t idle, last_us; /* last_us: of the last line with a time */
     /* playing */
     phi__tape_line *index;
-    size_t count, cap, at; /* at: the first line that was not let in */
-    uint64_t idled;
-    bool open; /* in the midst of a step's lines */
+    size_t count, cap, at;    /* at: the first line that was not let in */
+    uint64_t idled, waits_us; /* waits_us: since when for the host, of the real clock; 0: not so */
+    bool open;                /* in the midst of a step's lines */
     bool torn, off, diverged;
-    phi_arena arena; /* of the line at hand */
-    phi_arena words; /* of the divergence */
+    uint32_t version, sum; /* sum: of the last line */
+    phi_arena arena;       /* of the line at hand */
+    phi_arena words;       /* of the divergence */
     phi_tape_divergence divergence;
 } phi__tape;
 
@@ -122,6 +127,7 @@ PHI__FN void phi__tape_line_end(phi__tape *tape);
 /* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */
 PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+PHI__FN void phi__tape_secret_add_url(phi__tape *tape, phi_str url);
 /* Header lines of an answer, without its cookies. */
 PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
 /* A request's members, secrets left out: written when recording, compared when playing. */
@@ -160,6 +166,13 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
                                      const phi_message *recorded);
 /* The recorded request that is the same; else the first one differs, and the run diverges. */
 PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *now);
+
+/* tape_request.c: playing. What became of a line that comes in: STOP: the run has diverged, or no
+   memory is left. */
+typedef enum phi__played { PHI__PLAYED, PHI__TAPE_PLAY_LATER, PHI__TAPE_PLAY_STOP } phi__played;
+PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_line *line,
+                                             const phi_json *root);
+PHI__FN void phi__tape_request_init(phi__tape *tape);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);

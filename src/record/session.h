@@ -208,11 +208,11 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- from the log ---- */
 
-/* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has
-   the id of the first run; each loop has its own session's. Messages that belong to no run, such as
-   those that the host appended, are in none. A run that is active, or never ended, is RUNNING.
-   Blocks describe what compactions did to runs (phi_session_add_blocks). Caller frees with
-   phi_session_free.
+/* The runs of a thread as a session: turns, messages, usage, spawned runs; of their events only
+   PrunApplied, of prunes that were not revoked. It has the id of the first run; each loop has its
+   own session's. Messages that belong to no run, such as those that the host appended, are in none.
+   A run that is active, or never ended, is RUNNING. Blocks describe what compactions did to runs
+   (phi_session_add_blocks). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);

@@ -108,7 +108,7 @@ PHI__FN void phi__session_context_begin(phi__session_context_way *way,
 
 PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi_str loop_id,
                                                  uint32_t flags, phi_arena *scratch,
-                                                 phi__session_context_way *way) {
+                                                 phi_arena *kept, phi__session_context_way *way) {
     size_t at = loop_id.len > 0 ? phi__session_context_find(session, loop_id)
                                 : phi__session_context_last(session);
     size_t n = session->loop_count;
@@ -123,7 +123,22 @@ PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi
             way->loops[way->count++] = session->loops[at];
     }
     phi__session_context_scope(way);
-    return PHI_OK;
+    return phi__session_pruned_find(way, scratch, kept);
+}
+
+PHI__FN bool phi__session_context_gone(const phi__session_context_way *way, size_t i, size_t at) {
+    return way->marks != NULL && way->marks[i][at].gone;
+}
+
+PHI__FN bool phi__session_context_one_by_one(const phi_message *messages, size_t count,
+                                             const phi_block_section *section) {
+    size_t i;
+    if (section->message_count != count) return false;
+    for (i = 0; i < count; i++)
+        if (messages[i].role != section->messages[i].role ||
+            !phi__groups_same_ids(&messages[i], &section->messages[i]))
+            return false;
+    return true;
 }
 
 /* ---- blocks, applied ---- */
@@ -141,13 +156,31 @@ static void phi__session_context_put(phi__session_context_list *list, const phi_
     list->count += count;
 }
 
-/* Turns from `from` up to one before `end`, of those there are. */
+/* These messages, which stand for the messages of loop i from `first` on, without those that prunes
+   took. */
+static void phi__session_context_put_shown(phi__session_context_list *list,
+                                           const phi__session_context_way *way, size_t i,
+                                           size_t first, const phi_message *messages,
+                                           size_t count) {
+    const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
+    size_t at;
+    if (marks == NULL) phi__session_context_put(list, messages, count);
+    for (at = 0; at < count && marks != NULL; at++)
+        if (!marks[at].gone)
+            phi__session_context_put(list, &messages[at], 1);
+        else if (marks[at].memo != NULL)
+            phi__session_context_put(list, marks[at].memo, 1);
+}
+
+/* Turns of loop i from `from` up to one before `end`, of those there are. */
 static void phi__session_context_put_turns(phi__session_context_list *list,
-                                           const phi_loop_record *loop, uint64_t from,
-                                           uint64_t end) {
+                                           const phi__session_context_way *way, size_t i,
+                                           uint64_t from, uint64_t end) {
+    const phi_loop_record *loop = way->loops[i];
     size_t first = phi__session_context_turn_at(loop->messages, loop->message_count, from);
     size_t last = phi__session_context_turn_at(loop->messages, loop->message_count, end);
-    if (first < last) phi__session_context_put(list, loop->messages + first, last - first);
+    if (first < last)
+        phi__session_context_put_shown(list, way, i, first, loop->messages + first, last - first);
 }
 
 static void phi__session_context_put_section(phi__session_context_list *list,
@@ -180,13 +213,30 @@ PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_
     return cuts;
 }
 
+/* A section with the loop's own messages may be older than a prune. */
+static void phi__session_context_put_recent(phi__session_context_list *list,
+                                            const phi__session_context_way *way,
+                                            const phi__session_context_cuts *cuts) {
+    const phi_loop_record *loop = way->loops[0];
+    const phi_block_section *section = &loop->block->keep_recent;
+    const phi_message *m = loop->messages;
+    size_t from = phi__session_context_turn_at(m, loop->message_count, cuts->recent);
+    size_t end = phi__session_context_turn_at(m, loop->message_count, cuts->end);
+    if (section->present && from < end &&
+        phi__session_context_one_by_one(m + from, end - from, section))
+        phi__session_context_put_shown(list, way, 0, from, section->messages, end - from);
+    else
+        phi__session_context_put_section(list, section);
+}
+
 static void phi__session_context_put_current(phi__session_context_list *list,
-                                             const phi_loop_record *loop) {
-    phi__session_context_cuts cuts = phi__session_context_cut(loop->block);
-    phi__session_context_put_turns(list, loop, cuts.first, cuts.first_end);
-    phi__session_context_put_section(list, &loop->block->keep_compacted);
-    phi__session_context_put_section(list, &loop->block->keep_recent);
-    phi__session_context_put_turns(list, loop, cuts.end, UINT64_MAX);
+                                             const phi__session_context_way *way) {
+    const phi_compaction_block *block = way->loops[0]->block;
+    phi__session_context_cuts cuts = phi__session_context_cut(block);
+    phi__session_context_put_turns(list, way, 0, cuts.first, cuts.first_end);
+    phi__session_context_put_section(list, &block->keep_compacted);
+    phi__session_context_put_recent(list, way, &cuts);
+    phi__session_context_put_turns(list, way, 0, cuts.end, UINT64_MAX);
 }
 
 static void phi__session_context_put_all(phi__session_context_list *list,
@@ -195,9 +245,9 @@ static void phi__session_context_put_all(phi__session_context_list *list,
     for (i = way->count; i-- > 0;) {
         const phi_loop_record *loop = way->loops[i];
         if (loop->block == NULL)
-            phi__session_context_put(list, loop->messages, loop->message_count);
+            phi__session_context_put_shown(list, way, i, 0, loop->messages, loop->message_count);
         else if (i == 0)
-            phi__session_context_put_current(list, loop);
+            phi__session_context_put_current(list, way);
         else
             phi__session_context_put_section(list, &loop->block->keep_compacted);
     }
@@ -316,16 +366,33 @@ static void phi__session_context_ends(phi_block_section *section, size_t from, s
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-static phi_status phi__session_context_make(const phi__session_context_job *job,
-                                            const phi_loop_record *loop, bool is_current,
+/* Messages `from` up to one before `end` of the way's loop i, without those that prunes took; in
+   the scratch arena. */
+static phi_status phi__session_context_shown(const phi__session_context_job *job, size_t i,
+                                             size_t from, size_t end,
+                                             phi__session_context_list *list) {
+    const phi_message *messages = job->way->loops[i]->messages + from;
+    memset(list, 0, sizeof *list);
+    phi__session_context_put_shown(list, job->way, i, from, messages, end - from);
+    list->at = (phi_message *)phi_arena_alloc(job->scratch,
+                                              phi__mul(phi__max(list->count, 1), sizeof *list->at));
+    if (list->at == NULL) return PHI_NO_MEMORY;
+    list->count = 0;
+    phi__session_context_put_shown(list, job->way, i, from, messages, end - from);
+    return PHI_OK;
+}
+
+static phi_status phi__session_context_make(const phi__session_context_job *job, size_t i,
                                             phi_compaction_block *out) {
     const phi_compaction_config *config = &job->way->config;
+    const phi_loop_record *loop = job->way->loops[i];
     const phi_message *messages = loop->messages;
+    phi__session_context_list shown;
     size_t turns = phi__session_context_turn_count(messages, loop->message_count), first = 0,
            recent = turns;
     size_t from, to;
     phi_status status = PHI_OK;
-    if (is_current) {
+    if (i == 0) {
         first = phi__min(config->keep_first_turns, turns);
         first = phi__session_context_whole(loop, 0, first);
         recent = turns - phi__min(config->keep_recent_turns, turns - first);
@@ -336,13 +403,17 @@ static phi_status phi__session_context_make(const phi__session_context_job *job,
     if (first > 0) phi__session_context_ends(&out->keep_first, 0, first);
     if (first < recent) {
         phi__session_context_ends(&out->keep_compacted, first, recent);
-        status =
-            phi__session_context_compacted(job, messages + from, to - from, &out->keep_compacted);
+        status = phi__session_context_shown(job, i, from, to, &shown);
+        if (status == PHI_OK)
+            status =
+                phi__session_context_compacted(job, shown.at, shown.count, &out->keep_compacted);
     }
     if (status != PHI_OK || recent == turns) return status;
     phi__session_context_ends(&out->keep_recent, recent, turns);
-    return phi__session_context_recent(job, messages + to, loop->message_count - to,
-                                       &out->keep_recent);
+    status = phi__session_context_shown(job, i, to, loop->message_count, &shown);
+    return status == PHI_OK
+               ? phi__session_context_recent(job, shown.at, shown.count, &out->keep_recent)
+               : status;
 }
 
 /* ---- blocks, made by the host ---- */
@@ -422,7 +493,7 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
         blocks[i] = (phi_compaction_block *)phi__arena_zero(&job->box->arena, sizeof **blocks);
         if (blocks[i] == NULL) return PHI_NO_MEMORY;
         blocks[i]->created_ms = job->desc->at_ms;
-        status = phi__session_context_make(job, loop, i == 0, blocks[i]);
+        status = phi__session_context_make(job, i, blocks[i]);
         if (status == PHI_OK) status = phi__session_context_by_host(job, loop, i == 0, blocks[i]);
     }
     for (i = 0; i < way->count && status == PHI_OK; i++) {
@@ -447,7 +518,7 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
     *count = 0;
     phi__session_context_begin(&way, config, counter);
     phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, &way);
+    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
     if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
     phi_arena_free(&scratch);
     return status;
@@ -474,8 +545,8 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     job.words_size = words_size;
     phi__session_context_begin(&way, job.desc->config, job.desc->counter);
     phi_arena_init(&scratch, &job.box->memory, 0);
-    status =
-        phi__session_context_find_way(session, job.desc->loop_id, job.desc->flags, &scratch, &way);
+    status = phi__session_context_find_way(session, job.desc->loop_id, job.desc->flags, &scratch,
+                                           &scratch, &way);
     if (status == PHI_OK) status = phi__session_context_make_all(&job, &n);
     phi_arena_free(&scratch);
     if (made != NULL) *made = n;

@@ -37,6 +37,8 @@ extern "C" {
      earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none.
      Loops that have neither messages nor a block do not count, and by tokens the loop that would
      exceed them is out.
+   Messages that prunes took are not among them: PrunApplied events of the loop and its ancestors
+   name them by timestamp, and a memo is in the place of the first.
    The list is in the arena, its messages point into the session. counter NULL: the estimate.
    PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and
    *count is 0. */
@@ -46,12 +48,13 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
                                        const phi_message **out, size_t *count);
 
 /* The same in a thread: all messages of these loops are appended, also those that are not loaded.
-   Blocks and scope are one rewrite behind them, a compaction, so that the thread's view is the list
-   that phi_session_context loads; revoked, the view has everything. The thread need not be empty. A
-   summary stays a summary: a later compaction takes over its lines. A block that a rewrite cannot
-   follow, since it parts a call from its result, replaces all messages at once. Runs over the
-   thread that have the session's id get loop ids that no loop of the session has. For that, loops
-   that no appended message names come first, as a LOOP_START and a LOOP_END each.
+   What prunes took is one rewrite behind them, a prune; blocks and scope are another, a compaction,
+   so that the thread's view is the list that phi_session_context loads; revoked, the view has
+   everything. The thread need not be empty. A summary stays a summary: a later compaction takes
+   over its lines. A block that a rewrite cannot follow, since it parts a call from its result,
+   replaces all messages at once. Runs over the thread that have the session's id get loop ids that
+   no loop of the session has. For that, loops that no appended message names come first, as a
+   LOOP_START and a LOOP_END each.
    PHI_BUSY: a run uses the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
    words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries appended
    by then stay, such loops first, then the messages; the rewrite is not there. */

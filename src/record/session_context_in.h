@@ -13,10 +13,17 @@ PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_mess
 PHI__FN size_t phi__session_context_turn_at(const phi_message *messages, size_t count,
                                             uint64_t turn);
 
+/* What prunes did to a message: PrunApplied events of its loop, or of a later one of the way. */
+typedef struct phi__session_mark {
+    bool gone;
+    const phi_message *memo; /* in its place; NULL: nothing */
+} phi__session_mark;
+
 typedef struct phi__session_context_way {
     phi_loop_record **loops; /* those with messages or a block, the newest first */
     size_t count;            /* those in scope */
     size_t all;
+    phi__session_mark **marks; /* of each message of each loop; NULL: nothing was pruned */
     phi_compaction_config config;
     const phi_token_counter *counter;
 } phi__session_context_way;
@@ -24,10 +31,18 @@ typedef struct phi__session_context_way {
 PHI__FN void phi__session_context_begin(phi__session_context_way *way,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter);
-/* Behind phi__session_context_begin. The list is in the scratch arena. */
+/* Behind phi__session_context_begin. The list is in the scratch arena, memos are in `kept`. */
 PHI__FN phi_status phi__session_context_find_way(const phi_session *session, phi_str loop_id,
                                                  uint32_t flags, phi_arena *scratch,
-                                                 phi__session_context_way *way);
+                                                 phi_arena *kept, phi__session_context_way *way);
+/* session_pruned.c: sets way->marks. */
+PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_arena *scratch,
+                                            phi_arena *kept);
+/* True if prunes took message `at` of the way's loop i. */
+PHI__FN bool phi__session_context_gone(const phi__session_context_way *way, size_t i, size_t at);
+/* True if the section has these messages, in their order, with other texts at most. */
+PHI__FN bool phi__session_context_one_by_one(const phi_message *messages, size_t count,
+                                             const phi_block_section *section);
 /* The messages to load, in the arena; they point into the session. */
 PHI__FN phi_status phi__session_context_load(const phi__session_context_way *way, phi_arena *arena,
                                              const phi_message **out, size_t *count);

@@ -1,5 +1,5 @@
-/* session_import.c - puts a session into a thread: its messages as they were, and its blocks as a
-   rewrite.
+/* session_import.c - puts a session into a thread: its messages as they were, what prunes took as a
+   rewrite, and its blocks as another.
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes
    a span over the entries of its turns. Where spans cannot say it, since a section parts a call
@@ -88,21 +88,11 @@ static bool phi__session_import_same(const phi_message *a, const phi_message *b)
     return true;
 }
 
-/* Whether a section has the same messages as these, except for their text. */
-static bool phi__session_import_one_by_one(const phi_message *messages, size_t count,
-                                           const phi_block_section *section) {
-    size_t i;
-    if (section->message_count != count) return false;
-    for (i = 0; i < count; i++)
-        if (!phi__groups_same_ids(&messages[i], &section->messages[i])) return false;
-    return true;
-}
-
 /* Replaces only cut results. */
-static void phi__session_import_recent(phi__session_import *s, size_t from, size_t end,
-                                       const phi_block_section *section) {
+static void phi__session_import_recent(phi__session_import *s, size_t start, size_t from,
+                                       size_t end, const phi_block_section *section) {
     size_t i;
-    if (from >= end || !phi__session_import_one_by_one(s->messages + from, end - from, section)) {
+    if (from >= end || !phi__session_context_one_by_one(s->messages + from, end - from, section)) {
         phi__session_import_span(s, from, end, section);
         if (from < end)
             s->spans[s->span_count - 1].summary = s->spans[s->span_count - 1].lines = false;
@@ -110,7 +100,9 @@ static void phi__session_import_recent(phi__session_import *s, size_t from, size
     }
     for (i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
-        if (phi__session_import_same(&s->messages[i], &section->messages[i - from])) continue;
+        if (phi__session_context_gone(&s->way, 0, i - start) ||
+            phi__session_import_same(&s->messages[i], &section->messages[i - from]))
+            continue;
         s->span_count++;
         span->from = span->to = s->base + i;
         span->messages = &section->messages[i - from];
@@ -130,7 +122,7 @@ static void phi__session_import_current(phi__session_import *s, const phi_loop_r
     phi__session_import_span(s, start + phi__session_context_turn_at(m, n, cuts.first_end), recent,
                              &loop->block->keep_compacted);
     if (loop->block->keep_recent.present)
-        phi__session_import_recent(s, recent, end, &loop->block->keep_recent);
+        phi__session_import_recent(s, start, recent, end, &loop->block->keep_recent);
 }
 
 /* ---- the way ---- */
@@ -240,6 +232,52 @@ static phi_status phi__session_import_runs(const phi__session_import *s) {
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* ---- prunes ---- */
+
+/* A span for each row of messages that prunes took, with their memos in its place. */
+static bool phi__session_import_pruned(phi__session_import *s, phi_rewrite *r) {
+    phi_span *spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(s->count, sizeof *spans));
+    phi_message *memos =
+        (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(s->count, sizeof *memos));
+    phi_span *span = NULL;
+    size_t i, at = 0, j;
+    if (spans == NULL || memos == NULL) return false;
+    for (i = s->way.all; i-- > 0;)
+        for (j = 0; j < s->way.loops[i]->message_count; j++, at++) {
+            const phi__session_mark *mark = &s->way.marks[i][j];
+            if (!mark->gone) {
+                span = NULL;
+                continue;
+            }
+            if (span == NULL) {
+                span = &spans[r->span_count++];
+                span->from = s->base + at;
+                span->messages = memos;
+            }
+            span->to = s->base + at;
+            if (mark->memo == NULL) continue;
+            *memos++ = *mark->memo;
+            span->message_count++;
+        }
+    for (i = 0; i < r->span_count; i++)
+        if (spans[i].message_count == 0) spans[i].messages = NULL;
+    r->spans = spans;
+    return true;
+}
+
+static phi_status phi__session_import_prune(phi__session_import *s) {
+    phi_rewrite r;
+    phi_status status;
+    memset(&r, 0, sizeof r);
+    if (s->way.marks == NULL) return PHI_OK;
+    if (!phi__session_import_pruned(s, &r)) return PHI_NO_MEMORY;
+    if (r.span_count == 0) return PHI_OK;
+    r.reason = PHI_REWRITE_PRUNE;
+    status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
+    s->unfit = s->unfit || status == PHI_BAD_ARG;
+    return status == PHI_BAD_ARG ? PHI_OK : status;
+}
+
 /* ---- the whole ---- */
 
 static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_message *shown,
@@ -268,8 +306,8 @@ static phi_status phi__session_import_rewrite(phi__session_import *s, const phi_
 static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id, uint32_t flags) {
     const phi_message *shown = NULL;
     size_t count = 0;
-    phi_status status =
-        phi__session_context_find_way(s->session, loop_id, flags, &s->scratch, &s->way);
+    phi_status status = phi__session_context_find_way(s->session, loop_id, flags, &s->scratch,
+                                                      &s->scratch, &s->way);
     if (status == PHI_OK) status = phi__session_import_gather(s);
     if (status == PHI_OK) status = phi__session_context_load(&s->way, &s->scratch, &shown, &count);
     if (status == PHI_OK) status = phi__session_import_fit(s, shown, count);
@@ -283,6 +321,7 @@ static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id
     phi__session_import_plan(s);
     if (s->no_memory) return PHI_NO_MEMORY;
     status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
+    if (status == PHI_OK) status = phi__session_import_prune(s);
     return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
 }
 

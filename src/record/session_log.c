@@ -2,6 +2,7 @@
 #include "model/message_in.h"
 #include "record/session_context.h"
 #include "record/session_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_SESSIONS
 
@@ -134,6 +135,62 @@ static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
     return true;
 }
 
+/* ---- prunes ---- */
+
+/* phi's own prunes have the fields of PrunApplied as their meta. */
+static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
+    phi_json_found times;
+    return rewrite->reason == PHI_REWRITE_PRUNE && rewrite->revoke == NULL &&
+           rewrite->meta != NULL && rewrite->meta[0] == '{' &&
+           phi_json_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
+}
+
+/* The event's sequence is the entry's number. */
+static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
+                                   const phi_entry *entry) {
+    phi_loop_record *to = &loop->pub;
+    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
+        box, to->events, to->event_count, &loop->event_cap, to->event_count + 1, sizeof *events);
+    phi_str meta = phi_str_of(entry->rewrite->meta);
+    phi__buf out;
+    bool done;
+    if (events == NULL) return false;
+    to->events = events;
+    phi__buf_init(&out, &box->memory);
+    phi__buf_text(&out, "{\"type\":\"PrunApplied\"");
+    phi__records_str(&out, "loop_id", to->loop_id);
+    phi__records_time(&out, "timestamp", entry->at_ms);
+    phi__buf_char(&out, ',');
+    phi__buf_add_str(&out, phi__str(meta.at + 1, meta.len - 1));
+    done = !out.failed && phi__session_keep(box, phi__buf_str(&out), &events[to->event_count].json);
+    phi__buf_free(&out);
+    if (done) events[to->event_count++].sequence = entry->seq;
+    return done;
+}
+
+/* Takes the event of a prune that was revoked away again. */
+static phi_status phi__session_log_revoke(phi__session_box *box, const phi_thread *thread,
+                                          const phi_entry *entry) {
+    uint64_t seq = entry->seq;
+    phi_entry was;
+    phi_status status = PHI_OK;
+    phi__loop_box *loop;
+    size_t i, n;
+    while (seq-- > phi_thread_first(thread)) {
+        status = phi_thread_entry(thread, seq, &was);
+        if (status != PHI_OK) return status;
+        if (was.kind == PHI_ENTRY_REWRITE && was.rewrite->op_id != NULL &&
+            strcmp(was.rewrite->op_id, entry->rewrite->revoke) == 0)
+            break;
+    }
+    loop = seq != UINT64_MAX ? phi__session_log_loop(box, was.loop_id) : NULL;
+    if (loop == NULL) return PHI_OK;
+    for (i = n = 0; i < loop->pub.event_count; i++)
+        if (loop->pub.events[i].sequence != seq) loop->pub.events[n++] = loop->pub.events[i];
+    loop->pub.event_count = n;
+    return PHI_OK;
+}
+
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
     phi__loop_box *loop;
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__session_log_begin(box, entry);
@@ -148,6 +205,9 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
     case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, entry);
     case PHI_ENTRY_LOOP_END: phi__session_log_end(loop, entry); return true;
     case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
+    case PHI_ENTRY_REWRITE:
+        return !phi__session_log_is_prune(entry->rewrite) ||
+               phi__session_log_prune(box, loop, entry);
     default: return true;
     }
 }
@@ -168,6 +228,8 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     for (seq = phi_thread_first(thread); status == PHI_OK && seq < count; seq++) {
         status = phi_thread_entry(thread, seq, &entry);
         if (status == PHI_OK && !phi__session_log_entry(box, &entry)) status = PHI_NO_MEMORY;
+        if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
+            status = phi__session_log_revoke(box, thread, &entry);
     }
     if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
     if (status == PHI_OK)

@@ -17,9 +17,8 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
     if (tape->failed != PHI_OK || tape->over) return;
     if (!line->failed)
         (void)phi__secret_hide(&tape->secrets, line->at, line->len, PHI__SECRET_JSON);
-    if (!line->failed)
-        phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n",
-                        (unsigned long)phi__crc32(0, line->at, line->len));
+    if (!line->failed) tape->sum = phi__crc32(tape->sum, line->at, line->len);
+    phi__buf_printf(line, ",\"sum\":\"%08lx\"}\n", (unsigned long)tape->sum);
     if (line->failed)
         tape->failed = PHI_NO_MEMORY;
     else

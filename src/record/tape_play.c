@@ -5,13 +5,14 @@
    given at once. Outputs are looked up within the step in any order: with another budget, runs
    beside each other take other turns. The next step begins when all of them were used. */
 #include "base/utf8_in.h"
+#include "io/clock_in.h"
 #include "loop/results_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
 #ifndef PHI_NO_TAPE
 
-enum { PHI__TAPE_PLAY_TIMERS = 256 };
+#include <limits.h>
 
 static phi__tape *phi__tape_play_of(void *base) { return (phi__tape *)base; }
 
@@ -54,58 +55,6 @@ static uint64_t phi__tape_play_look_us(phi_tape *base) { return phi__tape_play_o
 
 /* ---- letting in ---- */
 
-typedef enum phi__played { PHI__PLAYED, PHI__TAPE_PLAY_LATER, PHI__TAPE_PLAY_STOP } phi__played;
-
-static phi__tape_flow *phi__tape_play_flow(phi__tape *tape, uint64_t x) {
-    size_t i;
-    for (i = 0; i < tape->flows.count; i++)
-        if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
-    return NULL;
-}
-
-static phi__played phi__tape_play_bytes(phi__tape *tape, phi__tape_flow *flow,
-                                        const phi_json *root) {
-    if (!phi__tape_read_bytes(tape, root)) {
-        phi__tape_match_no_memory(tape);
-        return PHI__TAPE_PLAY_STOP;
-    }
-    return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
-               ? PHI__TAPE_PLAY_LATER
-               : PHI__PLAYED;
-}
-
-static phi__played phi__tape_play_transport(phi__tape *tape, const phi__tape_line *line,
-                                            const phi_json *root) {
-    phi__tape_flow *flow = phi__tape_play_flow(tape, line->x);
-    phi_str text;
-    if (flow == NULL) {
-        phi__tape_match_diverge(
-            tape, (size_t)(line - tape->index), "the answer to a request",
-            phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
-            phi_str_of("that request is not waiting for an answer"));
-        return PHI__TAPE_PLAY_STOP;
-    }
-    if (line->kind == PHI__TAPE_BYTES) return phi__tape_play_bytes(tape, flow, root);
-    if (line->kind == PHI__TAPE_STAGE) {
-        int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
-        (void)phi__transfer_stage_now(flow->transfer,
-                                      stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
-    } else if (line->kind == PHI__TAPE_ANSWER) {
-        text = phi_json_str(phi_json_get(root, "headers"), "");
-        (void)phi__transfer_head_now(flow->transfer,
-                                     (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
-                                     text.at, text.len);
-    } else {
-        int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
-        flow->live = false;
-        text = phi_json_str(phi_json_get(root, "words"), "");
-        (void)phi__transfer_end_now(
-            flow->transfer,
-            (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK), text.at);
-    }
-    return PHI__PLAYED;
-}
-
 static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call) {
     return tape->desc.runs_fn != NULL &&
            tape->desc.runs_fn(tape->desc.user_data, call->block->name);
@@ -123,7 +72,7 @@ static phi__toolcall *phi__tape_play_call(const phi__tape *tape, const phi_json 
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->started && phi__tape_play_is_call(call, root)) return call;
+        if (phi__tape_play_is_call(call, root)) return call;
     }
     return NULL;
 }
@@ -133,6 +82,7 @@ static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *
     phi__toolcall *call = phi__tape_play_call(tape, root);
     size_t at = (size_t)(line - tape->index);
     phi_message *message;
+    bool runs;
     if (call == NULL) {
         phi__tape_match_diverge(
             tape, at, "the result of a tool",
@@ -140,50 +90,55 @@ static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *
             phi_str_of("no such call is waiting for a result"));
         return PHI__TAPE_PLAY_STOP;
     }
-    if (phi__tape_play_runs(tape, call) && call->held == NULL) return PHI__TAPE_PLAY_LATER;
+    runs = call->started && phi__tape_play_runs(tape, call);
+    if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
     message = phi__tape_read_result(tape, root);
     if (message == NULL) {
         phi__tape_match_no_memory(tape);
         return PHI__TAPE_PLAY_STOP;
     }
-    if (call->held != NULL) phi__tape_match_compare(tape, at, call, message);
+    if (runs) phi__tape_match_compare(tape, at, call, message);
     (void)phi__tape_result_settle(call, message);
     return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
 }
 
-static void phi__tape_play_partial(phi__tape *tape, phi_call handle, const phi_json *root) {
-    const phi_message *message = phi__tape_read_result(tape, root);
-    phi_tool_result partial;
-    if (message == NULL) {
-        phi__tape_match_no_memory(tape);
-        return;
-    }
-    partial = phi__results_given(message);
-    (void)phi_call_partial(handle, &partial);
-}
-
+/* The line's arena is put aside: a hook of the update may give a result, whose line is read. */
 static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__tape_play_call(tape, root);
     phi_str text = phi_json_str(phi_json_get(root, "text"), "");
+    const phi_message *message = NULL;
+    bool part = phi_json_get(root, "result") != NULL;
+    phi_arena arena;
     phi_call handle;
     if (call == NULL || phi__tape_play_runs(tape, call)) return;
+    if (part) message = phi__tape_read_result(tape, root);
+    if (part && message == NULL) {
+        phi__tape_match_no_memory(tape);
+        return;
+    }
     handle = phi__call_handle(call);
-    if (phi_json_get(root, "result") != NULL)
-        phi__tape_play_partial(tape, handle, root);
-    else if (phi_json_bool(phi_json_get(root, "progress"), false))
+    arena = tape->arena;
+    phi_arena_init(&tape->arena, &tape->memory, 0);
+    if (part) {
+        phi_tool_result partial = phi__results_given(message);
+        (void)phi_call_partial(handle, &partial);
+    } else if (phi_json_bool(phi_json_get(root, "progress"), false))
         (void)phi_call_progress(handle, text.at, text.len);
     else
         (void)phi_call_update(handle, text.at, text.len);
+    phi_arena_free(&tape->arena);
+    tape->arena = arena;
 }
 
 static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *line) {
     const phi_json *root;
     if (line->kind == PHI__TAPE_TIMERS) {
-        (void)phi__io_timers(tape->rt->io, PHI__TAPE_PLAY_TIMERS);
+        (void)phi__io_timers(tape->rt->io, INT_MAX);
         return PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_POSTS) {
-        phi__posts_read(tape->rt);
+        if (!tape->posting) phi__posts_read_all(tape->rt);
+        tape->posting = false;
         return PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_T) {
@@ -196,7 +151,7 @@ static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *li
         return PHI__TAPE_PLAY_STOP;
     }
     if (line->kind == PHI__TAPE_RESULT) return phi__tape_play_result(tape, line, root);
-    if (line->kind != PHI__TAPE_UPDATE) return phi__tape_play_transport(tape, line, root);
+    if (line->kind != PHI__TAPE_UPDATE) return phi__tape_request_answer(tape, line, root);
     phi__tape_play_update(tape, root);
     return PHI__PLAYED;
 }
@@ -217,20 +172,33 @@ static bool phi__tape_play_comes_in(const phi__tape_line *line) {
     }
 }
 
+/* Lets the line at hand in, if it was not used. False: not now. */
+static bool phi__tape_play_next(phi__tape *tape) {
+    phi__tape_line *line = &tape->index[tape->at++];
+    if (line->used) return true;
+    line->used = true; /* before its callbacks, which may let the next one in */
+    if (phi__tape_play_line(tape, line) == PHI__PLAYED) return true;
+    line->used = false;
+    tape->at = (size_t)(line - tape->index);
+    return false;
+}
+
+/* A step reads the host's posts before its timers and tools, which may lead to more of them. */
+static bool phi__tape_play_after_posts(const phi__tape_line *line) {
+    return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
+           line->kind == PHI__TAPE_UPDATE;
+}
+
 /* Up to where the host's posts were read, or all that comes in. */
 static void phi__tape_play_let_in(phi__tape *tape, bool posts) {
     while (tape->open && !tape->off && tape->at < tape->count) {
         phi__tape_line *line = &tape->index[tape->at];
-        phi__played played;
-        if (!phi__tape_play_comes_in(line)) {
+        if (!line->used && !phi__tape_play_comes_in(line)) {
             tape->open = false;
             return;
         }
-        if (line->kind == PHI__TAPE_POSTS && !posts) return;
-        played = phi__tape_play_line(tape, line);
-        if (played != PHI__PLAYED) return;
-        line->used = true;
-        tape->at++;
+        if (!posts && phi__tape_play_after_posts(line)) return;
+        if (!phi__tape_play_next(tape)) return;
     }
     tape->open = tape->open && tape->at < tape->count;
 }
@@ -241,7 +209,9 @@ static void phi__tape_play_missing(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     phi__tape_match_diverge(
         tape, at,
-        line->kind == PHI__TAPE_REQUEST ? "a request is missing" : "the result of a tool's start",
+        line->kind == PHI__TAPE_REQUEST   ? "a request is missing"
+        : line->kind == PHI__TAPE_CLAIMED ? "a result that is on its way"
+                                          : "the result of a tool's start",
         phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
         phi_str_of("nothing"));
 }
@@ -278,7 +248,7 @@ static bool phi__tape_play_waits(const phi__tape *tape) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
         if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
-        if (call->started && !phi__tape_play_runs(tape, call)) return true;
+        if (call->held != NULL || (call->started && !phi__tape_play_runs(tape, call))) return true;
     }
     return false;
 }
@@ -298,15 +268,14 @@ static void phi__tape_play_off(phi__tape *tape) {
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
-        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0 || !call->started)
-            continue;
+        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
         if (call->held != NULL)
             (void)phi__tape_result_settle(call, call->held);
-        else if (!phi__tape_play_runs(tape, call))
+        else if (call->started && !phi__tape_play_runs(tape, call))
             phi__call_fail(call, words);
     }
     if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__tape_play_set(tape, next);
-    (void)phi__io_timers(tape->rt->io, PHI__TAPE_PLAY_TIMERS);
+    (void)phi__io_timers(tape->rt->io, INT_MAX);
 }
 
 /* The tape is over; so are the empty steps behind its last line. */
@@ -320,6 +289,17 @@ static void phi__tape_play_ends(phi__tape *tape) {
         phi_str_of("the run goes on"));
 }
 
+/* The host does not do what it did when this was recorded, and the run waits for the tape. */
+static void phi__tape_play_wait_host(phi__tape *tape, size_t at) {
+    uint64_t now = phi__clock_us();
+    uint32_t most_ms = tape->desc.host_wait_ms != 0 ? tape->desc.host_wait_ms : 60000;
+    if (!phi__tape_play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
+    if (tape->waits_us == 0) tape->waits_us = now;
+    if (most_ms == PHI_UNLIMITED || now - tape->waits_us < (uint64_t)most_ms * 1000) return;
+    phi__tape_match_diverge(tape, at, "an act of the host", tape->index[at].text,
+                            phi_str_of("nothing"));
+}
+
 /* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
    host or a model in the process causes its events, once that has happened. */
 static bool phi__tape_play_due(phi__tape *tape, size_t at) {
@@ -328,9 +308,13 @@ static bool phi__tape_play_due(phi__tape *tape, size_t at) {
         tape->rt->ready.first != NULL || tape->rt->polled.first != NULL || phi__posts_any(tape->rt);
     bool comes = at + 1 == tape->count || phi__tape_play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
-        if (tape->idled < line->n) tape->idled++;
+        if (tape->idled < line->n)
+            tape->idled++;
+        else
+            phi__tape_play_wait_host(tape, at);
         return false;
     }
+    tape->waits_us = 0;
     return true;
 }
 
@@ -349,6 +333,7 @@ static bool phi__tape_play_idles(phi__tape *tape) {
 
 static void phi__tape_play_begin(phi_tape *base) {
     phi__tape *tape = phi__tape_play_of(base);
+    tape->posting = false;
     if (!tape->off && !tape->open && !phi__tape_play_idles(tape)) {
         bool more = phi__tape_play_pass(tape);
         if (!more) phi__tape_play_ends(tape);
@@ -371,44 +356,7 @@ static void phi__tape_play_rest(phi_tape *base) {
     phi__tape_play_let_in(phi__tape_play_of(base), true);
 }
 static void phi__tape_play_nothing(phi_tape *base) { (void)base; }
-
-/* ---- requests of the run ---- */
-
-static phi_status phi__tape_play_open(void *user_data, phi_transfer transfer,
-                                      const phi_request *request) {
-    phi__tape *tape = phi__tape_play_of(user_data);
-    phi__tape_line *line = NULL;
-    const phi_json *now;
-    phi_arena arena;
-    int64_t status = PHI_OK;
-    if (tape->off) return PHI_REFUSED;
-    phi_arena_init(&arena, &tape->memory, 0);
-    now = phi__tape_match_request(tape, &arena, request);
-    if (now == NULL)
-        phi__tape_match_no_memory(tape);
-    else
-        line = phi__tape_match_find(tape, now);
-    phi_arena_free(&arena);
-    if (line == NULL) return tape->diverged ? PHI_REFUSED : PHI_NO_MEMORY;
-    line->used = true;
-    now = phi__tape_read_tree(tape, line);
-    if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
-    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, transfer, line->x) == NULL)) {
-        phi__tape_match_no_memory(tape);
-        return PHI_NO_MEMORY;
-    }
-    return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
-}
-
-static void phi__tape_play_resume(void *user_data, phi_transfer transfer) {
-    (void)user_data; /* the line that found no room is tried again in every step */
-    (void)transfer;
-}
-
-static void phi__tape_play_cancel(void *user_data, phi_transfer transfer) {
-    phi__tape_flow *flow = phi__tape_flow_of(phi__tape_play_of(user_data), transfer);
-    if (flow != NULL) flow->live = false;
-}
+static void phi__tape_play_posted(phi_tape *base) { phi__tape_play_of(base)->posting = true; }
 
 /* ---- tools ---- */
 
@@ -451,45 +399,102 @@ static void phi__tape_play_started(phi_tape *base, phi__toolcall *call) {
     (void)phi__tape_result_settle(call, message);
 }
 
-static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
-    phi__tape *tape = phi__tape_play_of(base);
+/* The recorded result of a tool's start, if there is one. */
+static void phi__tape_play_start_result(phi__tape *tape, phi__toolcall *call) {
     const phi_json *root = NULL;
-    phi__tape_line *line;
+    phi__tape_line *line = phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     phi_message *message;
-    if (phi__tape_play_runs(tape, call)) return false;
-    if (tape->off) return true;
-    while (call->slot != NULL &&
-           (line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
-        line->used = true;
-        phi__tape_play_update(tape, root);
-    }
-    line = call->slot == NULL || tape->off
-               ? NULL
-               : phi__tape_play_next_of(tape, call, PHI__TAPE_RESULT, &root);
-    if (line == NULL) return true;
+    if (line == NULL) return;
     line->used = true;
     message = phi__tape_read_result(tape, root);
     if (message != NULL)
         (void)phi__tape_result_settle(call, message);
     else
         phi__tape_match_no_memory(tape);
+}
+
+static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
+    phi__tape *tape = phi__tape_play_of(base);
+    const phi_json *root = NULL;
+    phi__tape_line *line;
+    if (phi__tape_play_runs(tape, call)) return false;
+    if (tape->off) return true;
+    call->starting = true;
+    while (call->slot != NULL &&
+           (line = phi__tape_play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL) {
+        line->used = true;
+        phi__tape_play_update(tape, root);
+    }
+    call->starting = false;
+    if (call->slot != NULL && !tape->off) phi__tape_play_start_result(tape, call);
     return true;
 }
 
-/* The result of a tool that runs again is held until the tape comes to it; else the recorded one
-   counts. */
+/* The host gives the result again, as when that was recorded: if it is the next line, it counts at
+   once. */
+static void phi__tape_play_result_next(phi__tape *tape, const phi__toolcall *call) {
+    const phi__tape_line *line;
+    const phi_json *root;
+    if (!tape->open || tape->off || tape->at == tape->count) return;
+    line = &tape->index[tape->at];
+    if (line->kind != PHI__TAPE_RESULT || line->start || line->used) return;
+    root = phi__tape_read_tree(tape, line);
+    if (root == NULL)
+        phi__tape_match_no_memory(tape);
+    else if (phi__tape_play_is_call(call, root))
+        (void)phi__tape_play_next(tape);
+}
+
+/* A result is held until the tape comes to it: the recorded one counts. That of a tool that runs
+   again is compared with it. */
 static phi_status phi__tape_play_given(phi_tape *base, phi__toolcall *call,
                                        const phi_tool_result *result) {
     phi__tape *tape = phi__tape_play_of(base);
-    if (tape->off && phi__tape_play_runs(tape, call)) return phi__call_take(call, result);
-    if (!phi__tape_play_runs(tape, call)) {
+    bool runs = phi__tape_play_runs(tape, call);
+    if (tape->off && runs) return phi__call_take(call, result);
+    call->held = tape->off ? NULL : phi__results_keep(&call->run->arena, result);
+    if (call->held == NULL && runs) return phi__call_take(call, result);
+    if (call->held == NULL)
         phi__call_unclaim(call);
-        return PHI_OK;
-    }
-    call->held = phi__results_keep(&call->run->arena, result);
-    if (call->held == NULL) return phi__call_take(call, result);
-    phi__tape_play_let_in(tape, false); /* the next line may have waited for it */
+    else if (call->starting && !runs)
+        phi__tape_play_start_result(tape, call);
+    else if (runs)
+        phi__tape_play_let_in(tape, false); /* the next line may have waited for it */
+    else
+        phi__tape_play_result_next(tape, call);
     return PHI_OK;
+}
+
+/* A result that the host gave now and not when that was recorded does not count. */
+static void phi__tape_play_all_in(phi_tape *base) {
+    phi__tape *tape = phi__tape_play_of(base);
+    uint32_t i;
+    for (i = 0; i < tape->rt->calls.count; i++) {
+        phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
+        phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
+        if (call == NULL || phi__slots_state_of(PHI__LOAD(&slot->word)) == 0) continue;
+        if (call->held == NULL || !call->started || phi__tape_play_runs(tape, call)) continue;
+        call->held = NULL;
+        phi__call_unclaim(call);
+    }
+}
+
+static bool phi__tape_play_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
+    phi__tape *tape = phi__tape_play_of(base);
+    const phi_json *root;
+    phi__tape_line *line = NULL;
+    if (tape->off || tape->version < 2) return on_way && (call->held == NULL || !call->started);
+    while ((line = phi__tape_match_next(tape, PHI__TAPE_CLAIMED, line)) != NULL) {
+        root = phi__tape_read_tree(tape, line);
+        if (root == NULL) {
+            phi__tape_match_no_memory(tape);
+            return on_way;
+        }
+        if (!phi__tape_play_is_call(call, root)) continue;
+        line->used = true;
+        return true;
+    }
+    return false;
 }
 
 static void phi__tape_play_said(phi_tape *base, phi__toolcall *call, phi_str text,
@@ -551,11 +556,11 @@ static void phi__tape_play_detach(phi_tape *base) { phi__tape_play_of(base)->rt 
 static const phi__tape_ops phi__tape_play_ops = {
     phi__tape_sources_take, phi__tape_play_attach,  phi__tape_play_detach,
     phi__tape_play_begin,   phi__tape_play_rest,    phi__tape_play_nothing,
-    phi__tape_play_nothing, phi__tape_play_nothing, phi__tape_play_nothing,
-    phi__tape_play_nothing, phi__tape_play_look_us, phi__tape_play_stage,
+    phi__tape_play_nothing, phi__tape_play_nothing, phi__tape_play_posted,
+    phi__tape_play_all_in,  phi__tape_play_look_us, phi__tape_play_stage,
     phi__tape_play_head,    phi__tape_play_push,    phi__tape_play_end_transfer,
-    phi__tape_play_start,   phi__tape_play_started, phi__tape_play_given,
-    phi__tape_play_said};
+    phi__tape_play_start,   phi__tape_play_started, phi__tape_play_on_way,
+    phi__tape_play_given,   phi__tape_play_said};
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
@@ -576,10 +581,7 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.plays = true;
     tape->base.clock_us_fn = phi__tape_play_clock;
     tape->base.work_us_fn = phi__tape_play_work_us;
-    tape->base.transport.open = phi__tape_play_open;
-    tape->base.transport.resume = phi__tape_play_resume;
-    tape->base.transport.cancel = phi__tape_play_cancel;
-    tape->base.transport.user_data = tape;
+    phi__tape_request_init(tape);
 }
 
 #endif

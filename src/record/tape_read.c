@@ -11,17 +11,17 @@
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
 
-static const char *const phi__tape_kinds[] = {"",      "tape",    "t",      "now",  "timers",
-                                              "posts", "request", "stage",  "head", "bytes",
-                                              "end",   "result",  "update", "over"};
+static const char *const phi__tape_kinds[] = {"",      "tape",    "t",      "now",     "timers",
+                                              "posts", "request", "stage",  "head",    "bytes",
+                                              "end",   "result",  "update", "claimed", "over"};
 
-static bool phi__tape_read_summed(phi_str line) {
+static bool phi__tape_read_summed(phi__tape *tape, phi_str line) {
     char sum[PHI__TAPE_SUM_BYTES + 1];
     size_t n;
     if (line.len < PHI__TAPE_SUM_BYTES) return false;
     n = line.len - PHI__TAPE_SUM_BYTES;
-    (void)snprintf(sum, sizeof sum, ",\"sum\":\"%08lx\"}",
-                   (unsigned long)phi__crc32(0, line.at, n));
+    tape->sum = phi__crc32(tape->version < 2 ? 0 : tape->sum, line.at, n);
+    (void)snprintf(sum, sizeof sum, ",\"sum\":\"%08lx\"}", (unsigned long)tape->sum);
     return memcmp(line.at + n, sum, PHI__TAPE_SUM_BYTES) == 0;
 }
 
@@ -87,8 +87,10 @@ static bool phi__tape_read_hex(phi_str hex, unsigned char out[32]) {
 
 static phi_status phi__tape_read_head(phi__tape *tape, const phi_json *root,
                                       phi_parse_error *error) {
-    if (phi__records_get_u64(root, "version") != PHI__TAPE_VERSION)
-        return phi__tape_read_wrong(tape, error, "a tape of version 1 is expected");
+    uint64_t version = phi__records_get_u64(root, "version");
+    if (version == 0 || version > PHI__TAPE_VERSION)
+        return phi__tape_read_wrong(tape, error, "a tape of version 1 or 2 is expected");
+    tape->version = (uint32_t)version;
     if (!phi__tape_read_hex(phi__records_get_str(root, "seed"), tape->seed))
         return phi__tape_read_wrong(tape, error, "seed: expected 64 hex digits");
     tape->us = phi__records_get_u64(root, "us");
@@ -124,8 +126,7 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     line.text = text;
     root = phi__tape_read_tree(tape, &line);
     /* a line with the right check value is JSON that phi wrote, but for forgery */
-    if (root == NULL && tape->arena.memory != NULL && phi__tape_read_summed(text))
-        return PHI_NO_MEMORY;
+    if (root == NULL) return PHI_NO_MEMORY;
     line.kind = phi__tape_read_kind_of(phi__records_get_str(root, "k"));
     if (line.kind == PHI__TAPE_NONE)
         return phi__tape_read_wrong(tape, error, "k: no such kind of line");
@@ -154,8 +155,12 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
         const char *end = (const char *)memchr(text.at, '\n', text.len);
         size_t n = end != NULL ? (size_t)(end - text.at) : text.len;
         if (end == NULL && tape->count > 0) break; /* the last write was torn */
-        if (!phi__tape_read_summed(phi__str(text.at, n)))
-            return phi__tape_read_wrong(tape, error, "the line is damaged: its sum is another");
+        if (!phi__tape_read_summed(tape, phi__str(text.at, n)))
+            return phi__tape_read_wrong(
+                tape, error,
+                tape->version < 2 ? "the line is damaged: its sum is another"
+                                  : "its sum is another: the line is damaged, or lines before it "
+                                    "are missing, doubled or in another order");
         status = phi__tape_read_add(tape, phi__str(text.at, n), error);
         if (end == NULL) break;
         text = phi__str(end + 1, text.len - n - 1);

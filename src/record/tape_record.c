@@ -322,12 +322,13 @@ static phi_status phi__tape_record_result(phi_tape *base, phi__toolcall *call,
     phi__tape *tape = phi__tape_record_of(base);
     phi_message *message = phi__results_keep(&call->run->arena, result);
     if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
-    if (tape->letting || call->starting) return phi__tape_record_result_now(tape, call, message);
+    if ((tape->letting && !tape->posting) || call->starting)
+        return phi__tape_record_result_now(tape, call, message);
     call->held = message;
     return PHI_OK;
 }
 
-/* Results that were given between two steps. */
+/* Results that were given between two steps, or by the host's posts. */
 static void phi__tape_record_held(phi__tape *tape) {
     uint32_t i;
     for (i = 0; i < tape->rt->calls.count; i++) {
@@ -337,6 +338,17 @@ static void phi__tape_record_held(phi__tape *tape) {
             continue;
         if (call->held != NULL) (void)phi__tape_record_result_now(tape, call, call->held);
     }
+}
+
+static bool phi__tape_record_on_way(phi_tape *base, const phi__toolcall *call, bool on_way) {
+    phi__tape *tape = phi__tape_record_of(base);
+    phi__buf *line;
+    if (!on_way) return false;
+    line = phi__tape_record_line(tape, "claimed");
+    phi__records_u64(line, "agent", call->run->agent->handle.index);
+    phi__records_str(line, "id", call->block->id);
+    phi__tape_line_end(tape);
+    return true;
 }
 
 static bool phi__tape_record_start(phi_tape *base, phi__toolcall *call) {
@@ -402,16 +414,25 @@ static void phi__tape_record_woken(phi_tape *base) {
     tape->touched = false;
 }
 
-static void phi__tape_record_fired(phi_tape *base) {
+static void phi__tape_record_fires(phi_tape *base) {
     phi__tape *tape = phi__tape_record_of(base);
     (void)phi__tape_record_line(tape, "timers");
     phi__tape_line_end(tape);
 }
 
+static void phi__tape_record_posting(phi_tape *base) {
+    phi__tape_record_touch(base);
+    phi__tape_record_of(base)->posting = true;
+}
+
+/* Results that were among the posts come after all of them. When the tape is played, those of tools
+   are not there, so the order of the others must not depend on them. */
 static void phi__tape_record_posted(phi_tape *base) {
     phi__tape *tape = phi__tape_record_of(base);
     (void)phi__tape_record_line(tape, "posts");
     phi__tape_line_end(tape);
+    tape->posting = false;
+    phi__tape_record_held(tape);
 }
 
 static void phi__tape_record_let_in(phi_tape *base) {
@@ -431,6 +452,7 @@ static void phi__tape_record_attach(phi_tape *base, phi_runtime *rt, const phi_t
     tape->rt = rt;
     tape->inner = *inner;
     base->stages = stages;
+    if (rt->http != NULL) phi__tape_secret_add_url(tape, phi_str_of(phi__http_proxy(rt->http)));
     phi__records_u64(line, "version", PHI__TAPE_VERSION);
     phi__records_u64(line, "us", tape->us);
     phi__sha256_hex(tape->seed, hex);
@@ -466,11 +488,11 @@ static uint64_t phi__tape_record_look_us(phi_tape *base) {
 static const phi__tape_ops phi__record_ops = {
     phi__tape_record_take,   phi__tape_record_attach,  phi__tape_record_detach,
     phi__tape_record_begin,  phi__tape_record_rest,    phi__tape_record_woken,
-    phi__tape_record_fired,  phi__tape_record_posted,  phi__tape_record_touch,
+    phi__tape_record_fires,  phi__tape_record_posting, phi__tape_record_posted,
     phi__tape_record_let_in, phi__tape_record_look_us, phi__tape_record_stage,
     phi__tape_record_head,   phi__tape_record_push,    phi__tape_record_end,
-    phi__tape_record_start,  phi__tape_record_started, phi__tape_record_result,
-    phi__tape_record_said};
+    phi__tape_record_start,  phi__tape_record_started, phi__tape_record_on_way,
+    phi__tape_record_result, phi__tape_record_said};
 
 PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.ops = &phi__record_ops;

@@ -19,10 +19,14 @@ PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets) {
     phi__tape_secret_kept(tape);
 }
 
-static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
-    phi__buf_clear(&tape->bytes);
+PHI__FN void phi__tape_secret_add_url(phi__tape *tape, phi_str url) {
     phi__secret_add_url(&tape->secrets, url);
     phi__tape_secret_kept(tape);
+}
+
+static void phi__tape_secret_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
+    phi__buf_clear(&tape->bytes);
+    phi__tape_secret_add_url(tape, url);
     phi__secret_put_url(&tape->bytes, url);
     phi__records_str(line, "url", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;

@@ -4,6 +4,7 @@
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PERMISSIONS)
 
 #include "permissions/permissions.h"
+#include "sections/sections.h"
 
 enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
 
@@ -47,7 +48,8 @@ static const phi__config_choice phi__section_permissions_verdicts[] = {
 typedef struct phi__section_permissions_rule {
     uint64_t set;
     int verdict;
-    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason;
+    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
+        *options, *source;
 } phi__section_permissions_rule;
 
 #define PHI__SECTION_PERMISSIONS_TEXT(member, text)                                                \
@@ -67,7 +69,10 @@ static const phi__config_field phi__section_permissions_rule_fields[] = {
     PHI__SECTION_PERMISSIONS_TEXT(host, "A pattern of the host of a URL."),
     PHI__SECTION_PERMISSIONS_TEXT(argument, "A member of the arguments, for `matches`."),
     PHI__SECTION_PERMISSIONS_TEXT(matches, "A pattern of its text."),
-    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked.")};
+    PHI__SECTION_PERMISSIONS_TEXT(reason, "Why, for the model and the person who is asked."),
+    PHI__SECTION_PERMISSIONS_TEXT(options, "The options that the command may have, and no other."),
+    PHI__SECTION_PERMISSIONS_TEXT(
+        source, "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
 
 static const phi__config_table phi__section_permissions_rule_is = {
     "permissions.rules",
@@ -149,6 +154,8 @@ static phi_status phi__section_permissions_read(phi__config_ground *ground,
         rules[i].host = r.host;
         rules[i].argument = r.argument;
         rules[i].matches = r.matches;
+        rules[i].options = r.options;
+        rules[i].source = r.source;
         rules[i++].reason = r.reason;
     }
     s->rules.rules = rules;
@@ -170,6 +177,8 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
         phi__config_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
+    status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
+    if (status != PHI_OK) return status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
     desc.home = s->taken.home;

@@ -144,9 +144,9 @@ static bool phi__section_scripts_skips(phi__config_ground *ground, const phi_jso
     if (point->point == PHI__SECTION_SCRIPTS_TASK) {
         phi__config_words_warning(ground, node, point->key,
                                   "%s belongs to a session recorder "
-                                  "(phi_recorder_desc.before_task_fn): it is ignored here; "
+                                  "(phi_recorder_desc.%s_fn): it is ignored here; "
                                   "remove it: before_loop and after_loop are run for each run",
-                                  point->key);
+                                  point->key, point->key);
         return true;
     }
     if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)

@@ -10,7 +10,7 @@ typedef struct phi__section_tools_taken {
     phi__config_texts allowed_paths, deny_patterns;
     bool unconfined;
     uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
-    uint32_t max_output_bytes, max_read_bytes, max_files, max_matches;
+    uint32_t max_output_bytes, max_bash_result_bytes, max_read_bytes, max_files, max_matches;
     phi_search_with search_with;
 } phi__section_tools_taken;
 
@@ -55,7 +55,10 @@ static const phi__config_field phi__section_tools_fields[] = {
                       "Seconds of search."),
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_output_bytes, "max_output_bytes",
                       PHI__CONFIG_INTEGER, 0, 1, 4294967295, "262144",
-                      "Bytes of the output of a command that the model sees."),
+                      "Bytes that are kept of each stream of a command: its head and its tail."),
+    PHI__CONFIG_RANGE(phi__section_tools_taken, max_bash_result_bytes, "max_bash_result_bytes",
+                      PHI__CONFIG_INTEGER, PHI__CONFIG_NO_LIMIT, 64, 4294967295, "32768",
+                      "Bytes of the result of a command that the model sees."),
     PHI__CONFIG_RANGE(phi__section_tools_taken, max_read_bytes, "max_read_bytes",
                       PHI__CONFIG_INTEGER, 0, 1, 4294967295, "1048576",
                       "Bytes of a file that read_file shows."),
@@ -65,7 +68,8 @@ static const phi__config_field phi__section_tools_fields[] = {
                       1, 4294967295, "50", "Matches that search shows."),
     PHI__CONFIG_CHOOSE(phi__section_tools_taken, search_with, "search_with",
                        phi__section_tools_search, "\"automatic\"",
-                       "The program that search runs.")};
+                       "The program that search runs; automatic: phi's own engine where files are "
+                       "confined.")};
 
 static const phi__config_table phi__section_tools_is = {
     "tool_settings", phi__section_tools_fields,        PHI__COUNT(phi__section_tools_fields), NULL,
@@ -97,6 +101,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.list_timeout_ms = t->list_timeout_ms;
     desc.search_timeout_ms = t->search_timeout_ms;
     desc.max_output_bytes = t->max_output_bytes;
+    desc.max_bash_result_bytes = t->max_bash_result_bytes;
     desc.max_read_bytes = t->max_read_bytes;
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;

@@ -254,13 +254,15 @@ static phi_flow phi__read_skill_list(phi__job *job) {
 static phi_flow phi__read_skill_open(phi__read_skill *read) {
     phi__words words;
     phi__file_info info;
-    phi_status status = phi__files_stat(read->place->out, false, &info, &words);
+    phi_status status = phi__files_stat(read->place->out, PHI__LINKS_REFUSE, &info, &words);
     read->job.go = phi__read_skill_more;
     if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
         read->job.go = phi__read_skill_list;
-        status = phi__walk_new(read->job.memory, read->place->out, &read->walk, &words);
+        status = phi__walk_new(read->job.memory, read->place->out, PHI__LINKS_REFUSE, &read->walk,
+                               &words);
     } else if (status == PHI_OK) {
-        status = phi__files_open_read(read->job.memory, read->place->out, &read->from, &words);
+        status = phi__files_open_read(read->job.memory, read->place->out, PHI__LINKS_REFUSE,
+                                      &read->from, &words);
         read->slice = (char *)phi__alloc(read->job.memory, PHI__JOB_SLICE);
         if (read->slice == NULL) status = PHI_NO_MEMORY;
     }

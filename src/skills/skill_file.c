@@ -88,7 +88,7 @@ static phi_status phi__skill_file_find(phi__skill_file *file) {
     for (i = 0; i < PHI__COUNT(leaves); i++) {
         int n = snprintf(path, sizeof path, "%s/%s", file->base, leaves[i]);
         if (n < 0 || (size_t)n >= sizeof path) return PHI_NOT_FOUND;
-        if (phi__files_stat(path, false, &info, NULL) == PHI_NOT_FOUND) continue;
+        if (phi__files_stat(path, PHI__LINKS_REFUSE, &info, NULL) == PHI_NOT_FOUND) continue;
         file->leaf = leaves[i];
         return PHI_OK;
     }
@@ -131,7 +131,8 @@ static void phi__skill_file_read(phi__skill_file *file) {
     phi__file *from = NULL;
     char size[96];
     phi_status status = phi__skill_file_resolve(file->base, file->leaf, &file->place, &words);
-    if (status == PHI_OK) status = phi__files_stat(file->place.out, false, &info, &words);
+    if (status == PHI_OK)
+        status = phi__files_stat(file->place.out, PHI__LINKS_REFUSE, &info, &words);
     if (status == PHI_OK && info.bytes > file->skills->desc.max_file_bytes) {
         (void)snprintf(size, sizeof size, "%llu bytes, expected at most %u",
                        (unsigned long long)info.bytes, (unsigned)file->skills->desc.max_file_bytes);
@@ -139,7 +140,8 @@ static void phi__skill_file_read(phi__skill_file *file) {
         return;
     }
     if (status == PHI_OK)
-        status = phi__files_open_read(&file->skills->memory, file->place.out, &from, &words);
+        status = phi__files_open_read(&file->skills->memory, file->place.out, PHI__LINKS_REFUSE,
+                                      &from, &words);
     if (status == PHI_NO_MEMORY)
         file->no_memory = true;
     else if (status != PHI_OK)
@@ -293,7 +295,7 @@ static phi_status phi__skill_file_go(phi__skill_file *file) {
         phi__path_resolve_advance(&file->place, &units, NULL) != PHI_OK)
         return PHI_NOT_FOUND;
     memcpy(file->base, file->place.out, sizeof file->base);
-    if (phi__files_stat(file->base, false, &info, NULL) != PHI_OK ||
+    if (phi__files_stat(file->base, PHI__LINKS_REFUSE, &info, NULL) != PHI_OK ||
         info.kind != PHI__FILE_DIRECTORY || phi__skill_file_find(file) != PHI_OK)
         return PHI_NOT_FOUND;
     file->name = phi__skill_file_name(file->dir, file->base);

@@ -84,7 +84,7 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
         return PHI_NO_MEMORY;
-    status = phi__walk_new(&skills->memory, dir, &skills->load.walk, &words);
+    status = phi__walk_new(&skills->memory, dir, PHI__LINKS_FOLLOW, &skills->load.walk, &words);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     return phi__skills_load_failed(skills, dir, words.text, status);
 }
@@ -119,7 +119,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         char label[32];
         phi_status status;
         if (dirs[i] == NULL) return PHI_BAD_ARG;
-        if (phi__files_stat(dirs[i], true, &info, NULL) == PHI_NOT_FOUND) continue;
+        if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
         status = phi_skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;

@@ -32,12 +32,20 @@ static phi_status phi__adaptive_loop_ask(const phi_strategy_env *env, phi_strate
     return PHI_OK;
 }
 
+/* The model wants more rounds of tools than it may have: its text so far is the answer. */
+static bool phi__adaptive_loop_spent(const phi_strategy_event *event, const phi_strategy_env *env) {
+    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
+           event->tool_rounds > phi__adaptive_options_of(env->options).max_tool_rounds;
+}
+
 static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_strategy_event *event,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool good = event->kind == PHI_STRATEGY_ANSWER, stop = event->kind == PHI_STRATEGY_STOP;
+    bool spent = phi__adaptive_loop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
     phi_str text = phi__str_trim(event->text), error = event->failure;
+    bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
     phi__buf result;
     loop->phase = 2;
+    if (spent && text.len == 0) text = PHI__LIT("No answer within the allowed rounds of tools.");
     if (good && !phi__arena_str(env->arena, text, &loop->answer)) return PHI_NO_MEMORY;
     if (stop) error = PHI__LIT("ended before there was an answer");
     if (good && text.len == 0) error = PHI__LIT("the model wrote no answer");
@@ -45,14 +53,18 @@ static phi_status phi__adaptive_loop_over(phi__adaptive_loop *loop, const phi_st
     phi__buf_init(&result, env->scratch->memory);
     phi__buf_char(&result, '{');
     phi__records_option(&result, "answer", good ? text : phi__str("", 0));
-    phi__records_u64(&result, "tool_rounds", event->tool_rounds);
+    phi__records_u64(&result, "tool_rounds", event->tool_rounds - (spent ? 1 : 0));
     phi__machine_put_usage(&result, &event->usage);
     phi__machine_put_termination(&result,
-                                 good   ? "final_answer"
-                                 : stop ? "stopped"
+                                 spent  ? "max_tool_rounds"
+                                 : stop ? env->calls_left == 0 ? "max_calls" : "stopped"
+                                 : good ? "final_answer"
                                         : "error",
-                                 good, env->elapsed_ms, false);
-    if (good) return phi__machine_done(env, out, text, &result);
+                                 part   ? "unfinished"
+                                 : good ? "completed"
+                                        : "error",
+                                 env->elapsed_ms, false);
+    if (good) return phi__machine_done(env, out, text, event->stop_reason, &result);
     phi__records_str(&result, "error", error);
     if (event->kind == PHI_STRATEGY_FAILED)
         return phi__machine_fail(env, out, event->status, error, &result);
@@ -118,7 +130,8 @@ PHI__FN const phi_strategy *phi__adaptive_react(void) {
                                           phi__adaptive_loop_on,
                                           phi__adaptive_loop_best,
                                           phi__adaptive_loop_save,
-                                          phi__adaptive_loop_load};
+                                          phi__adaptive_loop_load,
+                                          NULL};
     return &strategy;
 }
 
@@ -196,7 +209,7 @@ static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
     phi_status status;
     if (a->chosen == NULL) {
         if (event->kind != PHI_STRATEGY_BEGIN) return PHI_OK;
-        a->choice = phi__adaptive_choose(&o, event->text);
+        a->choice = phi__adaptive_choose(&o, event->text, env->has_tools);
         a->chosen = phi__adaptive_named(phi_str_of(a->choice.name));
         a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
         if (a->state == NULL) return PHI_NO_MEMORY;
@@ -205,6 +218,15 @@ static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
     inner = phi__adaptive_env(a, &o, env);
     status = a->chosen->on(a->state, event, &inner, out);
     return status == PHI_OK ? phi__adaptive_wrap(a, env, out) : status;
+}
+
+static const phi_strategy *phi__adaptive_hand(const void *options, phi_str prompt, bool has_tools,
+                                              const void **out) {
+    phi_adaptive_options o = phi__adaptive_options_of(options);
+    phi__adaptive_choice choice = phi__adaptive_choose(&o, prompt, has_tools);
+    const phi_strategy *chosen = phi__adaptive_named(phi_str_of(choice.name));
+    *out = chosen == phi__adaptive_react() ? options : phi__adaptive_pick(&o, chosen);
+    return chosen;
 }
 
 static uint64_t phi__adaptive_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -277,7 +299,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
 PHI_API const phi_strategy *phi_strategy_adaptive(void) {
     static const phi_strategy strategy = {
         "adaptive",         sizeof(phi__adaptive), phi__adaptive_bill, phi__adaptive_on,
-        phi__adaptive_best, phi__adaptive_save,    phi__adaptive_load};
+        phi__adaptive_best, phi__adaptive_save,    phi__adaptive_load, phi__adaptive_hand};
     return &strategy;
 }
 

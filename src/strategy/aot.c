@@ -221,9 +221,10 @@ static phi_status phi__aot_answered(phi__aot *a, const phi_strategy_event *event
     a->phase = PHI__AOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__aot_put_result(&result, event, &parsed);
-    phi__machine_put_termination(&result, reason, good, env->elapsed_ms, false);
+    phi__machine_put_termination(&result, reason, good ? "completed" : "error", env->elapsed_ms,
+                                 false);
     phi__aot_put_diagnostics(&result, &parsed, required);
-    if (good) return phi__machine_done(env, out, answer, &result);
+    if (good) return phi__machine_done(env, out, answer, event->stop_reason, &result);
     return phi__machine_fail(env, out, PHI_REFUSED,
                              parsed.found_solution
                                  ? PHI__LIT("the model found a solution but wrote no answer line")
@@ -241,7 +242,7 @@ static phi_status phi__aot_failed(phi__aot *a, const phi_strategy_event *event,
     a->phase = PHI__AOT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__aot_put_result(&result, event, &none);
-    phi__machine_put_termination(&result, "error", false, env->elapsed_ms, false);
+    phi__machine_put_termination(&result, "error", "error", env->elapsed_ms, false);
     phi__records_raw(&result, "diagnostics", "{");
     phi__records_str(&result, "error", message);
     phi__buf_char(&result, '}');
@@ -311,9 +312,9 @@ static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_aot(void) {
-    static const phi_strategy strategy = {"aot",        sizeof(phi__aot), phi__aot_bill,
-                                          phi__aot_on,  phi__aot_best,    phi__aot_save,
-                                          phi__aot_load};
+    static const phi_strategy strategy = {
+        "aot",         sizeof(phi__aot), phi__aot_bill, phi__aot_on,
+        phi__aot_best, phi__aot_save,    phi__aot_load, NULL};
     return &strategy;
 }
 

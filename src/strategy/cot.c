@@ -76,6 +76,37 @@ static bool phi__cot_step(phi_str line, phi_str *rest) {
            phi__parse_bullet(line, rest);
 }
 
+static bool phi__cot_indented(phi_str line) {
+    return line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t');
+}
+
+/* A line that belongs to the step before it: up to a mark, and after a blank line only where it is
+   indented. */
+static bool phi__cot_goes_on(phi_str line, bool blank) {
+    phi_str plain = phi__parse_plain(line), rest;
+    if (plain.len == 0 || (blank && !phi__cot_indented(line))) return false;
+    return !phi__str_starts(plain, "####") && !phi__cot_concluded(plain, &rest);
+}
+
+static void phi__cot_steps(phi_str text, phi__cot_parsed *out) {
+    phi_str line, rest, *open = NULL;
+    size_t at = 0;
+    bool blank = false;
+    while (phi__parse_line(text, &at, &line)) {
+        bool step = phi__cot_step(line, &rest) && rest.len > 0;
+        phi_str plain = phi__parse_plain(line);
+        if (open != NULL && phi__cot_indented(line) && !phi__parse_step(line, &rest)) step = false;
+        if (step) {
+            open = &out->steps[out->step_count++];
+            *open = rest;
+        } else if (open != NULL && phi__cot_goes_on(line, blank))
+            open->len = (size_t)(plain.at + plain.len - open->at);
+        else if (plain.len > 0)
+            open = NULL;
+        blank = plain.len == 0;
+    }
+}
+
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out) {
     phi_str line, rest;
     size_t at = 0, count = 0;
@@ -83,8 +114,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
     while (phi__parse_full_line(text, &at, &line)) count += phi__cot_step(line, &rest);
     out->steps = (phi_str *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof(phi_str)));
     if (out->steps == NULL) return false;
-    for (at = 0; phi__parse_full_line(text, &at, &line);)
-        if (phi__cot_step(line, &rest) && rest.len > 0) out->steps[out->step_count++] = rest;
+    phi__cot_steps(text, out);
     out->conclusion = phi__cot_conclusion(text);
     return true;
 }
@@ -176,9 +206,9 @@ static phi_status phi__cot_answer(phi__cot *c, const phi_strategy_event *event,
     c->phase = PHI__COT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__cot_result(&result, event, answer, &parsed);
-    phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer", answer.len > 0,
-                                 env->elapsed_ms, false);
-    if (answer.len > 0) return phi__machine_done(env, out, answer, &result);
+    phi__machine_put_termination(&result, answer.len > 0 ? "success" : "no_answer",
+                                 answer.len > 0 ? "completed" : "error", env->elapsed_ms, false);
+    if (answer.len > 0) return phi__machine_done(env, out, answer, event->stop_reason, &result);
     return phi__machine_fail(env, out, PHI_REFUSED, PHI__LIT("the model wrote no answer"), &result);
 }
 
@@ -193,7 +223,7 @@ static phi_status phi__cot_failed(phi__cot *c, const phi_strategy_event *event,
     c->phase = PHI__COT_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__cot_result(&result, event, parsed.conclusion, &parsed);
-    phi__machine_put_termination(&result, stop ? "stopped" : "error", false, env->elapsed_ms,
+    phi__machine_put_termination(&result, stop ? "stopped" : "error", "error", env->elapsed_ms,
                                  false);
     phi__records_str(&result, "error", message);
     return phi__machine_fail(env, out, stop ? PHI_LIMIT : event->status, message, &result);
@@ -268,16 +298,16 @@ static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_cot(void) {
-    static const phi_strategy strategy = {"cot",        sizeof(phi__cot), phi__cot_bill,
-                                          phi__cot_on,  phi__cot_best,    phi__cot_save,
-                                          phi__cot_load};
+    static const phi_strategy strategy = {
+        "cot",         sizeof(phi__cot), phi__cot_bill, phi__cot_on,
+        phi__cot_best, phi__cot_save,    phi__cot_load, NULL};
     return &strategy;
 }
 
 PHI_API const phi_strategy *phi_strategy_cod(void) {
     static const phi_strategy strategy = {
-        "cod",         sizeof(phi__cot), phi__cot_bill,      phi__cot_on_draft,
-        phi__cot_best, phi__cot_save,    phi__cot_load_draft};
+        "cod",         sizeof(phi__cot), phi__cot_bill,       phi__cot_on_draft,
+        phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
     return &strategy;
 }
 

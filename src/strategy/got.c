@@ -22,6 +22,7 @@ PHI__FN phi_got_options phi__got_options_of(const void *options) {
     if (o.max_nodes > PHI__GOT_NODES_MOST) o.max_nodes = PHI__GOT_NODES_MOST;
     if (o.max_depth == 0) o.max_depth = 5;
     if (o.votes == 0) o.votes = 3;
+    if (o.keep_best == 0) o.keep_best = 5;
     return o;
 }
 
@@ -54,7 +55,11 @@ static void phi__got_put_result(const phi__got *g, const phi_got_options *o, con
     phi__records_str(out, "aggregation", phi_str_of(phi__got_mode(o)));
     phi__got_graph_put(&g->graph, out);
     phi__machine_put_usage(out, &g->usage);
-    phi__machine_put_termination(out, reason, error.len == 0, elapsed_ms, true);
+    phi__machine_put_termination(out, reason,
+                                 error.len > 0          ? "error"
+                                 : g->graph.answer != 0 ? "completed"
+                                                        : "unfinished",
+                                 elapsed_ms, true);
     phi__records_u64(out, "node_count", g->graph.count);
     phi__records_u64(out, "generations", g->generations);
     phi__buf_char(out, '}');
@@ -76,7 +81,8 @@ static phi_status phi__got_end(phi__got *g, const phi_got_options *o, const char
     phi__buf_init(&result, env->scratch->memory);
     phi__got_put_result(g, o, reason, error, env->elapsed_ms, &result);
     if (error.len > 0) return phi__machine_fail(env, out, status, error, &result);
-    return phi__machine_done(env, out, g->graph.nodes[best].content, &result);
+    return phi__machine_done(env, out, g->graph.nodes[best].content,
+                             g->graph.nodes[best].stop_reason, &result);
 }
 
 /* With the best so far, if there is one. */
@@ -125,6 +131,7 @@ static phi_status phi__got_aggregate(phi__got *g, const phi_got_options *o,
     if (g->graph.count == 1)
         return phi__got_end(g, o, "error", PHI_PARSE,
                             PHI__LIT("the model wrote no thought that could be used"), env, out);
+    phi__got_graph_keep(&g->graph, o->keep_best);
     return phi__got_enter(g, o, phase, env, out);
 }
 
@@ -141,7 +148,8 @@ static phi_status phi__got_next(phi__got *g, const phi_got_options *o, const phi
 /* ---- answers ---- */
 
 /* False: no memory. */
-static bool phi__got_add(phi__got *g, phi_str content, const phi_strategy_env *env) {
+static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason,
+                         const phi_strategy_env *env) {
     phi_strategy_node node;
     memset(&node, 0, sizeof node);
     node.id = g->graph.count;
@@ -153,11 +161,15 @@ static bool phi__got_add(phi__got *g, phi_str content, const phi_strategy_env *e
         g->pruned++;
         return true;
     }
-    return phi__got_graph_add(&g->graph, env->arena, g->at, content);
+    if (!phi__got_graph_add(&g->graph, env->arena, g->at, content)) return false;
+    g->graph.nodes[g->graph.count - 1].stop_reason = reason;
+    return true;
 }
 
-static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o, phi_str text,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
+                                    const phi_strategy_event *event, const phi_strategy_env *env,
+                                    phi_strategy_commands *out) {
+    phi_str text = event->text;
     size_t most = phi__min(phi__got_prompt_wanted(g, o), text.len), i; /* each has a byte */
     phi_str *thoughts = (phi_str *)phi_arena_alloc(env->scratch, (most + 1) * sizeof *thoughts);
     phi__tot_read read;
@@ -169,7 +181,9 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o, phi_s
         read.count = 1;
     }
     for (i = 0; i < read.count; i++)
-        if (!phi__got_add(g, thoughts[i], env)) return PHI_NO_MEMORY;
+        if (!phi__got_add(g, thoughts[i],
+                          i + 1 == read.count ? event->stop_reason : PHI_STOP_REASON_STOP, env))
+            return PHI_NO_MEMORY;
     g->generations++;
     if (g->graph.count > 2) return phi__got_enter(g, o, PHI__GOT_CONNECTING, env, out);
     return phi__got_next(g, o, env, out);
@@ -181,8 +195,7 @@ static phi_status phi__got_connections(phi__got *g, const phi_got_options *o, ph
     phi__got_edge edge;
     size_t at = 0;
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
-        if (!phi__got_graph_connect(&g->graph, env->arena, edge.from, edge.to, edge.text))
-            return PHI_NO_MEMORY;
+        if (!phi__got_graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
     return phi__got_next(g, o, env, out);
 }
 
@@ -190,13 +203,14 @@ static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str t
                                 const phi_strategy_env *env, phi_strategy_commands *out) {
     uint32_t vote = phi__got_parse_vote(text), best;
     g->votes++;
-    if (vote == 0 || vote >= g->graph.count)
+    if (vote == 0 || vote >= g->graph.count || !g->graph.nodes[vote].kept)
         g->abstained++;
     else
         g->graph.nodes[vote].votes++;
     best = phi__got_graph_best(&g->graph);
     if (g->votes < o->votes && g->graph.nodes[best].votes <= o->votes / 2)
         return phi__got_enter(g, o, PHI__GOT_VOTING, env, out);
+    if (g->votes == g->abstained) return phi__got_finish(g, o, "abstained", env, out);
     g->graph.answer = best;
     return phi__got_finish(g, o, "aggregated", env, out);
 }
@@ -214,12 +228,15 @@ static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_st
     return phi__got_enter(g, o, PHI__GOT_AGGREGATING, env, out);
 }
 
-static phi_status phi__got_composed(phi__got *g, const phi_got_options *o, phi_str text,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    text = phi__str_trim(text);
+static phi_status phi__got_composed(phi__got *g, const phi_got_options *o,
+                                    const phi_strategy_event *event, const phi_strategy_env *env,
+                                    phi_strategy_commands *out) {
+    phi_str text = phi__str_trim(event->text);
     if (text.len > 0) {
         if (!phi__got_graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
         g->graph.answer = g->graph.count - 1;
+        g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
+        if (!phi__got_graph_aggregate(&g->graph, env->arena)) return PHI_NO_MEMORY;
     }
     return phi__got_finish(g, o, text.len > 0 ? "aggregated" : "no_answer", env, out);
 }
@@ -230,11 +247,11 @@ static phi_status phi__got_answered(phi__got *g, const phi_got_options *o,
                                     const phi_strategy_event *event, const phi_strategy_env *env,
                                     phi_strategy_commands *out) {
     switch (g->phase) {
-    case PHI__GOT_GENERATING: return phi__got_thoughts(g, o, event->text, env, out);
+    case PHI__GOT_GENERATING: return phi__got_thoughts(g, o, event, env, out);
     case PHI__GOT_CONNECTING: return phi__got_connections(g, o, event->text, env, out);
     case PHI__GOT_VOTING: return phi__got_vote(g, o, event->text, env, out);
     case PHI__GOT_WEIGHING: return phi__got_weights(g, o, event->text, env, out);
-    default: return phi__got_composed(g, o, event->text, env, out);
+    default: return phi__got_composed(g, o, event, env, out);
     }
 }
 
@@ -288,6 +305,7 @@ static void phi__got_best(const void *state, phi_strategy_best *out) {
     if (best == 0) return;
     out->text = g->graph.nodes[best].content;
     out->has_score = phi__got_score(g, &out->score);
+    out->unfinished = g->graph.answer == 0;
 }
 
 /* ---- save and load ---- */
@@ -337,15 +355,16 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     if (g->phase > PHI__GOT_GENERATING && g->phase < PHI__GOT_OVER && g->graph.count < 2)
         return PHI_PARSE;
     if (g->phase == PHI__GOT_IDLE || g->phase == PHI__GOT_OVER) return PHI_OK;
+    if (g->phase >= PHI__GOT_VOTING) phi__got_graph_keep(&g->graph, o.keep_best);
     return phi__got_call(g, &o, env, out);
 }
 
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_got(void) {
-    static const phi_strategy strategy = {"got",        sizeof(phi__got), phi__got_bill,
-                                          phi__got_on,  phi__got_best,    phi__got_save,
-                                          phi__got_load};
+    static const phi_strategy strategy = {
+        "got",         sizeof(phi__got), phi__got_bill, phi__got_on,
+        phi__got_best, phi__got_save,    phi__got_load, NULL};
     return &strategy;
 }
 

@@ -1,12 +1,16 @@
 /* got.h - Graph-of-Thoughts: thoughts, the connections between them, and one answer out of all.
 
-   A generation proposes thoughts; a second call names connections between thoughts; the next
-   generation refines the thought with most connections. After `generations` of them the thoughts
-   are aggregated:
-       SYNTHESIS  one call composes the answer from all thoughts and connections
+   The operations are those of Besta et al. 2024, "Graph of Thoughts": generate, score, keep the
+   best, refine, aggregate. A generation proposes thoughts; a second call names connections between
+   thoughts. A thought's score is its support: connections to it that support or complete it, less
+   those that contradict it. The next generation refines the thought with most support. After
+   `generations` of them the `keep_best` thoughts with most support are aggregated; one with less
+   than none is left out, unless all are so:
+       SYNTHESIS  one call composes the answer from thoughts and connections
        VOTING     each of `votes` calls names a thought; the one with most votes is the answer
        WEIGHTED   one call weighs the thoughts, a second one composes the answer from those with a
                   weight above 0, the heaviest first
+   A composed answer has an edge from each thought that it was composed of.
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
 #ifndef PHI_STRATEGY_GOT_H
 #define PHI_STRATEGY_GOT_H
@@ -31,6 +35,7 @@ typedef struct phi_got_options {
     uint32_t max_nodes;        /* with the problem and the answer (default 20, at most 1,000) */
     uint32_t max_depth;        /* of a thought; the first ones have 1 (default 5) */
     uint32_t votes;            /* of VOTING, at most (default 3) */
+    uint32_t keep_best;        /* thoughts that are aggregated (default 5) */
     /* system prompts in place of phi's; they must ask for the same lines (default: phi's) */
     const char *generation_prompt, *connection_prompt, *voting_prompt, *weighing_prompt;
     const char *aggregation_prompt;

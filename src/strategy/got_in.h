@@ -15,19 +15,30 @@
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from it */
+    int32_t support; /* connections to it that support it, less those that contradict it */
+    bool kept;       /* it is aggregated */
     bool has_weight;
-    double weight; /* 0 to 1 */
+    double weight;               /* 0 to 1 */
+    phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer ended within it */
     phi_str content;
 } phi__got_node;
 
+typedef enum phi__got_kind {
+    PHI__GOT_SUPPORTS,
+    PHI__GOT_CONTRADICTS,
+    PHI__GOT_REPEATS,
+    PHI__GOT_AGGREGATES /* to the answer, from a thought that it was composed of */
+} phi__got_kind;
+
 typedef struct phi__got_edge {
     uint32_t from, to;
+    phi__got_kind kind;
     phi_str text; /* why, in the model's words; may be empty */
 } phi__got_edge;
 
 typedef struct phi__got_graph {
     phi__got_node *nodes;
-    phi__got_edge *edges; /* connections */
+    phi__got_edge *edges; /* connections, and those of the aggregation */
     uint32_t count, cap, edge_count, edge_cap;
     uint32_t answer; /* the node that the aggregation made; 0: none */
 } phi__got_graph;
@@ -36,12 +47,16 @@ typedef struct phi__got_graph {
 PHI__FN bool phi__got_graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
                                 phi_str content);
 /* A connection that is there already, or that leads nowhere, is left out. */
-PHI__FN bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena, uint32_t from,
-                                    uint32_t to, phi_str text);
-/* The leaf above max_depth with most connections, then the oldest; 0: none. */
+PHI__FN bool phi__got_graph_connect(phi__got_graph *graph, phi_arena *arena,
+                                    const phi__got_edge *edge);
+/* Marks the thoughts with most support, then the deepest, the oldest. */
+PHI__FN void phi__got_graph_keep(phi__got_graph *graph, uint32_t most);
+/* Edges to the answer from the thoughts that it was composed of. */
+PHI__FN bool phi__got_graph_aggregate(phi__got_graph *graph, phi_arena *arena);
+/* The leaf above max_depth with most support, then the oldest; 0: none. */
 PHI__FN uint32_t phi__got_graph_next(const phi__got_graph *graph, uint32_t max_depth);
-/* The answer, else the node with most votes, the heaviest, the one with most connections, the
-   deepest, the oldest, in this order; 0: no thought yet. */
+/* The answer, else the node with most votes, the heaviest, the one with most support, the deepest,
+   the oldest, in this order; 0: no thought yet. */
 PHI__FN uint32_t phi__got_graph_best(const phi__got_graph *graph);
 PHI__FN void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out);
 /* PHI_PARSE: no graph of phi's. */
@@ -50,7 +65,8 @@ PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
 
 /* ---- answers: got_parse.c ---- */
 
-/* The next line "CONNECTION: [1] -> [2]: text" from *at on. False: there is none. */
+/* The next line "CONNECTION: [1] -> [2]: text" from *at on, its kind by the text's first word.
+   False: there is none. */
 PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out);
 /* The next line "WEIGHT: [1]: 0.8" from *at on, its weight clamped. False: there is none. */
 PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, double *out);

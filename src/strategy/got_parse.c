@@ -49,6 +49,20 @@ static bool phi__got_parse_line(phi_str text, size_t *at, const char *word, phi_
     return false;
 }
 
+/* "contradicts: ..." */
+static phi__got_kind phi__got_parse_kind(phi_str text) {
+    static const char *const against[] = {"contradicts", "contradict", "conflicts",
+                                          "refutes",     "opposes",    "disproves"};
+    static const char *const again[] = {"repeats", "duplicates", "same"};
+    phi_str rest;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(against); i++)
+        if (phi__parse_word(text, against[i], &rest)) return PHI__GOT_CONTRADICTS;
+    for (i = 0; i < PHI__COUNT(again); i++)
+        if (phi__parse_word(text, again[i], &rest)) return PHI__GOT_REPEATS;
+    return PHI__GOT_SUPPORTS;
+}
+
 PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out) {
     phi_str rest;
     while (phi__got_parse_line(text, at, "connection", &rest)) {
@@ -57,6 +71,7 @@ PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *
             continue;
         (void)phi__parse_colon(rest, &rest);
         out->text = phi__parse_plain(rest);
+        out->kind = phi__got_parse_kind(out->text);
         return true;
     }
     return false;

@@ -12,8 +12,9 @@ static phi_str phi__got_prompt_own(uint32_t phase) {
     static const char connection[] =
         "You look for connections between thoughts about a problem: one supports another, "
         "contradicts it, completes it, or repeats it. Write a line for each connection that "
-        "matters, and nothing else; without any, write NONE.\n"
-        "CONNECTION: [1] -> [2] : how the first one bears on the second";
+        "matters, and nothing else, with one of the words supports, contradicts, completes or "
+        "repeats; without any, write NONE.\n"
+        "CONNECTION: [1] -> [2] : supports: how the first one bears on the second";
     static const char voting[] =
         "You choose the thought that solves a problem best. Check each of them, the facts and the "
         "arithmetic too. End with a line that names your choice:\nVOTE: [1]";
@@ -71,7 +72,7 @@ static void phi__got_prompt_put_weighed(const phi__got *g, phi__buf *out) {
     for (;;) {
         next = 0;
         for (i = 1; i < graph->count; i++) {
-            if (!(graph->nodes[i].weight > 0.0)) continue;
+            if (!graph->nodes[i].kept || !(graph->nodes[i].weight > 0.0)) continue;
             if (last != 0 && !phi__got_prompt_heavier(graph, last, i)) continue;
             if (next == 0 || phi__got_prompt_heavier(graph, i, next)) next = i;
         }
@@ -84,20 +85,31 @@ static void phi__got_prompt_put_weighed(const phi__got *g, phi__buf *out) {
 static bool phi__got_prompt_weighed(const phi__got *g) {
     uint32_t i;
     for (i = 1; g->phase == PHI__GOT_AGGREGATING && i < g->graph.count; i++)
-        if (g->graph.nodes[i].weight > 0.0) return true;
+        if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
     return false;
+}
+
+/* The aggregation is shown the thoughts that were kept, and their connections. */
+static bool phi__got_prompt_shown(const phi__got *g, uint32_t i) {
+    return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }
 
 static void phi__got_prompt_put_graph(const phi__got *g, phi__buf *out) {
     const phi__got_graph *graph = &g->graph;
+    bool any = false;
     uint32_t i;
     if (graph->count > 1) phi__buf_text(out, "\n\nThoughts:");
     if (phi__got_prompt_weighed(g))
         phi__got_prompt_put_weighed(g, out);
     else
-        for (i = 1; i < graph->count; i++) phi__got_prompt_put_node(g, i, out);
-    if (graph->edge_count > 0) phi__buf_text(out, "\n\nConnections:");
+        for (i = 1; i < graph->count; i++)
+            if (phi__got_prompt_shown(g, i)) phi__got_prompt_put_node(g, i, out);
     for (i = 0; i < graph->edge_count; i++) {
+        if (!phi__got_prompt_shown(g, graph->edges[i].from) ||
+            !phi__got_prompt_shown(g, graph->edges[i].to))
+            continue;
+        if (!any) phi__buf_text(out, "\n\nConnections:");
+        any = true;
         phi__buf_printf(out, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
                         (unsigned long)graph->edges[i].to);
         phi__buf_add_str(out, graph->edges[i].text);

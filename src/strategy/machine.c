@@ -37,11 +37,11 @@ PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
                            PHI__COUNT(phi__machine_usage_fields), out, NULL);
 }
 
-PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, bool good,
+PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, const char *status,
                                           uint64_t duration_ms, bool open) {
     phi__records_raw(out, "termination", "{");
     phi__records_str(out, "reason", phi_str_of(reason));
-    phi__records_str(out, "status", good ? PHI__LIT("completed") : PHI__LIT("error"));
+    phi__records_str(out, "status", phi_str_of(status));
     phi__records_u64(out, "duration_ms", duration_ms);
     if (!open) phi__buf_char(out, '}');
 }
@@ -60,8 +60,10 @@ static phi_status phi__machine_end(const phi_strategy_env *env, phi_strategy_com
 }
 
 PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
-                                     phi_str answer, phi__buf *result) {
-    return phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+                                     phi_str answer, phi_stop_reason reason, phi__buf *result) {
+    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
+    if (made == PHI_OK) out->at[out->count - 1].stop_reason = reason;
+    return made;
 }
 
 PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,

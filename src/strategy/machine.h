@@ -39,7 +39,7 @@ typedef struct phi_strategy_call {
        one; with `prompt` at NULL the prompt is sent as the user wrote it, with its images */
     bool in_conversation;
     bool tools; /* the agent's tools may be called: the answer comes after their results */
-    /* of these calls, rounds of tools at most: one more is an error of PHI_LIMIT (default 3) */
+    /* rounds of tools at most: one more is not run, and is an error of PHI_LIMIT (default 3) */
     uint32_t max_tool_rounds;
     uint32_t max_tokens;  /* output tokens (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
@@ -63,6 +63,8 @@ typedef struct phi_strategy_command {
     phi_str text;      /* the answer, or the error message */
     phi_str result;    /* JSON text: an object with all there is to know */
     phi_status status; /* FAIL (default PHI_REFUSED) */
+    /* DONE: why the model ended the answer, LENGTH or GUARD_RAIL (default STOP) */
+    phi_stop_reason stop_reason;
 } phi_strategy_command;
 
 typedef struct phi_strategy_commands {
@@ -73,11 +75,12 @@ typedef struct phi_strategy_commands {
 typedef enum phi_strategy_event_kind {
     PHI_STRATEGY_BEGIN = 1, /* text: the prompt. The first event, unless the machine was loaded */
     PHI_STRATEGY_ANSWER,    /* call_id, text, usage, tool_rounds, stop_reason */
-    /* call_id, text: as far as the answer came; status, failure, tool_rounds. PHI_LIMIT with
-       tool_rounds beyond the call's: the model wants more tools than it may call */
+    /* call_id, text: as far as the answer came, or an earlier one's that has a text; status,
+       failure, tool_rounds. PHI_LIMIT with tool_rounds beyond the call's: the model wants more
+       tools than it may call. Those were not run */
     PHI_STRATEGY_FAILED,
     /* end with the best so far: no model call is left (max_calls), or phi_strategy_settle was
-       called. Answers of calls under way come no more */
+       called. text: of the oldest call under way, as far as it came. Answers come no more */
     PHI_STRATEGY_STOP
 } phi_strategy_event_kind;
 
@@ -99,6 +102,7 @@ typedef struct phi_strategy_env {
     const void *options; /* phi_strategy_desc.options; NULL: all defaults */
     uint64_t elapsed_ms; /* since the prompt; kept by a snapshot */
     uint32_t calls_left; /* model calls that may yet be made; PHI_UNLIMITED */
+    bool has_tools;      /* the run has tools, which a call may use */
     phi_arena *arena;    /* as long-lived as the machine */
     phi_arena *scratch;  /* until `on` returns */
     /* the host's: true leaves this thought out; NULL: none is */
@@ -119,11 +123,13 @@ typedef struct phi_strategy_bill {
 typedef struct phi_strategy_best {
     phi_str text; /* empty: nothing yet */
     bool has_score;
-    double score;   /* 0 to 1 */
-    uint32_t nodes; /* thoughts so far; 0: the strategy has none */
+    double score;    /* 0 to 1 */
+    uint32_t nodes;  /* thoughts so far; 0: the strategy has none */
+    bool unfinished; /* a part of the way to an answer */
 } phi_strategy_best;
 
-/* A kind of machine. All functions are set. Borrowed until each agent that has it is freed. */
+/* A kind of machine. All functions but `choose` are set. Borrowed until each agent that has it is
+   freed. */
 typedef struct phi_strategy {
     const char *name;   /* "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* of a machine: zeroed before BEGIN and load, freed without notice */
@@ -135,7 +141,8 @@ typedef struct phi_strategy {
        is for an arena that gave none. */
     phi_status (*on)(void *state, const phi_strategy_event *event, const phi_strategy_env *env,
                      phi_strategy_commands *out);
-    /* The best so far, at any time. Its score never falls. */
+    /* The best so far, at any time. Its score never falls, but once it may when a finished thought
+       takes the place of an unfinished one. */
     void (*best)(const void *state, phi_strategy_best *out);
     /* The machine as JSON, in the arena; NULL: no memory. */
     phi_json *(*save)(const void *state, phi_arena *arena);
@@ -144,6 +151,10 @@ typedef struct phi_strategy {
        this kind. */
     phi_status (*load)(void *state, const phi_json *saved, const phi_strategy_env *env,
                        phi_strategy_commands *out);
+    /* The machine that this one hands such a prompt to, and its options: the bill of the prompt is
+       then that machine's. NULL: it hands on none. */
+    const struct phi_strategy *(*choose)(const void *options, phi_str prompt, bool has_tools,
+                                         const void **out);
 } phi_strategy;
 
 #ifndef PHI_NO_STRATEGIES

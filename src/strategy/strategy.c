@@ -2,6 +2,7 @@
    machine with the answers of the calls that it made, and does what the machine commands. */
 #include "strategy/strategy_in.h"
 
+#include "model/failure_in.h"
 #include "persist/recall_in.h"
 #include "text/records_in.h"
 
@@ -28,6 +29,7 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
     env.options = job->desc->options;
     env.elapsed_ms = phi__strategy_elapsed(job);
     env.calls_left = job->stopped ? 0 : phi__strategy_call_left(job);
+    env.has_tools = job->request->tool_count > 0;
     env.arena = &job->arena;
     env.scratch = &job->scratch;
     env.prune_fn = job->desc->prune_fn;
@@ -96,7 +98,9 @@ static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command 
     switch (command->kind) {
     case PHI_STRATEGY_ASK: return phi__strategy_call_begin(job, &command->call);
     case PHI_STRATEGY_EMIT: return phi__strategy_emit(job, command->phase);
-    case PHI_STRATEGY_DONE: return phi__strategy_end(job, PHI_OK, command->text, command->result);
+    case PHI_STRATEGY_DONE:
+        job->reason = command->stop_reason;
+        return phi__strategy_end(job, PHI_OK, command->text, command->result);
     case PHI_STRATEGY_FAIL:
         return phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
                                  command->text, command->result);
@@ -133,8 +137,7 @@ static bool phi__strategy_prompt(const phi_model_request *request, phi_arena *ar
     size_t to = request->message_count, from;
     bool failed = false;
     while (to > 0 && request->messages[to - 1]->role != PHI_ROLE_USER) to--;
-    for (from = to; from > 0 && request->messages[from - 1]->role == PHI_ROLE_USER;) from--;
-    for (; from < to && !failed; from++) {
+    for (from = phi__strategy_call_from(request, to); from < to && !failed; from++) {
         if (out->len > 0) phi__buf_text(out, "\n\n");
         phi__buf_add_str(out, phi_message_text(request->messages[from], "\n", arena, &failed));
     }
@@ -155,12 +158,13 @@ static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     return (uint64_t)((double)all / (double)of * (double)calls);
 }
 
-static void phi__strategy_bill(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                               uint64_t answer_tokens, phi_strategy_bill *out) {
+static void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                               const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                               phi_strategy_bill *out) {
     uint64_t most =
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
-    desc->strategy->bill(desc->options, prompt_tokens, answer_tokens, out);
+    strategy->bill(options, prompt_tokens, answer_tokens, out);
     if (out->output_tokens == 0)
         out->output_tokens = phi__strategy_times(out->calls, answer_tokens);
     if (most >= out->calls) return;
@@ -174,6 +178,8 @@ static void phi__strategy_bill(const phi_strategy_desc *desc, uint64_t prompt_to
 static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     const phi__agent *agent = job->agent;
     const phi_cost *rates = &agent->desc.model.cost;
+    const phi_strategy *strategy = job->desc->strategy;
+    const void *options = job->desc->options;
     const phi_token_counter *counter = phi__projection_counter(agent);
     uint64_t answer =
         agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
@@ -182,7 +188,10 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     char reason[200] = "", words[400];
     uint64_t left, in = 0;
     size_t i;
-    phi__strategy_bill(job->desc, phi_tokens_of_text(counter, prompt), answer, &bill);
+    if (strategy->choose != NULL)
+        strategy = strategy->choose(options, prompt, job->request->tool_count > 0, &options);
+    phi__strategy_bill(job->desc, strategy, options, phi_tokens_of_text(counter, prompt), answer,
+                       &bill);
     job->most = bill.calls;
     left = bill.calls > job->made ? bill.calls - job->made : 0;
     for (i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
@@ -197,8 +206,8 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
                    job->desc->strategy->name, (unsigned long long)left, reason);
     job->kind = PHI_FAILURE_QUOTA;
-    job->kind_status = PHI_LIMIT;
-    return phi__strategy_end(job, PHI_LIMIT, phi_str_of(words), phi__str(NULL, 0));
+    job->kind_status = PHI_REFUSED;
+    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
 }
 
 /* Claims what a snapshot holds of this run's machine; NULL: nothing. */
@@ -213,6 +222,7 @@ static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
         !phi__str_is(phi__records_get_str(root, "strategy"), job->desc->strategy->name))
         return NULL;
     job->made = phi__records_get_u64(root, "made");
+    job->saved = phi_json_get(root, "calls");
     job->elapsed_ms = phi__records_get_u64(root, "elapsed_ms");
     return phi_json_get(root, "state");
 }
@@ -252,18 +262,11 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
         job->no_memory = true;
     if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
+    job->saved = NULL;
     phi_arena_free(&job->scratch);
 }
 
 /* ---- with the agent's snapshot ---- */
-
-/* Without those under way, which are made again. */
-static uint64_t phi__strategy_made(const phi__strategy_job *job) {
-    uint64_t made = job->made;
-    size_t i;
-    for (i = 0; i < job->call_count; i++) made -= job->calls[i].turns;
-    return made;
-}
 
 static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
     return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
@@ -277,11 +280,12 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_str(out, "strategy", phi_str_of(job->desc->strategy->name));
     phi__records_str(out, "loop_id", job->agent->run->loop_id);
     phi__records_u64(out, "turn", job->agent->run->turn.index);
-    phi__records_u64(out, "made", phi__strategy_made(job));
+    phi__records_u64(out, "made", job->made - phi__strategy_call_again(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
     phi__json_write_comma(out);
     phi__json_write_key(out, PHI__LIT("state"));
     (void)phi__json_write(out, state, 0);
+    phi__strategy_call_save(job, out, scratch);
     phi__buf_char(out, '}');
 }
 
@@ -353,12 +357,14 @@ static bool phi__strategy_spent(const phi__strategy_job *job) {
 
 static void phi__strategy_stop(phi__strategy_job *job) {
     phi_strategy_event event;
-    bool left = phi__strategy_call_left(job) > 0;
-    job->stopped = !left;
-    phi__strategy_call_drop_all(job);
-    if (job->agent->slot == NULL) return;
     memset(&event, 0, sizeof event);
     event.kind = PHI_STRATEGY_STOP;
+    if (job->call_count > 0 &&
+        !phi__arena_str(&job->arena, phi__buf_str(&job->calls[0].text), &event.text))
+        job->no_memory = true;
+    phi__strategy_call_drop_all(job);
+    if (job->agent->slot == NULL || job->no_memory) return;
+    if (phi__strategy_call_left(job) == 0) job->stopped = true;
     phi__strategy_tell(job, &event);
     if (!job->over && !job->no_memory &&
         !phi__strategy_fault(job, "the strategy did not end when it had to"))
@@ -377,15 +383,18 @@ static void phi__strategy_answer(phi__strategy_job *job) {
         job->no_memory = true;
         return;
     }
-    if (phi__strategy_used_up(&event, &job->calls[0]))
-        job->settle = true;
-    else
-        phi__strategy_tell(job, &event);
+    job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
+    if (phi__strategy_used_up(&event, &job->calls[0])) {
+        job->settle = true; /* the call stays until then, for its text */
+        return;
+    }
+    phi__strategy_tell(job, &event);
     if (job->call_count > 0) phi__strategy_call_drop(job);
 }
 
 static void phi__strategy_step(phi__strategy_job *job) {
     int i;
+    phi__strategy_call_expire(job);
     for (i = 0; i < PHI__STRATEGY_EVENTS && !job->over && !job->no_memory; i++) {
         if (job->agent->slot == NULL) return;
         if (job->settle || phi__strategy_spent(job))
@@ -401,13 +410,13 @@ static void phi__strategy_step(phi__strategy_job *job) {
 
 static phi_failure_kind phi__strategy_kind(const phi__strategy_job *job) {
     if (job->kind != PHI_FAILURE_NONE && job->kind_status == job->status) return job->kind;
-    switch (job->status) {
-    case PHI_NETWORK: return PHI_FAILURE_NETWORK;
-    case PHI_TIMEOUT: return PHI_FAILURE_TIMEOUT;
-    case PHI_NO_MEMORY: return PHI_FAILURE_NO_MEMORY;
-    case PHI_LIMIT: return PHI_FAILURE_QUOTA;
-    default: return PHI_FAILURE_SERVER;
-    }
+    if (job->filtered && job->status == PHI_REFUSED) return PHI_FAILURE_CONTENT_FILTER;
+    return phi__failure_kind_of(job->status);
+}
+
+static void phi__strategy_failed(const phi__strategy_job *job, phi_answer *answer) {
+    phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
+    job->agent->run->attempt.answer->assembly.status = job->status;
 }
 
 static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *answer) {
@@ -420,9 +429,11 @@ static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *an
     else if (!job->over)
         return PHI_POLL_AGAIN;
     else if (job->status != PHI_OK)
-        phi_answer_fail(answer, phi__strategy_kind(job), false, job->text.at);
-    else
+        phi__strategy_failed(job, answer);
+    else {
         phi_answer_text(answer, job->text);
+        phi_answer_stop(answer, job->reason);
+    }
     return PHI_POLL_DONE;
 }
 
@@ -488,7 +499,9 @@ PHI_API phi_status phi_strategy_best_now(phi_agent handle, phi_arena *arena,
     job = phi__strategy_job_of(agent);
     if (job == NULL) return PHI_NOT_FOUND;
     job->desc->strategy->best(job->state, out);
-    return phi__arena_str(arena, out->text, &out->text) ? PHI_OK : PHI_NO_MEMORY;
+    if (phi__arena_str(arena, out->text, &out->text)) return PHI_OK;
+    memset(out, 0, sizeof *out); /* its text is the strategy's own */
+    return PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_strategy_settle(phi_agent handle) {
@@ -506,7 +519,7 @@ PHI_API phi_status phi_strategy_settle(phi_agent handle) {
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out) {
     if (desc == NULL || desc->strategy == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__strategy_bill(desc, prompt_tokens, answer_tokens, out);
+    phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
     return PHI_OK;
 }
 

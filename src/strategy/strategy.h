@@ -67,7 +67,8 @@ PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_
    thread. */
 PHI_API phi_status phi_strategy_settle(phi_agent agent);
 
-/* The worst case of a prompt of so many tokens, as it is reserved: max_calls counts.
+/* The worst case of a prompt of so many tokens: max_calls counts. A prompt reserves no more,
+   and less where Adaptive chooses a cheaper strategy for it.
    `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);

@@ -4,6 +4,9 @@
 
 #include "history/compact_in.h"
 #include "history/graft_in.h"
+#include "text/records_in.h"
+
+#include <stdio.h>
 
 #ifndef PHI_NO_STRATEGIES
 
@@ -48,10 +51,14 @@ static bool phi__strategy_call_event(phi__agent *child, const phi_event *event) 
     case PHI_EV_TURN_START:
         call->turns++;
         job->made++;
-        phi__buf_clear(&call->text);
+        call->silent = true;
         break;
     case PHI_EV_RETRACT: phi__buf_clear(&call->text); break;
-    case PHI_EV_TEXT: phi__buf_add_str(&call->text, event->text); break;
+    case PHI_EV_TEXT:
+        if (call->silent) phi__buf_clear(&call->text);
+        call->silent = false;
+        phi__buf_add_str(&call->text, event->text);
+        break;
     case PHI_EV_MESSAGE_END:
         if (event->message != NULL && event->message->role == PHI_ROLE_ASSISTANT)
             call->stop_reason = event->message->stop_reason;
@@ -68,6 +75,7 @@ static void phi__strategy_call_over(phi__agent *child, phi_status status,
     phi__strategy_call *call = phi__strategy_call_of(child);
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
     phi_str words = phi_str_of(phi_status_text(status));
+    char late[80];
     (void)stopping;
     if (call == NULL) return;
     call->over = true;
@@ -75,6 +83,13 @@ static void phi__strategy_call_over(phi__agent *child, phi_status status,
     call->usage = child->spent.run_usage;
     if (failure != NULL) call->kind = failure->kind;
     if (failure != NULL && failure->message.len > 0) words = failure->message;
+    if (call->expired && status == PHI_CANCELLED) {
+        call->status = PHI_TIMEOUT;
+        call->kind = PHI_FAILURE_TIMEOUT;
+        (void)snprintf(late, sizeof late, "a model call of the strategy took longer than %lu ms",
+                       (unsigned long)call->timeout_ms);
+        words = phi_str_of(late);
+    }
     if (!phi__arena_str(&job->arena, words, &call->failure)) job->no_memory = true;
     if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
 }
@@ -134,8 +149,8 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    d.has_temperature = call->has_temperature || agent->desc.has_temperature;
-    d.temperature = call->has_temperature ? call->temperature : agent->desc.temperature;
+    d.temperature = call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
+    d.has_temperature = d.temperature >= 0.0;
     d.options = agent->desc.options;
     d.extra = agent->desc.extra;
     d.cache = agent->desc.cache;
@@ -174,11 +189,19 @@ static bool phi__strategy_call_system(const phi__strategy_job *job, const phi_st
     return !out->failed;
 }
 
-/* How many of the request's messages stand before the prompt: all but the user's last ones. */
+PHI__FN size_t phi__strategy_call_from(const phi_model_request *request, size_t to) {
+    phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
+    for (; to > 0 && request->messages[to - 1]->role == PHI_ROLE_USER; to--) {
+        phi_str loop_id = request->messages[to - 1]->loop_id;
+        if (loop_id.len > 0 && run.len > 0 && !phi_str_equal(loop_id, run)) break;
+        if (loop_id.len > 0) run = loop_id;
+    }
+    return to;
+}
+
+/* How many of the request's messages stand before the prompt. */
 static size_t phi__strategy_call_before(const phi_model_request *request) {
-    size_t n = request->message_count;
-    while (n > 0 && request->messages[n - 1]->role == PHI_ROLE_USER) n--;
-    return n;
+    return phi__strategy_call_from(request, request->message_count);
 }
 
 static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__agent *child) {
@@ -224,8 +247,20 @@ static phi_status phi__strategy_call_run(const phi__strategy_job *job,
     return status;
 }
 
+/* The agent out of a snapshot, with its run; or a new one. */
+static phi__agent *phi__strategy_call_make(phi__strategy_job *job, const phi_agent_desc *d,
+                                           const phi_json *saved) {
+#ifndef PHI_NO_SNAPSHOT
+    const phi_json *root = phi_json_get(saved, "agent");
+    if (root != NULL) return phi__snapshot_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
+#else
+    (void)saved;
+#endif
+    return phi__agent_make(job->agent->rt, d, NULL);
+}
+
 static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy_call *slot,
-                                           const phi_strategy_call *call) {
+                                           const phi_strategy_call *call, const phi_json *saved) {
     phi_agent_desc d = phi__strategy_call_desc(job, call, slot->most_turns);
     phi__agent *child = NULL;
     phi_status status = PHI_OK;
@@ -234,7 +269,7 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
     phi__buf_init(&system, &job->agent->memory);
     if (phi__strategy_call_system(job, call, &system)) {
         d.system_prompt = system.at;
-        child = phi__agent_make(job->agent->rt, &d, NULL);
+        child = phi__strategy_call_make(job, &d, saved);
     } else
         status = PHI_NO_MEMORY;
     phi__buf_free(&system);
@@ -242,8 +277,9 @@ static phi_status phi__strategy_call_start(phi__strategy_job *job, phi__strategy
         return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL, NULL);
     child->tree.watch = phi__strategy_call_watch();
     child->tree.watched = job;
-    child->tree.of_run = true;
+    child->tree.of_run = child->tree.no_last_tools = true;
     slot->child = child->handle;
+    if (saved != NULL) return child->run != NULL || slot->over ? PHI_OK : PHI_PARSE;
     if (call->in_conversation) status = phi__strategy_call_history(job, child);
     if (status == PHI_OK) status = phi__strategy_call_run(job, call, child);
     return status;
@@ -262,7 +298,7 @@ PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job) {
     size_t i;
     for (i = 0; i < job->call_count; i++)
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
-    if (taken >= job->most) return 0;
+    if (taken >= job->most) return 0; /* of a saved call, `made` has the turns it had */
     return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
 }
 
@@ -278,12 +314,97 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
     return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
+/* ---- in a snapshot ---- */
+
+static uint64_t phi__strategy_call_elapsed(const phi__strategy_job *job,
+                                           const phi__strategy_call *call) {
+    return call->elapsed_ms + (phi__io_now_us(job->agent->rt->io) - call->began_us) / 1000;
+}
+
+static const phi__field phi__strategy_call_fields[] = {
+    PHI__FIELD(phi__strategy_call, id, "id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__strategy_call, turns, "turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__strategy_call, over, "over", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, stop_reason, "stop_reason", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, elapsed_ms, "elapsed_ms", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, expired, "expired", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__strategy_call, failure, "failure", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+static bool phi__strategy_call_keeps(const phi__strategy_call *call) {
+    return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
+}
+
+PHI__FN void phi__strategy_call_save(const phi__strategy_job *job, phi__buf *out,
+                                     phi_arena *scratch) {
+    size_t i;
+    phi__records_raw(out, "calls", "[");
+    for (i = 0; i < job->call_count; i++) {
+        const phi__strategy_call *call = &job->calls[i];
+        phi__strategy_call now = *call;
+        uint64_t elapsed = phi__strategy_call_elapsed(job, call);
+        phi_str text = {NULL, 0};
+        if (!phi__strategy_call_keeps(call)) continue;
+        now.elapsed_ms = elapsed < UINT32_MAX ? (uint32_t)elapsed : UINT32_MAX;
+        if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_put(out, phi__strategy_call_fields, PHI__COUNT(phi__strategy_call_fields),
+                         &now);
+        phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
+        phi__records_str(out, "text", phi__buf_str(&call->text));
+        phi__machine_put_usage(out, &call->usage);
+        phi__json_write_comma(out);
+        phi__json_write_key(out, PHI__LIT("agent"));
+        phi__buf_add_str(out, text);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+}
+
+PHI__FN uint64_t phi__strategy_call_again(const phi__strategy_job *job) {
+    uint64_t again = 0;
+    size_t i;
+    for (i = 0; i < job->call_count; i++)
+        if (!phi__strategy_call_keeps(&job->calls[i])) again += job->calls[i].turns;
+    return again;
+}
+
+/* What a snapshot has of a call with this id; NULL: nothing. */
+static const phi_json *phi__strategy_call_saved(const phi__strategy_job *job, uint32_t id) {
+    phi_json_iter it = phi_json_each(job->saved);
+    const phi_json *item;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi__records_get_u32(item, "id") == id) return item;
+    return NULL;
+}
+
+/* False: no memory. */
+static bool phi__strategy_call_load(phi__strategy_job *job, phi__strategy_call *slot,
+                                    const phi_json *saved) {
+    uint32_t status;
+    if (saved == NULL) return true;
+    if (!phi__records_get(saved, phi__strategy_call_fields, PHI__COUNT(phi__strategy_call_fields),
+                          slot, &job->arena))
+        return false;
+    status = phi__records_get_u32(saved, "status");
+    slot->status = status < -(int64_t)PHI_STATUS_END ? (phi_status)(-(int64_t)status) : PHI_PARSE;
+    if (slot->turns > slot->max_rounds + 1) slot->turns = slot->max_rounds + 1;
+    phi__machine_get_usage(saved, &slot->usage);
+    phi__buf_add_str(&slot->text, phi__records_get_str(saved, "text"));
+    return !slot->text.failed;
+}
+
+/* ---- its beginning ---- */
+
 PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy_call *call) {
     phi__strategy_call *slot;
+    const phi_json *saved = phi__strategy_call_saved(job, call->id);
     uint32_t left = phi__strategy_call_left(job), rounds = call->max_tool_rounds;
     phi_status status;
-    if (left == 0 || job->call_count == PHI__STRATEGY_CALLS) {
-        job->settle = true; /* none may be made: the machine ends */
+    if ((left == 0 && saved == NULL) || job->call_count == PHI__STRATEGY_CALLS) {
+        job->settle = job->stopped = true; /* none may be made: the machine ends */
         return true;
     }
     if (rounds == 0) rounds = 3;
@@ -291,15 +412,31 @@ PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy
     slot = &job->calls[job->call_count++];
     memset(slot, 0, sizeof *slot);
     phi__buf_init(&slot->text, &job->agent->memory);
-    slot->id = call->id;
     slot->max_rounds = rounds;
-    slot->most_turns = rounds < left ? rounds + 1 : left;
-    status = phi__strategy_call_start(job, slot, call);
+    if (!phi__strategy_call_load(job, slot, saved)) return false;
+    slot->id = call->id;
+    slot->began_us = phi__io_now_us(job->agent->rt->io);
+    slot->timeout_ms = phi__strategy_call_timeout(job, call);
+    slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
+    status = phi__strategy_call_start(job, slot, call, saved);
     if (status == PHI_OK) return true;
     return status != PHI_NO_MEMORY && phi__strategy_call_refuse(job, slot, status);
 }
 
 /* ---- when it is over ---- */
+
+PHI__FN void phi__strategy_call_expire(phi__strategy_job *job) {
+    size_t i;
+    for (i = 0; i < job->call_count; i++) {
+        phi__strategy_call *call = &job->calls[i];
+        if (call->over || call->expired || call->timeout_ms == PHI_UNLIMITED ||
+            phi__strategy_call_elapsed(job, call) < call->timeout_ms)
+            continue;
+        call->expired = true;
+        (void)phi_abort(call->child);
+        if (job->agent->slot == NULL) return; /* by a function of the host's that it has called */
+    }
+}
 
 /* "~tot/session.config.1" */
 static bool phi__strategy_call_graft(phi__strategy_job *job, phi__agent *child) {
@@ -325,7 +462,7 @@ PHI__FN bool phi__strategy_call_take(phi__strategy_job *job, phi_strategy_event 
     if (child != NULL && !phi__strategy_call_graft(job, child)) return false;
     event->kind = call->status == PHI_OK ? PHI_STRATEGY_ANSWER : PHI_STRATEGY_FAILED;
     event->call_id = call->id;
-    event->text = phi__buf_str(&call->text);
+    if (!call->silent || call->status != PHI_OK) event->text = phi__buf_str(&call->text);
     event->usage = call->usage;
     event->tool_rounds = call->turns > 0 ? call->turns - 1 : 0;
     event->stop_reason = call->stop_reason;

@@ -11,14 +11,17 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
     phi_tot_options o;
     memset(&o, 0, sizeof o);
     if (options != NULL) o = *(const phi_tot_options *)options;
-    if (o.branching_factor == 0) o.branching_factor = 3;
+    if (o.branching_factor == 0) o.branching_factor = 8;
+    if (o.evaluations == 0) o.evaluations = 3;
+    if (o.beam_width == 0) o.beam_width = 5;
+    if (!(o.value_threshold < 0.0) && !(o.value_threshold > 0.0)) o.value_threshold = 0.4;
     if (o.max_depth == 0) o.max_depth = 3;
     if (o.min_depth == 0) o.min_depth = 2;
     if (o.max_nodes == 0) o.max_nodes = 100;
     if (o.max_nodes == 1) o.max_nodes = 2; /* the problem, and one thought */
     if (o.top_k == 0) o.top_k = 3;
     if (!(o.early_success_threshold > 0.0)) o.early_success_threshold = 1.0;
-    if (o.convergence_window == 0) o.convergence_window = 2;
+    if (o.convergence_window == 0) o.convergence_window = PHI_UNLIMITED;
     if (o.convergence_window == 1) o.convergence_window = 2; /* one score has no trend */
     if (!(o.min_score_improvement > 0.0)) o.min_score_improvement = 0.02;
     if (o.max_parse_retries == 0) o.max_parse_retries = 1;
@@ -35,7 +38,8 @@ static phi_str phi__tot_generation(void) {
         "steps so far. Thoughts of one answer differ materially from each other, and each is "
         "short and concrete. A thought that solves the problem states the whole solution. Answer "
         "with strict JSON and nothing else:\n"
-        "{\"thoughts\":[{\"id\":\"t1\",\"content\":\"...\"},{\"id\":\"t2\",\"content\":\"...\"}]}";
+        "{\"thoughts\":[{\"id\":\"t1\",\"content\":\"...\"},{\"id\":\"t2\",\"content\":\"...\"}]}\n"
+        "Where no thought can lead to a solution, answer {\"thoughts\":[]}.";
     return PHI__LIT(text);
 }
 
@@ -100,6 +104,8 @@ static bool phi__tot_put_prompt(const phi__tot *t, const phi_tot_options *o, phi
     if (t->phase == PHI__TOT_GENERATING) {
         phi__buf_printf(out, "\n\nPropose %lu different %s.", (unsigned long)phi__tot_wanted(t, o),
                         t->at == 0 ? "approaches" : "next steps");
+        if (t->tree.nodes[t->at].depth + 1 >= o->max_depth)
+            phi__buf_text(out, " This is the last step: each states a whole solution.");
         return true;
     }
     phi__buf_text(out, "\n\nThoughts to score:");
@@ -128,8 +134,21 @@ static phi_status phi__tot_end(phi__tot *t, const phi_tot_options *o, phi_status
     phi__buf_init(&result, env->scratch->memory);
     phi__tot_result_put(t, o, ending, env->elapsed_ms, env->scratch, &result);
     if (ending->good)
-        return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content, &result);
+        return phi__machine_done(env, out, t->tree.nodes[t->tree.best].content,
+                                 t->tree.nodes[t->tree.best].stop_reason, &result);
     return phi__machine_fail(env, out, status, ending->error, &result);
+}
+
+/* Makes nodes of the pending thoughts, which were scored at least once. False: no memory. */
+static bool phi__tot_keep(phi__tot *t, const phi_tot_options *o, phi_arena *arena) {
+    uint32_t i;
+    for (i = 0; i < t->pending_count; i++)
+        if (!phi__tot_tree_add(&t->tree, arena, t->at, t->sums[i] / (double)t->evaluated,
+                               t->pending[i], o))
+            return false;
+    if (t->pending_count > 0) t->tree.nodes[t->tree.count - 1].stop_reason = t->cut;
+    t->pending_count = t->evaluated = 0;
+    return true;
 }
 
 /* With the best so far, if there is one. */
@@ -137,6 +156,7 @@ static phi_status phi__tot_finish(phi__tot *t, const phi_tot_options *o, const c
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__tot_ending ending;
     memset(&ending, 0, sizeof ending);
+    if (t->evaluated > 0 && !phi__tot_keep(t, o, env->arena)) return PHI_NO_MEMORY;
     ending.reason = reason;
     ending.good = t->tree.best != 0;
     if (!ending.good) ending.error = PHI__LIT("ended before a thought was scored");
@@ -203,12 +223,21 @@ static phi_status phi__tot_turn_to(phi__tot *t, const phi_tot_options *o, uint32
     return phi__tot_ask(t, o, env, out);
 }
 
+static bool phi__tot_been_down(const phi__tot *t, const phi_tot_options *o) {
+    return t->tree.deepest >= o->max_depth;
+}
+
 /* Expands the next node. */
 static phi_status phi__tot_expand(phi__tot *t, const phi_tot_options *o,
                                   const phi_strategy_env *env, phi_strategy_commands *out) {
     t->at = phi__tot_tree_next(&t->tree);
-    t->pending_count = 0;
-    if (t->at == 0) return phi__tot_finish(t, o, "max_depth", env, out);
+    t->pending_count = t->evaluated = 0;
+    if (t->at == 0 && t->tree.count == 1)
+        return phi__tot_error(t, o, PHI_PARSE,
+                              PHI__LIT("the model wrote no thought that could be used"), env, out);
+    if (t->at == 0)
+        return phi__tot_finish(t, o, phi__tot_been_down(t, o) ? "max_depth" : "exhausted", env,
+                               out);
     return phi__tot_turn_to(t, o, PHI__TOT_GENERATING, env, out);
 }
 
@@ -254,19 +283,27 @@ static void phi__tot_prune(phi__tot *t, const phi_strategy_env *env) {
     t->pending_count = kept;
 }
 
-static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o, phi_str text,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__tot_thoughts(phi__tot *t, const phi_tot_options *o,
+                                    const phi_strategy_event *event, const phi_strategy_env *env,
+                                    phi_strategy_commands *out) {
+    phi_str text = event->text;
     size_t most = phi__min(phi__tot_wanted(t, o), text.len); /* each has a byte */
     phi__tot_read read;
+    const char *last;
     t->pending_count = 0;
     t->pending = (phi_str *)phi_arena_alloc(env->arena, phi__mul(most + 1, sizeof *t->pending));
-    if (t->pending == NULL) return PHI_NO_MEMORY;
+    t->sums = (double *)phi__arena_zero(env->arena, phi__mul(most + 1, sizeof *t->sums));
+    if (t->pending == NULL || t->sums == NULL) return PHI_NO_MEMORY;
     read = phi__tot_parse_thoughts(text, env->arena, t->pending, most);
     if (read.no_memory) return PHI_NO_MEMORY;
-    if (read.count == 0) return phi__tot_unreadable(t, o, text, env, out);
+    if (read.count == 0 && !read.none) return phi__tot_unreadable(t, o, text, env, out);
     t->by_lines = !read.json;
     t->pending_count = (uint32_t)read.count;
+    last = read.count > 0 ? t->pending[read.count - 1].at : NULL;
     phi__tot_prune(t, env);
+    t->cut = PHI_STOP_REASON_STOP;
+    if (t->pending_count > 0 && t->pending[t->pending_count - 1].at == last)
+        t->cut = event->stop_reason;
     if (t->pending_count == 0) return phi__tot_expand(t, o, env, out);
     return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
 }
@@ -312,11 +349,11 @@ static phi_status phi__tot_scores(phi__tot *t, const phi_tot_options *o, phi_str
     if (read.no_memory) return PHI_NO_MEMORY;
     if (read.count == 0) return phi__tot_unreadable(t, o, text, env, out);
     t->by_lines = !read.json;
-    for (i = 0; i < count; i++)
-        if (!phi__tot_tree_add(&t->tree, env->arena, t->at, scores[i], t->pending[i]))
-            return PHI_NO_MEMORY;
-    t->pending_count = 0;
-    if (!phi__tot_remember(t, o, env->arena)) return PHI_NO_MEMORY;
+    for (i = 0; i < count; i++) t->sums[i] += scores[i];
+    if (++t->evaluated < o->evaluations)
+        return phi__tot_turn_to(t, o, PHI__TOT_EVALUATING, env, out);
+    if (!phi__tot_keep(t, o, env->arena)) return PHI_NO_MEMORY;
+    if (phi__tot_been_down(t, o) && !phi__tot_remember(t, o, env->arena)) return PHI_NO_MEMORY;
     if (!phi__tot_tree_wait(&t->tree, env->arena, count, o)) return PHI_NO_MEMORY;
     if (t->tree.count >= o->max_nodes) return phi__tot_finish(t, o, "max_nodes", env, out);
     if (phi__tot_late(o, env)) return phi__tot_finish(t, o, "max_duration", env, out);
@@ -359,7 +396,7 @@ static phi_status phi__tot_begin(phi__tot *t, const phi_tot_options *o,
                                  const phi_strategy_event *event, const phi_strategy_env *env,
                                  phi_strategy_commands *out) {
     if (t->phase != PHI__TOT_IDLE) return PHI_OK;
-    if (!phi__tot_tree_add(&t->tree, env->arena, 0, 0.0, event->text)) return PHI_NO_MEMORY;
+    if (!phi__tot_tree_add(&t->tree, env->arena, 0, 0.0, event->text, o)) return PHI_NO_MEMORY;
     return phi__tot_turn_to(t, o, PHI__TOT_GENERATING, env, out);
 }
 
@@ -374,7 +411,7 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
     if (event->call_id != t->call_id) return PHI_OK;
     if (!phi__tot_count(t, event, env->arena)) return PHI_NO_MEMORY;
     if (event->kind == PHI_STRATEGY_FAILED) return phi__tot_failed(t, &o, event, env, out);
-    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event->text, env, out);
+    if (t->phase == PHI__TOT_GENERATING) return phi__tot_thoughts(t, &o, event, env, out);
     return phi__tot_scores(t, &o, event->text, env, out);
 }
 
@@ -382,12 +419,14 @@ static uint64_t phi__tot_times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Each node above the last depth is expanded once, and none when the tree is full. */
+/* Each node above the last depth is expanded once, of BFS a beam of each level, and none when the
+   tree is full. */
 static uint64_t phi__tot_expansions(const phi_tot_options *o) {
     uint64_t all = 1, level = 1;
     uint32_t depth;
     for (depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
         level = phi__tot_times(level, o->branching_factor);
+        if (o->traversal == PHI_TOT_BFS && level > o->beam_width) level = o->beam_width;
         all = level > UINT64_MAX - all ? UINT64_MAX : all + level;
     }
     return all < o->max_nodes - 1u ? all : o->max_nodes - 1u;
@@ -403,7 +442,8 @@ static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     if (o.generation_prompt != NULL) own += phi_str_of(o.generation_prompt).len / 4;
     if (o.evaluation_prompt != NULL) own += phi_str_of(o.evaluation_prompt).len / 4;
     out->calls =
-        phi__tot_times(phi__tot_times(phi__tot_expansions(&o), 2), turns + o.max_parse_retries);
+        phi__tot_times(phi__tot_times(phi__tot_expansions(&o), 1 + (uint64_t)o.evaluations),
+                       turns + o.max_parse_retries);
     /* the path, the thoughts to score, and earlier turns of the same call */
     each = phi__tot_times(answer_tokens, (uint64_t)o.max_depth + turns);
     each = each > UINT64_MAX - own - prompt_tokens ? UINT64_MAX : each + own + prompt_tokens;
@@ -419,6 +459,7 @@ static void phi__tot_best(const void *state, phi_strategy_best *out) {
     out->text = t->tree.nodes[t->tree.best].content;
     out->has_score = true;
     out->score = t->tree.nodes[t->tree.best].score;
+    out->unfinished = !t->tree.nodes[t->tree.best].finished;
 }
 
 static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
@@ -429,7 +470,7 @@ static phi_status phi__tot_load(void *state, const phi_json *saved, const phi_st
                                 phi_strategy_commands *out) {
     phi__tot *t = (phi__tot *)state;
     phi_tot_options o = phi__tot_options_of(env->options);
-    phi_status status = phi__tot_result_load(t, saved, env->arena);
+    phi_status status = phi__tot_result_load(t, saved, env->arena, &o);
     if (status != PHI_OK || (t->phase != PHI__TOT_GENERATING && t->phase != PHI__TOT_EVALUATING))
         return status;
     if (t->phase == PHI__TOT_EVALUATING && t->pending_count == 0) return PHI_PARSE;
@@ -439,9 +480,9 @@ static phi_status phi__tot_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_tot(void) {
-    static const phi_strategy strategy = {"tot",        sizeof(phi__tot), phi__tot_bill,
-                                          phi__tot_on,  phi__tot_best,    phi__tot_save,
-                                          phi__tot_load};
+    static const phi_strategy strategy = {
+        "tot",         sizeof(phi__tot), phi__tot_bill, phi__tot_on,
+        phi__tot_best, phi__tot_save,    phi__tot_load, NULL};
     return &strategy;
 }
 

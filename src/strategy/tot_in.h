@@ -13,8 +13,9 @@
 /* ---- answers: tot_parse.c ---- */
 
 typedef struct phi__tot_read {
-    size_t count;   /* of thoughts; of scores that the answer really has. 0: it cannot be read */
-    bool json;      /* else line by line */
+    size_t count; /* of thoughts; of scores that the answer really has */
+    bool none;    /* an empty list of thoughts: a dead end. Else, with count 0, it is unreadable */
+    bool json;    /* else line by line */
     bool no_memory; /* then the rest does not count */
 } phi__tot_read;
 
@@ -29,7 +30,9 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
-    double score; /* of node 0: none */
+    bool finished;               /* at the full depth, or a whole solution before */
+    double score;                /* of node 0: none */
+    phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer ended within it */
     phi_str content;
 } phi__tot_node;
 
@@ -37,19 +40,19 @@ typedef struct phi__tot_tree {
     phi__tot_node *nodes;
     uint32_t *frontier; /* to be expanded, the next one first */
     uint32_t count, cap, frontier_count, frontier_cap;
-    uint32_t best; /* highest score, then deepest, then oldest; 0: no thought yet */
+    uint32_t best; /* phi__tot_tree_before all others; 0: no thought yet */
     uint32_t deepest;
 } phi__tot_tree;
 
 /* False, here and below: no memory. */
 PHI__FN bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
-                               phi_str content);
+                               phi_str content, const phi_tot_options *options);
 /* Puts the newest `added` nodes that may be expanded into the frontier. */
 PHI__FN bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
                                 const phi_tot_options *options);
 /* The next node; 0: none waits. */
 PHI__FN uint32_t phi__tot_tree_next(phi__tot_tree *tree);
-/* Node a comes before node b: higher score, then deeper, then older. */
+/* Node a comes before node b: finished, then higher score, then deeper, then older. */
 PHI__FN bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b);
 /* The nodes from the first thought to this one; `out` has room for its depth. */
 PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32_t *out);
@@ -57,7 +60,8 @@ PHI__FN void phi__tot_tree_path(const phi__tot_tree *tree, uint32_t node, uint32
 PHI__FN uint32_t phi__tot_tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most);
 PHI__FN void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out);
 /* PHI_PARSE: no tree of phi's. */
-PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved);
+PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved,
+                                     const phi_tot_options *options);
 
 /* ---- the machine: tot.c ---- */
 
@@ -77,8 +81,10 @@ typedef struct phi__tot {
     bool by_lines;    /* the last answer was no JSON */
     phi_str source;   /* the answer to be repaired */
     phi_str *pending; /* thoughts to be scored */
-    uint32_t pending_count;
-    double *recent; /* best scores of the last expansions */
+    double *sums;     /* of their scores so far */
+    uint32_t pending_count, evaluated;
+    phi_stop_reason cut; /* stop_reason of the last one */
+    double *recent;      /* best scores of the last expansions, since one came to the full depth */
     uint32_t recent_count, recent_room;
     phi__tot_rounds *rounds; /* of calls that used tools */
     uint32_t round_count, round_cap;
@@ -102,7 +108,8 @@ PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *optio
                                  const phi__tot_ending *ending, uint64_t duration_ms,
                                  phi_arena *scratch, phi__buf *out);
 PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
-PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena);
+PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
+                                        const phi_tot_options *options);
 
 #endif
 #endif

@@ -49,15 +49,15 @@ static bool phi__tot_parse_lines(phi_str text, phi_arena *arena, phi_str *out, s
 PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, phi_str *out,
                                               size_t most) {
     phi__tot_read read;
-    const phi_json *root;
+    const phi_json *items;
     memset(&read, 0, sizeof read);
     if (most == 0) return read;
-    root = phi__parse_object(text, arena, &read.no_memory);
-    if (!phi__tot_parse_items(phi_json_get(root, "thoughts"), arena, out, most, &read))
-        read.no_memory = true;
+    items = phi_json_get(phi__parse_object(text, arena, &read.no_memory), "thoughts");
+    if (!phi__tot_parse_items(items, arena, out, most, &read)) read.no_memory = true;
     read.json = read.count > 0;
     if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
         read.no_memory = true;
+    read.none = read.count == 0 && phi_json_is_array(items) && phi_json_count(items) == 0;
     return read;
 }
 

@@ -7,11 +7,6 @@
 
 /* ---- the result ---- */
 
-static const char *phi__tot_result_traversal(phi_tot_traversal traversal) {
-    if (traversal == PHI_TOT_BFS) return "bfs";
-    return traversal == PHI_TOT_DFS ? "dfs" : "best_first";
-}
-
 static void phi__tot_result_path(const phi__tot *t, uint32_t node, phi_arena *scratch,
                                  bool with_ids, phi__buf *out) {
     uint32_t depth = t->tree.nodes[node].depth, i;
@@ -44,6 +39,7 @@ static void phi__tot_result_candidate(const phi__tot *t, uint32_t node, phi_aren
     phi__records_str(out, "content", n->content);
     phi__records_double(out, "score", n->score);
     phi__records_u64(out, "depth", n->depth);
+    phi__records_bool(out, "finished", n->finished);
     phi__tot_result_path(t, node, scratch, true, out);
     phi__buf_char(out, '}');
 }
@@ -81,12 +77,13 @@ static void phi__tot_result_rounds(const phi__tot *t, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__tot_result_recent(const phi__tot *t, phi__buf *out) {
+static void phi__tot_result_doubles(const char *key, const double *items, uint32_t count,
+                                    phi__buf *out) {
     uint32_t i;
-    phi__records_raw(out, "recent_best_scores", "[");
-    for (i = 0; i < t->recent_count; i++) {
+    phi__records_raw(out, key, "[");
+    for (i = 0; i < count; i++) {
         phi__json_write_comma(out);
-        phi__json_number_put_double(out, t->recent[i]);
+        phi__json_number_put_double(out, items[i]);
     }
     phi__buf_char(out, ']');
 }
@@ -120,7 +117,7 @@ static void phi__tot_result_diagnostics(const phi__tot *t, const phi_tot_options
     else
         phi__records_raw(out, "window", "null");
     phi__records_double(out, "min_score_improvement", options->min_score_improvement);
-    phi__tot_result_recent(t, out);
+    phi__tot_result_doubles("recent_best_scores", t->recent, t->recent_count, out);
     phi__buf_char(out, '}');
     if (t->tree.best != 0)
         phi__records_u64(out, "best_node_id", t->tree.best);
@@ -135,7 +132,11 @@ PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *optio
                                  phi_arena *scratch, phi__buf *out) {
     phi__buf_char(out, '{');
     phi__tot_result_candidates(t, options, scratch, out);
-    phi__machine_put_termination(out, ending->reason, ending->good, duration_ms, true);
+    phi__machine_put_termination(out, ending->reason,
+                                 !ending->good                          ? "error"
+                                 : t->tree.nodes[t->tree.best].finished ? "completed"
+                                                                        : "unfinished",
+                                 duration_ms, true);
     phi__records_u64(out, "depth_reached", t->tree.deepest);
     phi__records_u64(out, "node_count", t->tree.count);
     phi__buf_char(out, '}');
@@ -143,7 +144,7 @@ PHI__FN void phi__tot_result_put(const phi__tot *t, const phi_tot_options *optio
     phi__records_u64(out, "node_count", t->tree.count);
     phi__records_u64(out, "frontier_size", t->tree.frontier_count);
     phi__records_str(out, "traversal_strategy",
-                     phi_str_of(phi__tot_result_traversal(options->traversal)));
+                     options->traversal == PHI_TOT_DFS ? PHI__LIT("dfs") : PHI__LIT("bfs"));
     phi__records_u64(out, "max_depth", options->max_depth);
     phi__records_u64(out, "branching_factor", options->branching_factor);
     phi__buf_char(out, '}');
@@ -159,6 +160,8 @@ static const phi__field phi__tot_result_fields[] = {
     PHI__FIELD(phi__tot, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, repairing, "repairing", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, repairs, "repairs", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, evaluated, "evaluated", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__tot, cut, "cut", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, retries[0], "generation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, retries[1], "evaluation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, parser_errors, "parser_errors", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -179,7 +182,8 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
         phi__json_write_str(&out, t->pending[i]);
     }
     phi__buf_char(&out, ']');
-    phi__tot_result_recent(t, &out);
+    phi__tot_result_doubles("sums", t->sums, t->pending_count, &out);
+    phi__tot_result_doubles("recent_best_scores", t->recent, t->recent_count, &out);
     phi__tot_result_rounds(t, &out);
     phi__machine_put_usage(&out, &t->usage);
     phi__buf_char(&out, '}');
@@ -192,10 +196,23 @@ static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi
     const phi_json *item;
     if (count == 0) return true;
     t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
-    if (t->pending == NULL) return false;
+    t->sums = (double *)phi__arena_zero(arena, phi__mul(count, sizeof *t->sums));
+    if (t->pending == NULL || t->sums == NULL) return false;
     while ((item = phi_json_next(&it)) != NULL)
         if (!phi__arena_str(arena, phi_json_str(item, ""), &t->pending[t->pending_count++]))
             return false;
+    return true;
+}
+
+/* False: no sums of phi's. */
+static bool phi__tot_result_load_sums(phi__tot *t, const phi_json *items) {
+    phi_json_iter it = phi_json_each(items);
+    const phi_json *item;
+    uint32_t i;
+    for (i = 0; i < t->pending_count && (item = phi_json_next(&it)) != NULL; i++) {
+        t->sums[i] = phi_json_num(item, -1.0);
+        if (!(t->sums[i] >= 0.0 && t->sums[i] <= (double)t->evaluated)) return false;
+    }
     return true;
 }
 
@@ -229,18 +246,20 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
     return true;
 }
 
-PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena) {
+PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
+                                        const phi_tot_options *options) {
     phi_status status;
     if (!phi_json_is_object(saved)) return PHI_PARSE;
     if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
                           arena))
         return PHI_NO_MEMORY;
-    status = phi__tot_tree_get(&t->tree, arena, saved);
+    status = phi__tot_tree_get(&t->tree, arena, saved, options);
     if (status != PHI_OK) return status;
     if (!phi__tot_result_load_pending(t, phi_json_get(saved, "pending"), arena) ||
         !phi__tot_result_load_recent(t, phi_json_get(saved, "recent_best_scores"), arena) ||
         !phi__tot_result_load_rounds(t, phi_json_get(saved, "tool_rounds"), arena))
         return PHI_NO_MEMORY;
+    if (!phi__tot_result_load_sums(t, phi_json_get(saved, "sums"))) return PHI_PARSE;
     phi__machine_get_usage(saved, &t->usage);
     if (t->phase > PHI__TOT_OVER || (t->phase != PHI__TOT_IDLE && t->at >= t->tree.count))
         return PHI_PARSE;

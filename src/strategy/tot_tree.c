@@ -23,13 +23,14 @@ static void *phi__tot_tree_grow(phi_arena *arena, void *at, uint32_t count, uint
 
 PHI__FN bool phi__tot_tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b) {
     const phi__tot_node *x = &tree->nodes[a], *y = &tree->nodes[b];
+    if (x->finished != y->finished) return x->finished;
     if (x->score > y->score || x->score < y->score) return x->score > y->score;
     if (x->depth != y->depth) return x->depth > y->depth;
     return a < b;
 }
 
 PHI__FN bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t parent, double score,
-                               phi_str content) {
+                               phi_str content, const phi_tot_options *options) {
     phi__tot_node *node;
     void *grown =
         phi__tot_tree_grow(arena, tree->nodes, tree->count, &tree->cap, sizeof *tree->nodes);
@@ -44,6 +45,9 @@ PHI__FN bool phi__tot_tree_add(phi__tot_tree *tree, phi_arena *arena, uint32_t p
     if (id == 0) return true;
     node->parent = parent;
     node->depth = tree->nodes[parent].depth + 1;
+    node->finished =
+        node->depth >= options->max_depth ||
+        (node->depth >= options->min_depth && score >= options->early_success_threshold);
     tree->nodes[parent].children++;
     if (node->depth > tree->deepest) tree->deepest = node->depth;
     if (tree->best == 0 || phi__tot_tree_before(tree, id, tree->best)) tree->best = id;
@@ -59,33 +63,45 @@ static void phi__tot_tree_insert(phi__tot_tree *tree, uint32_t place, uint32_t n
     tree->frontier_count++;
 }
 
-/* By score alone, so that of equal ones the older is expanded first, whatever its depth. */
-static uint32_t phi__tot_tree_place(const phi__tot_tree *tree, uint32_t node) {
+/* The higher score first, and of equal ones the older: of a level, or of one parent. */
+static uint32_t phi__tot_tree_place(const phi__tot_tree *tree, uint32_t node,
+                                    phi_tot_traversal traversal) {
+    const phi__tot_node *n = &tree->nodes[node];
     uint32_t place = 0;
-    while (place < tree->frontier_count &&
-           tree->nodes[tree->frontier[place]].score >= tree->nodes[node].score)
-        place++;
+    for (; place < tree->frontier_count; place++) {
+        const phi__tot_node *other = &tree->nodes[tree->frontier[place]];
+        if (traversal == PHI_TOT_BFS && other->depth < n->depth) continue;
+        if (traversal == PHI_TOT_DFS && other->parent != n->parent) break;
+        if (other->score < n->score) break;
+    }
     return place;
+}
+
+/* Cuts the newest level, which stands last, to the beam. */
+static void phi__tot_tree_cut(phi__tot_tree *tree, uint32_t depth, uint32_t beam) {
+    uint32_t level = 0;
+    while (level < tree->frontier_count &&
+           tree->nodes[tree->frontier[tree->frontier_count - 1 - level]].depth == depth)
+        level++;
+    if (level > beam) tree->frontier_count -= level - beam;
 }
 
 PHI__FN bool phi__tot_tree_wait(phi__tot_tree *tree, phi_arena *arena, uint32_t added,
                                 const phi_tot_options *options) {
-    uint32_t i, front = 0;
+    uint32_t i;
     for (i = tree->count - added; i < tree->count; i++) {
-        uint32_t place = tree->frontier_count;
         void *grown;
         if (tree->nodes[i].depth >= options->max_depth) continue;
+        if (options->traversal == PHI_TOT_DFS && tree->nodes[i].score < options->value_threshold)
+            continue;
         grown = phi__tot_tree_grow(arena, tree->frontier, tree->frontier_count, &tree->frontier_cap,
                                    sizeof *tree->frontier);
         if (grown == NULL) return false;
         tree->frontier = (uint32_t *)grown;
-        if (options->traversal == PHI_TOT_DFS) place = front++;
-        if (options->traversal == PHI_TOT_BEST_FIRST) place = phi__tot_tree_place(tree, i);
-        phi__tot_tree_insert(tree, place, i);
+        phi__tot_tree_insert(tree, phi__tot_tree_place(tree, i, options->traversal), i);
+        if (options->traversal == PHI_TOT_BFS)
+            phi__tot_tree_cut(tree, tree->nodes[i].depth, options->beam_width);
     }
-    if (options->traversal == PHI_TOT_BEST_FIRST && options->beam_width != 0 &&
-        tree->frontier_count > options->beam_width)
-        tree->frontier_count = options->beam_width;
     return true;
 }
 
@@ -127,7 +143,7 @@ PHI__FN void phi__tot_tree_put(const phi__tot_tree *tree, phi__buf *out) {
         phi__json_number_put_double(out, tree->nodes[i].score);
         phi__buf_char(out, ',');
         phi__json_write_str(out, tree->nodes[i].content);
-        phi__buf_char(out, ']');
+        phi__buf_printf(out, ",%u]", (unsigned)tree->nodes[i].stop_reason);
     }
     phi__buf_char(out, ']');
     phi__records_raw(out, "frontier", "[");
@@ -154,7 +170,8 @@ static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *are
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved) {
+PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, const phi_json *saved,
+                                     const phi_tot_options *options) {
     const phi_json *nodes = phi_json_get(saved, "nodes"), *item;
     phi_json_iter it = phi_json_each(nodes);
     if (!phi_json_is_array(nodes)) return PHI_PARSE;
@@ -164,8 +181,11 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
         const phi_json *content = phi_json_at(item, 2);
         if (!phi_json_is_string(content) || !(score >= 0.0 && score <= 1.0)) return PHI_PARSE;
         if (tree->count == 0 ? parent != 0 : parent >= tree->count) return PHI_PARSE;
-        if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, "")))
+        if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
+                               options))
             return PHI_NO_MEMORY;
+        tree->nodes[tree->count - 1].stop_reason =
+            (phi_stop_reason)phi_json_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
     }
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }

@@ -11,6 +11,7 @@
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
     PHI__TRM_SUPERVISIONS_MOST = 50, /* ours: a bound on calls */
+    PHI__TRM_STEPS_MOST = 20,        /* the same */
     PHI__TRM_WINDOW = 3,             /* scores that must lie close together */
     PHI__TRM_PROMPT_TOKENS = 200     /* of phi's own prompts, at most, by estimate */
 };
@@ -60,14 +61,23 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out) {
 
 /* ---- the machine ---- */
 
-enum { PHI__TRM_IDLE, PHI__TRM_REASONING, PHI__TRM_SUPERVISING, PHI__TRM_IMPROVING, PHI__TRM_OVER };
+enum {
+    PHI__TRM_IDLE,
+    PHI__TRM_REASONING,
+    PHI__TRM_SUPERVISING,
+    PHI__TRM_NOTING,
+    PHI__TRM_IMPROVING,
+    PHI__TRM_OVER
+};
 
 typedef struct phi__trm {
-    uint32_t phase, calls, supervisions, unscored;
+    uint32_t phase, calls, supervisions, unscored, steps; /* steps: notes since the last review */
     phi_str problem;
-    phi_str answer;   /* the newest */
-    phi_str feedback; /* the supervisor's, on it */
-    phi_str best;     /* the best that was scored */
+    phi_str answer;                      /* the newest */
+    phi_str feedback;                    /* the supervisor's, on it */
+    phi_str notes;                       /* the newest */
+    phi_str best;                        /* the best that was scored */
+    phi_stop_reason reason, best_reason; /* of `answer`, of `best` */
     bool has_best;
     double best_score, scores[PHI__TRM_WINDOW]; /* the newest last */
     uint32_t score_count;
@@ -75,7 +85,7 @@ typedef struct phi__trm {
 } phi__trm;
 
 static const phi_trm_options *phi__trm_options(const phi_strategy_env *env) {
-    static const phi_trm_options defaults = {0, 0.0, NULL, NULL, NULL, 0, false, 0.0, 0};
+    static const phi_trm_options defaults = {0, 0, 0.0, NULL, NULL, NULL, NULL, 0, false, 0.0, 0};
     return env->options != NULL ? (const phi_trm_options *)env->options : &defaults;
 }
 
@@ -83,6 +93,11 @@ static uint32_t phi__trm_most(const phi_trm_options *options) {
     uint32_t most = options->max_supervisions;
     if (most == 0) most = PHI__TRM_SUPERVISIONS;
     return most < PHI__TRM_SUPERVISIONS_MOST ? most : (uint32_t)PHI__TRM_SUPERVISIONS_MOST;
+}
+
+static uint32_t phi__trm_steps(const phi_trm_options *options) {
+    uint32_t steps = options->reasoning_steps > 0 ? options->reasoning_steps : 1;
+    return steps < PHI__TRM_STEPS_MOST ? steps : (uint32_t)PHI__TRM_STEPS_MOST;
 }
 
 static double phi__trm_threshold(const phi_trm_options *options) {
@@ -101,14 +116,20 @@ static phi_str phi__trm_system(const phi_trm_options *options, uint32_t phase) {
         "that you find, beginning with STRENGTH:, ISSUE: or SUGGESTION:, and end with the line\n"
         "SCORE: <a number from 0.0 to 1.0; 1.0 is correct and complete>";
     static const char improve[] =
-        "You improve an answer to a problem by a reviewer's remarks. Keep what is right, mend "
-        "every issue, and write the whole answer anew, with the result on a last line of its "
-        "own:\nAnswer: ...";
+        "You improve an answer to a problem by a reviewer's remarks and your notes. Keep what is "
+        "right, mend every issue, and write the whole answer anew, with the result on a last line "
+        "of its own:\nAnswer: ...";
+    static const char note[] =
+        "You keep notes while you work on a problem. Think about the answer so far, the "
+        "reviewer's remarks and your notes: what is wrong, what follows, what to try next. Write "
+        "the notes anew, short and complete; they are all that you will remember. Write no answer.";
     const char *own = phase == PHI__TRM_REASONING     ? options->reason_prompt
                       : phase == PHI__TRM_SUPERVISING ? options->supervise_prompt
+                      : phase == PHI__TRM_NOTING      ? options->notes_prompt
                                                       : options->improve_prompt;
     if (own != NULL) return phi_str_of(own);
     if (phase == PHI__TRM_REASONING) return PHI__LIT(reason);
+    if (phase == PHI__TRM_NOTING) return PHI__LIT(note);
     return phase == PHI__TRM_SUPERVISING ? PHI__LIT(supervise) : PHI__LIT(improve);
 }
 
@@ -118,9 +139,12 @@ static void phi__trm_put_prompt(phi__buf *out, const phi__trm *t) {
     if (t->phase == PHI__TRM_REASONING) return;
     phi__buf_text(out, "\n\nThe answer:\n");
     phi__buf_add_str(out, t->answer);
-    if (t->phase != PHI__TRM_IMPROVING) return;
+    if (t->phase == PHI__TRM_SUPERVISING) return;
     phi__buf_text(out, "\n\nThe reviewer's remarks:\n");
     phi__buf_add_str(out, t->feedback);
+    if (t->notes.len == 0) return;
+    phi__buf_text(out, "\n\nYour notes:\n");
+    phi__buf_add_str(out, t->notes);
 }
 
 static phi_status phi__trm_ask(phi__trm *t, const phi_strategy_env *env,
@@ -173,8 +197,11 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     t->phase = PHI__TRM_OVER;
     phi__buf_init(&result, env->scratch->memory);
     phi__trm_put_result(&result, t, answer);
-    phi__machine_put_termination(&result, reason, message.len == 0, env->elapsed_ms, false);
-    if (message.len == 0) return phi__machine_done(env, out, answer, &result);
+    phi__machine_put_termination(&result, reason, message.len == 0 ? "completed" : "error",
+                                 env->elapsed_ms, false);
+    if (message.len == 0)
+        return phi__machine_done(env, out, answer, t->has_best ? t->best_reason : t->reason,
+                                 &result);
     phi__records_str(&result, "error", message);
     return phi__machine_fail(env, out, status, message, &result);
 }
@@ -182,7 +209,8 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
 /* The next call. */
 static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy_env *env,
                                  phi_strategy_commands *out) {
-    static const char *const names[] = {"idle", "reasoning", "supervising", "improving"};
+    static const char *const names[] = {"idle", "reasoning", "supervising", "reasoning",
+                                        "improving"};
     if (env->calls_left == 0 && t->answer.len > 0)
         return phi__trm_end(t, "max_calls", PHI_OK, phi__str("", 0), env, out);
     t->phase = phase;
@@ -216,6 +244,7 @@ static void phi__trm_note_score(phi__trm *t, double score) {
     t->has_best = true;
     t->best_score = score;
     t->best = t->answer;
+    t->best_reason = t->reason;
 }
 
 static bool phi__trm_converged(const phi__trm *t) {
@@ -246,7 +275,16 @@ static phi_status phi__trm_supervised(phi__trm *t, phi_str text, const phi_strat
         return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
     if (t->supervisions >= phi__trm_most(options))
         return phi__trm_end(t, "max_supervisions", PHI_OK, phi__str("", 0), env, out);
-    return phi__trm_enter(t, PHI__TRM_IMPROVING, env, out);
+    t->steps = 0;
+    return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
+}
+
+/* Notes without a word leave those before them. */
+static phi_status phi__trm_noted(phi__trm *t, phi_str text, const phi_strategy_env *env,
+                                 phi_strategy_commands *out) {
+    bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));
+    if (text.len > 0 && !phi__arena_str(env->arena, text, &t->notes)) return PHI_NO_MEMORY;
+    return phi__trm_enter(t, more ? PHI__TRM_NOTING : PHI__TRM_IMPROVING, env, out);
 }
 
 static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
@@ -254,8 +292,10 @@ static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event
     phi_str text = phi__str_trim(event->text);
     phi_usage_add(&t->usage, &event->usage);
     if (t->phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text, env, out);
+    if (t->phase == PHI__TRM_NOTING) return phi__trm_noted(t, text, env, out);
     if (text.len > 0) {
         if (!phi__arena_str(env->arena, text, &t->answer)) return PHI_NO_MEMORY;
+        t->reason = event->stop_reason;
         return phi__trm_enter(t, PHI__TRM_SUPERVISING, env, out);
     }
     if (t->has_best) return phi__trm_end(t, "no_answer", PHI_OK, phi__str("", 0), env, out);
@@ -281,15 +321,16 @@ static phi_status phi__trm_on(void *state, const phi_strategy_event *event,
 static void phi__trm_bill(const void *opaque, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
     phi_strategy_env env;
-    uint64_t most;
+    uint64_t most, turns;
     memset(&env, 0, sizeof env);
     env.options = opaque;
     most = phi__trm_most(phi__trm_options(&env));
     memset(out, 0, sizeof *out);
-    out->calls = 2 * most;
-    /* a supervisor reads the answer, an improvement the remarks, too */
+    turns = (most - 1) * (1 + (uint64_t)phi__trm_steps(phi__trm_options(&env)));
+    out->calls = 1 + most + turns;
+    /* a supervisor reads the answer, the others the remarks and the notes, too */
     out->input_tokens =
-        out->calls * (prompt_tokens + PHI__TRM_PROMPT_TOKENS) + (3 * most - 2) * answer_tokens;
+        out->calls * (prompt_tokens + PHI__TRM_PROMPT_TOKENS) + (most + 3 * turns) * answer_tokens;
     out->output_tokens = out->calls * phi__trm_options(&env)->max_tokens;
 }
 
@@ -313,9 +354,13 @@ static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     phi__records_u64(&out, "calls", t->calls);
     phi__records_u64(&out, "supervisions", t->supervisions);
     phi__records_u64(&out, "unscored", t->unscored);
+    phi__records_u64(&out, "reason", t->reason);
+    phi__records_u64(&out, "best_reason", t->best_reason);
     phi__records_str(&out, "problem", t->problem);
     phi__records_str(&out, "answer", t->answer);
     phi__records_str(&out, "feedback", t->feedback);
+    phi__records_str(&out, "notes", t->notes);
+    phi__records_u64(&out, "steps", t->steps);
     phi__records_str(&out, "best", t->best);
     if (t->has_best) phi__records_double(&out, "best_score", t->best_score);
     phi__records_raw(&out, "scores", "[");
@@ -335,6 +380,9 @@ static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
     if (count > PHI__TRM_WINDOW) return false;
     for (i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
     t->score_count = (uint32_t)count;
+    t->steps = phi__records_get_u32(saved, "steps");
+    t->reason = (phi_stop_reason)phi__records_get_u32(saved, "reason");
+    t->best_reason = (phi_stop_reason)phi__records_get_u32(saved, "best_reason");
     t->has_best = phi_json_get(saved, "best_score") != NULL;
     t->best_score = phi__records_get_double(saved, "best_score");
     return true;
@@ -353,6 +401,7 @@ static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_st
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &t->problem) ||
         !phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &t->answer) ||
         !phi__arena_str(env->arena, phi__records_get_str(saved, "feedback"), &t->feedback) ||
+        !phi__arena_str(env->arena, phi__records_get_str(saved, "notes"), &t->notes) ||
         !phi__arena_str(env->arena, phi__records_get_str(saved, "best"), &t->best))
         return PHI_NO_MEMORY;
     if (phase == PHI__TRM_IDLE || phase == PHI__TRM_OVER) return PHI_OK;
@@ -362,9 +411,9 @@ static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_st
 /* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_trm(void) {
-    static const phi_strategy strategy = {"trm",        sizeof(phi__trm), phi__trm_bill,
-                                          phi__trm_on,  phi__trm_best,    phi__trm_save,
-                                          phi__trm_load};
+    static const phi_strategy strategy = {
+        "trm",         sizeof(phi__trm), phi__trm_bill, phi__trm_on,
+        phi__trm_best, phi__trm_save,    phi__trm_load, NULL};
     return &strategy;
 }
 

@@ -154,7 +154,7 @@ PHI_API phi_tool phi_subagent_tool(phi_subagent *desc) {
     phi_tool tool;
     memset(&tool, 0, sizeof tool);
     if (desc == NULL || desc->name == NULL) return tool;
-    tool.name = desc->name;
+    tool.name = tool.label = desc->name;
     tool.description = desc->description;
     if (tool.description == NULL) {
         (void)snprintf(desc->own_words, sizeof desc->own_words,

@@ -1,5 +1,5 @@
 /* json_edit.c - building and changing a tree. */
-#include "text/json_in.h"
+#include "text/json_index_in.h"
 
 static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     phi_json *node = (phi_json *)phi_arena_alloc(arena, sizeof *node);
@@ -19,8 +19,7 @@ static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t ki
     return PHI_OK;
 }
 
-/* Takes `child`, which follows `before`, out of the ring. */
-static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
+PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
     before->next = child->next;
     if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
     container->len--;

@@ -8,18 +8,21 @@
 #include "tools/deny_in.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* A stream's output, as UTF-8, cut to the limit. */
+/* A stream's output, as UTF-8. Of more than max_output_bytes half is its head; the other half is a
+   ring of the last bytes. */
 typedef struct phi__bash_stream {
     phi__buf kept;
+    uint64_t all; /* bytes that came */
+    size_t next;  /* of the ring: where the next byte goes, over the oldest one */
     char tail[4]; /* the first bytes of a character whose rest has not come */
     size_t tail_len;
-    bool cut; /* there was more */
 } phi__bash_stream;
 
 typedef struct phi__bash {
@@ -28,6 +31,7 @@ typedef struct phi__bash {
     phi__process *process;
     phi__bash_stream streams[2];
     phi__buf fresh; /* both streams as they came, not yet reported */
+    phi__buf valid; /* bytes just read, as UTF-8; the tail of a stream that is cut */
     bool stopped;
     phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
@@ -41,6 +45,7 @@ static void phi__bash_drop(phi__job *job) {
     phi__buf_free(&bash->streams[0].kept);
     phi__buf_free(&bash->streams[1].kept);
     phi__buf_free(&bash->fresh);
+    phi__buf_free(&bash->valid);
 }
 
 static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
@@ -64,16 +69,41 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
-    size_t begin = to->kept.len, most = bash->job.set->desc.max_output_bytes;
-    if (to->cut || len == 0) return;
-    phi__utf8_repair(&to->kept, phi__str(at, len));
-    if (to->kept.failed) return;
-    if (to->kept.len > most) {
-        to->kept.len = phi__utf8_cut(phi__buf_str(&to->kept), most);
-        to->cut = true;
+/* Where the ring begins: behind the head. */
+static size_t phi__bash_ring(const phi__bash *bash) {
+    size_t most = bash->job.set->desc.max_output_bytes;
+    return most - most / 2;
+}
+
+/* Over the oldest bytes of the ring. */
+static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) {
+    size_t begin = phi__bash_ring(bash), size = to->kept.len - begin, n;
+    if (text.len > size) text = phi__str(text.at + text.len - size, size);
+    if (to->next < begin) to->next = begin; /* the first time */
+    while (text.len > 0) {                  /* twice at most */
+        if (to->next == to->kept.len) to->next = begin;
+        n = phi__min(text.len, to->kept.len - to->next);
+        memcpy(to->kept.at + to->next, text.at, n);
+        to->next += n;
+        text = phi__str(text.at + n, text.len - n);
     }
-    phi__buf_add(&bash->fresh, to->kept.at + begin, to->kept.len - begin);
+}
+
+static void phi__bash_keep(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
+    size_t room = bash->job.set->desc.max_output_bytes - to->kept.len;
+    bool reports = room > 0;
+    phi_str text;
+    if (len == 0 || to->kept.failed || bash->valid.failed) return;
+    phi__buf_clear(&bash->valid);
+    phi__utf8_repair(&bash->valid, phi__str(at, len));
+    if (bash->valid.failed) return;
+    text = phi__buf_str(&bash->valid);
+    to->all += text.len;
+    room = phi__min(room, text.len);
+    phi__buf_add(&to->kept, text.at, room);
+    if (to->kept.failed) return;
+    if (reports) phi__buf_add(&bash->fresh, text.at, phi__utf8_cut(text, room));
+    if (text.len > room) phi__bash_turn(bash, to, phi__str(text.at + room, text.len - room));
 }
 
 static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at, size_t len) {
@@ -104,7 +134,7 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
     phi__bash *bash = (phi__bash *)ctx;
     phi__bash_stream *to = &bash->streams[stream - 1];
     phi__bash_take(bash, to, bytes, len);
-    if (to->kept.failed || bash->fresh.failed) {
+    if (to->kept.failed || bash->fresh.failed || bash->valid.failed) {
         (void)phi__job_no_memory(&bash->job);
         return true;
     }
@@ -116,9 +146,33 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 
 /* ---- the end ---- */
 
-static void phi__bash_show(phi__buf *out, const phi__bash_stream *stream) {
-    phi__buf_add(out, stream->kept.at, stream->kept.len);
-    if (stream->cut) phi__buf_text(out, "\n... (output truncated)");
+/* The last bytes of a stream that is cut, from where a character begins. */
+static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
+    size_t begin = phi__bash_ring(bash), n = 0;
+    phi_str tail;
+    phi__buf_clear(&bash->valid);
+    phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
+    if (stream->next > begin)
+        phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
+    tail = phi__buf_str(&bash->valid);
+    while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
+    return phi__str(tail.at + n, tail.len - n);
+}
+
+static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
+    unsigned long long kept, all = (unsigned long long)stream->all;
+    phi_str head = phi__buf_str(&stream->kept), tail;
+    if (stream->all <= stream->kept.len) {
+        phi__buf_add(out, head.at, head.len);
+        return;
+    }
+    head.len = phi__utf8_cut(head, phi__bash_ring(bash));
+    tail = phi__bash_tail(bash, stream);
+    kept = (unsigned long long)(head.len + tail.len);
+    phi__buf_add(out, head.at, head.len);
+    phi__buf_printf(out, "\n[... %llu bytes left out ...]\n", all - kept);
+    phi__buf_add(out, tail.at, tail.len);
+    phi__buf_printf(out, "\n... (output truncated): %llu of %llu bytes were kept", kept, all);
 }
 
 static void phi__bash_exited(void *ctx, int code, int signal_number) {
@@ -131,17 +185,17 @@ static void phi__bash_exited(void *ctx, int code, int signal_number) {
     phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
     (void)phi__bash_tell(bash); /* the result holds it all, reported or not */
     phi__buf_init(&out, bash->job.memory);
-    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
+    (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 320);
     phi__buf_printf(&out, "Exit code: %d\n", code);
     if (err_of->kept.len > 0) phi__buf_text(&out, "STDOUT:\n");
-    phi__bash_show(&out, out_of);
+    phi__bash_show(bash, &out, out_of);
     if (err_of->kept.len > 0) {
         phi__buf_text(&out, "\nSTDERR:\n");
-        phi__bash_show(&out, err_of);
+        phi__bash_show(bash, &out, err_of);
     }
     (void)snprintf(details, sizeof details, "{\"exit_code\":%d,\"success\":%s}", code,
                    code == 0 ? "true" : "false");
-    if (out.failed || out_of->kept.failed || err_of->kept.failed)
+    if (out.failed || out_of->kept.failed || err_of->kept.failed || bash->valid.failed)
         (void)phi__job_no_memory(&bash->job);
     else
         (void)phi__job_done(&bash->job, phi__buf_str(&out), details);
@@ -156,8 +210,23 @@ static void phi__bash_late(phi__timer *timer) {
 
 /* ---- the beginning ---- */
 
+/* Variables that make git take no directory for a repository because of the files in it: its
+   configuration names programs. They come behind those that the host's environment sets. */
+static void phi__bash_git(char words[3][48], const char *env[4]) {
+    const char *given = getenv("GIT_CONFIG_COUNT");
+    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
+    int i;
+    if (n > 9999) n = 0;
+    (void)snprintf(words[0], 48, "GIT_CONFIG_COUNT=%lu", n + 1);
+    (void)snprintf(words[1], 48, "GIT_CONFIG_KEY_%lu=safe.bareRepository", n);
+    (void)snprintf(words[2], 48, "GIT_CONFIG_VALUE_%lu=explicit", n);
+    for (i = 0; i < 3; i++) env[i] = words[i];
+    env[3] = NULL;
+}
+
 static void phi__bash_spawn(phi__bash *bash) {
-    const char *argv[4];
+    const char *argv[4], *env[4];
+    char git[3][48];
     char words[160];
     phi__process_desc desc;
     phi_status status;
@@ -167,6 +236,10 @@ static void phi__bash_spawn(phi__bash *bash) {
     argv[3] = NULL;
     memset(&desc, 0, sizeof desc);
     desc.argv = argv;
+    phi__bash_git(git, env);
+    desc.env = env;
+    desc.hide_keys = true;
+    desc.keep_keys = bash->job.set->desc.keep_keys;
     desc.cwd = bash->job.set->desc.workspace;
     desc.output = phi__bash_output;
     desc.exited = phi__bash_exited;
@@ -198,6 +271,7 @@ static phi_flow phi__bash_go(phi__job *job) {
     phi__buf_init(&bash->streams[0].kept, job->memory);
     phi__buf_init(&bash->streams[1].kept, job->memory);
     phi__buf_init(&bash->fresh, job->memory);
+    phi__buf_init(&bash->valid, job->memory);
     bash->deadline.fire = phi__bash_late;
     bash->tick.fire = phi__bash_tick;
     if (!phi__job_text(job, "command", true, &bash->command)) return PHI_DONE;

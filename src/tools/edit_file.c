@@ -217,11 +217,11 @@ static phi_flow phi__edit_file_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__edit_file_unreadable(edit, words.text);
     if (info.kind == PHI__FILE_REGULAR && info.bytes > PHI__EDIT_BYTES)
         return phi__edit_file_too_large(edit);
-    status = phi__files_open_read(job->memory, job->place, &edit->file, &words);
+    status = phi__files_open_read(job->memory, job->place, PHI__LINKS_REFUSE, &edit->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__edit_file_unreadable(edit, words.text);
     if (phi__buf_reserve(&edit->content, (size_t)info.bytes + PHI__JOB_SLICE) == NULL)

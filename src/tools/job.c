@@ -86,6 +86,12 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
 
 /* ---- going on ---- */
 
+/* A job that has a step and is not done has its next slice ready. */
+static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
+    if (flow == PHI_PENDING) rt->polls.busy = true;
+    return flow;
+}
+
 static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
@@ -124,13 +130,15 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     phi__call_on_gone(call, phi__job_gone);
     phi_json_reader_begin(&job->reader, &job->arena, arguments,
                           PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
-    return phi__job_go(job, whole ? SIZE_MAX : (size_t)PHI__JOB_SLICE);
+    if (whole) return phi__job_go(job, SIZE_MAX);
+    return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call) {
     phi__job *job = (phi__job *)phi_call_state(call, 0);
     (void)user_data;
-    return job != NULL ? phi__job_go(job, PHI__JOB_SLICE) : PHI_PENDING;
+    if (job == NULL) return PHI_PENDING;
+    return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
 PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
@@ -204,7 +212,7 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
 
 #ifndef PHI_NO_FILES
 
-static bool phi__job_confined(const phi_tools_desc *desc) {
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 

@@ -60,6 +60,8 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
+/* False: files anywhere may be used. */
+PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
 /* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
    the job's arena. Then `placed`. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));

@@ -25,6 +25,7 @@ typedef struct phi__list_run {
     const char *path, *pattern;
     uint64_t max_depth;
     uint64_t total;
+    uint64_t ignored_count; /* left out; a directory counts as one */
     uint64_t end_us;
     phi__walk *walk;
     phi__walk_entry entry; /* while the ignore files are asked about it */
@@ -101,13 +102,13 @@ static bool phi__list_files_add(phi__list_run *list, phi_str name) {
     return true;
 }
 
-static bool phi__list_files_skipped(phi_str path) {
-    static const char *const names[] = {"target", ".git", "node_modules"};
-    size_t i;
+/* A directory that is never listed; nobody misses .git. */
+static bool phi__list_files_skipped(phi__list_run *list, phi_str path) {
     path = phi__glob_name(path);
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(path, names[i])) return true;
-    return false;
+    if (phi__str_is(path, ".git")) return true;
+    if (!phi__str_is(path, "target") && !phi__str_is(path, "node_modules")) return false;
+    list->ignored_count++;
+    return true;
 }
 
 /* A pattern with a slash is for the whole path, one without for the name alone. */
@@ -134,9 +135,11 @@ static void phi__list_files_write(phi__list_run *list, phi_str relative) {
 
 static phi_flow phi__list_files_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
-    char details[80];
-    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
-                   (unsigned long long)list->total, cut ? "true" : "false");
+    unsigned long long ignored = list->ignored_count;
+    char details[120], left_out[48] = "";
+    if (ignored > 0) (void)snprintf(left_out, sizeof left_out, ",\"ignored\":%llu", ignored);
+    (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s%s}",
+                   (unsigned long long)list->total, cut ? "true" : "false", left_out);
     if (list->total == 0) {
         phi__buf_printf(&list->out, "No files found in %s", list->path);
         if (!list->out.failed) list->out.len = phi__words_clean_line(list->out.at, list->out.len);
@@ -145,6 +148,9 @@ static phi_flow phi__list_files_done(phi__list_run *list) {
                         (unsigned long long)list->total, (unsigned)list->job.set->desc.max_files);
     else
         phi__buf_printf(&list->out, "\n\n(%llu files)", (unsigned long long)list->total);
+    if (ignored > 0)
+        phi__buf_printf(&list->out, "\n(left out: %llu ignored %s)", ignored,
+                        ignored == 1 ? "entry" : "entries");
     if (list->out.failed) return phi__job_no_memory(&list->job);
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
@@ -172,7 +178,7 @@ static bool phi__list_files_asks(phi__list_run *list, size_t *work) {
     if (entry->kind != PHI__FILE_DIRECTORY)
         return entry->kind == PHI__FILE_REGULAR && entry->depth <= list->max_depth &&
                phi__list_files_wanted(list, entry->path, work);
-    if (entry->depth < list->max_depth && !phi__list_files_skipped(entry->path)) return true;
+    if (entry->depth < list->max_depth && !phi__list_files_skipped(list, entry->path)) return true;
     phi__walk_skip(list->walk);
     return false;
 }
@@ -186,6 +192,7 @@ static phi_status phi__list_files_entry(phi__list_run *list, size_t *bytes) {
         phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
     list->asking = status == PHI_BUSY;
     if (status != PHI_OK) return status;
+    if (said == PHI__IGNORE_OUT) list->ignored_count++;
     if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
     if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
     return phi__list_files_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
@@ -260,11 +267,11 @@ static phi_flow phi__list_files_open(phi__job *job) {
     phi__file_info info;
     phi__words words;
     phi_status status;
-    if (phi__files_stat(job->place, true, &info, &words) == PHI_NOT_FOUND ||
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) == PHI_NOT_FOUND ||
         (info.kind != PHI__FILE_NONE && info.kind != PHI__FILE_DIRECTORY))
         return phi__job_fail(job, "Directory not found: %s. Check the path and try again.",
                              list->path);
-    status = phi__walk_new(job->memory, job->place, &list->walk, &words);
+    status = phi__walk_new(job->memory, job->place, PHI__LINKS_REFUSE, &list->walk, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED

@@ -273,7 +273,8 @@ static phi_flow phi__read_file_text(phi__job *job) {
 static phi_flow phi__read_file_open(phi__read *read, const char *real, uint64_t bytes) {
     phi__job *job = &read->job;
     phi__words words;
-    phi_status status = phi__files_open_read(job->memory, real, &read->file, &words);
+    phi_status status =
+        phi__files_open_read(job->memory, real, PHI__LINKS_REFUSE, &read->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
     if (status != PHI_OK) return phi__job_fail(job, "Cannot read %s: %s", read->path, words.text);
     read->slice = (char *)phi__alloc(job->memory, PHI__READ_SLICE);
@@ -297,7 +298,7 @@ static phi_flow phi__read_file_placed(phi__job *job) {
     phi__words words;
     bool part = read->first > 0 || read->limit != UINT64_MAX;
     if (read->first > 0) read->first--;
-    if (phi__files_stat(job->place, true, &info, &words) != PHI_OK)
+    if (phi__files_stat(job->place, PHI__LINKS_REFUSE, &info, &words) != PHI_OK)
         return phi__job_fail(job, "Cannot access %s: %s", read->path, words.text);
     read->type = phi__read_file_type(read);
     if (read->type != NULL && info.bytes > PHI__READ_MEDIA_BYTES)

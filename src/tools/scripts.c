@@ -420,7 +420,10 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     phi__buf_init(&job->reply, &set->memory);
     phi__list_push(&set->jobs, &job->link);
     set->job_count++;
-    if (phi__scripts_fill(job, hook)) return true;
+    if (phi__scripts_fill(job, hook)) {
+        if (phi__scripts_can_deny(hook->point)) phi__hooks_hold(hook->ticket);
+        return true;
+    }
     phi__scripts_drop(job);
     return false;
 }

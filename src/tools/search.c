@@ -210,11 +210,21 @@ static void phi__search_spawn(phi__search *search) {
         (void)phi__job_fail(&search->job, "Search error: %s", words);
 }
 
+/* A program opens its files by their names, which another process may have made links meanwhile. */
+static bool phi__search_wants_own(const phi_tools_desc *desc) {
+    return desc->search_with == PHI_SEARCH_OWN ||
+           (desc->search_with == PHI_SEARCH_AUTOMATIC && phi__job_confined(desc));
+}
+
 static void phi__search_program(phi__search *search) {
-    phi_search_with with = search->job.set->desc.search_with;
-    search->use_grep = with == PHI_SEARCH_GREP;
-    if (with == PHI_SEARCH_OWN)
+    const phi_tools_desc *desc = &search->job.set->desc;
+    phi__file_info info;
+    search->use_grep = desc->search_with == PHI_SEARCH_GREP;
+    if (phi__search_wants_own(desc))
         phi__search_own_begin(search);
+    else if (phi__files_stat(search->job.place, PHI__LINKS_REFUSE, &info, NULL) == PHI_OK &&
+             info.kind == PHI__FILE_OTHER) /* a pipe: the program would wait for its other end */
+        (void)phi__job_fail(&search->job, "Search error: %s: Not a regular file", search->path);
     else
         phi__search_spawn(search);
 }

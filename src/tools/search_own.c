@@ -403,11 +403,11 @@ static bool phi__search_own_place(phi__search *search) {
     phi_memory *memory = search->job.memory;
     const char *place = search->job.place;
     phi__file_info info;
-    phi_status status = phi__files_stat(place, true, &info, &own->words);
+    phi_status status = phi__files_stat(place, PHI__LINKS_REFUSE, &info, &own->words);
     if (status == PHI_OK && info.kind == PHI__FILE_DIRECTORY) {
         status = phi__ordered_new(memory, place, &own->tree, &own->words);
     } else if (status == PHI_OK) {
-        status = phi__files_open_read(memory, place, &own->file, &own->words);
+        status = phi__files_open_read(memory, place, PHI__LINKS_REFUSE, &own->file, &own->words);
         if (status == PHI_OK) phi__search_own_start(own);
     }
     if (status == PHI_NO_MEMORY || !phi__search_own_name(search, phi__str("", 0)))

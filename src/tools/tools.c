@@ -8,6 +8,7 @@ enum {
     PHI__TOOLS_LIST_MS = 10000,
     PHI__TOOLS_SEARCH_MS = 30000,
     PHI__TOOLS_OUTPUT_BYTES = 262144,
+    PHI__TOOLS_BASH_RESULT_BYTES = 32768, /* not the book's: what a model's window can bear */
     PHI__TOOLS_READ_BYTES = 1048576,
     PHI__TOOLS_FILES = 200,
     PHI__TOOLS_MATCHES = 50,
@@ -94,6 +95,8 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
     desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    desc->max_bash_result_bytes =
+        phi__tools_or(desc->max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
     desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
     desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
     desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
@@ -119,6 +122,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
                           "Run a command with bash and get its exit code, stdout and stderr. "
                           "Background processes end with the command.");
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
+    tool->max_result_bytes = set->desc.max_bash_result_bytes;
 #endif
 #ifndef PHI_NO_FILES
     tool =

@@ -7,7 +7,7 @@ typedef struct phi__write {
     phi__job job;
     const char *path;
     phi_str content;
-    size_t made; /* bytes of the place whose directories are there */
+    phi__way way; /* to the place: its directories are made */
     size_t at;
     phi__file *file;
 } phi__write;
@@ -16,6 +16,7 @@ static void phi__write_file_drop(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
     phi__files_close(write->file);
     write->file = NULL;
+    phi__files_leave(&write->way);
 }
 
 static phi_flow phi__write_file_done(phi__write *write) {
@@ -50,23 +51,15 @@ static phi_flow phi__write_file_slice(phi__job *job) {
     return phi__write_file_done(write);
 }
 
-/* The directory a resolved path lies in, some parts a step. */
-static phi_status phi__write_file_make_room(phi__write *write, phi__words *words) {
-    const char *real = write->job.place;
-    char directory[PHI__PATH_BYTES];
-    size_t n = strlen(real), units = PHI__JOB_PATHS;
-    while (n > 0 && real[n - 1] != '/') n--;
-    if (n <= 1 || n > sizeof directory) return PHI_OK;
-    memcpy(directory, real, n - 1);
-    directory[n - 1] = '\0';
-    return phi__files_make_directories_more(directory, &write->made, &units, words);
-}
-
 static phi_flow phi__write_file_open(phi__job *job) {
     phi__write *write = (phi__write *)(void *)job;
+    size_t units = PHI__JOB_PATHS;
     phi__words words;
-    phi_status status = phi__write_file_make_room(write, &words);
+    phi_status status;
+    write->way.path = job->place;
+    status = phi__files_make_way(&write->way, &units, &words);
     if (status == PHI_BUSY) return PHI_PENDING;
+    phi__files_leave(&write->way);
     if (status == PHI_OK)
         status = phi__files_open_replace(job->memory, job->place, &write->file, &words);
     if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);

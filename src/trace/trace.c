@@ -368,6 +368,7 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
+    if (status == PHI_OK) phi__files_private(to->file); /* it holds a conversation */
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;

@@ -268,12 +268,23 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
     phi__assembly_tell(a, PHI__PART_START, 0, 0);
 }
 
+static void phi__assembly_fail_full(phi__assembly *a) {
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, false, PHI__LIT("too_many_blocks"),
+                       PHI__LIT("the answer has more than 1024 blocks"));
+}
+
+PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n) {
+    if (a->no_memory || a->failure.kind != PHI_FAILURE_NONE) return false;
+    if ((*n)++ < PHI__ASSEMBLY_BLOCKS_MOST) return true;
+    phi__assembly_fail_full(a);
+    return false;
+}
+
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key) {
     phi__draft *drafts, *d;
     if (a->no_memory) return SIZE_MAX;
     if (a->count == PHI__ASSEMBLY_BLOCKS_MOST) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, false, PHI__LIT("too_many_blocks"),
-                           PHI__LIT("the answer has more than 1024 blocks"));
+        phi__assembly_fail_full(a);
         return SIZE_MAX;
     }
     drafts = (phi__draft *)phi__grow(a->memory, a->drafts, &a->cap, a->count + 1, sizeof *d);

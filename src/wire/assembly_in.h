@@ -81,6 +81,7 @@ struct phi__assembly {
     bool unknown_stop;   /* raw_stop_reason is a word that the decoder does not know */
     bool no_memory;      /* sticks */
     phi_failure failure; /* kind NONE: none. Its strings live in failure_words */
+    phi_status status;   /* of the run that fails by it (PHI_OK: that of the failure's kind) */
     phi__buf failure_words;
     /* Set by the caller, for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools, which are borrowed. */
@@ -99,6 +100,9 @@ PHI__FN void phi__assembly_start(phi__assembly *a); /* once; later calls do noth
 
 /* A new block of a kind, open, with the protocol's key; its place, or SIZE_MAX: no memory. */
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key);
+/* For each element of a list of calls or items in one event; *n counts them and begins with 0.
+   False: the answer failed, or the list is longer than an answer may be, and the answer fails. */
+PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* latest, or SIZE_MAX */
 /* The last block if it is of this kind and open, else a new one (protocols without block starts);
    a text or thinking block before it is then whole. */

@@ -421,10 +421,11 @@ TEST(older_and_other_forms_are_read) {
                      "{\"type\":\"PrunApplied\",\"loop_id\":\"\",\"tokens_removed\":0,"
                      "\"messages_removed\":0,\"memo\":null,\"pruned_timestamps\":[],"
                      "\"timestamp\":\"1970-01-01T00:00:00Z\"}");
-    check_round_trip("{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\",\"x\",-1,null]}",
-                     "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":0,"
-                     "\"abandoned_node_ids\":[1,2],\"summary\":null,\"applied\":false,"
-                     "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
+    check_round_trip(
+        "{\"type\":\"RevertApplied\",\"abandoned_node_ids\":[1,\"n2\",\"x\",-1,null]}",
+        "{\"type\":\"RevertApplied\",\"loop_id\":\"\",\"category\":\"\",\"target\":null,"
+        "\"abandoned_node_ids\":[1,2],\"summary\":null,\"applied\":false,"
+        "\"reason\":null,\"timestamp\":\"1970-01-01T00:00:00Z\"}");
     check_round_trip("{\"type\":\"Warning\",\"loop_id\":7,\"text\":{\"a\":1}}",
                      "{\"type\":\"Warning\",\"loop_id\":\"\",\"text\":\"\"}");
     end();

@@ -336,6 +336,24 @@ TEST(a_hook_may_clear_another_agents_history_and_not_its_own) {
 
 /* ---- what an agent gives out, given back to it ---- */
 
+TEST(a_call_without_a_result_in_a_restored_history_is_said_to_have_lost_its_process) {
+    static const char saved[] =
+        "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"go\"}],\"timestamp\":1},"
+        "{\"role\":\"assistant\",\"content\":[{\"type\":\"toolCall\",\"id\":\"c1\",\"name\":"
+        "\"echo\","
+        "\"arguments\":{}}],\"stopReason\":\"toolUse\",\"model\":\"m\",\"provider\":\"p\","
+        "\"usage\":{\"input\":1,\"output\":1},\"timestamp\":2}]";
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(saved), NULL), PHI_OK);
+    rig_says(r, "well");
+    CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_request(r, 0), "The process ended before this call had a result") != NULL);
+    CHECK(strstr(rig_request(r, 0), "Out of memory") == NULL);
+    rig_free(r);
+}
+
 /* Hypothesis: results that a host's history holds in another order are taken for those of other calls. */
 TEST(a_history_with_results_out_of_order_has_one_for_each_call) {
     int which;
@@ -380,18 +398,20 @@ TEST(an_extension_that_is_kept_is_no_error) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(appended_messages_are_seen_by_the_model),
-          TEST_ENTRY(an_extension_is_kept_and_never_sent),
-          TEST_ENTRY(what_is_no_message_is_refused_with_words),
-          TEST_ENTRY(an_assistant_message_may_be_empty_and_an_extension_without_data),
-          TEST_ENTRY(while_a_run_goes_on_the_history_is_read_and_not_changed),
-          TEST_ENTRY(a_stale_agent_has_no_history),
-          TEST_ENTRY(replacing_puts_a_new_history_in_the_place_of_the_old),
-          TEST_ENTRY(a_history_may_be_replaced_by_a_part_of_itself),
-          TEST_ENTRY(replacing_and_clearing_purge_queued_events_and_responses),
-          TEST_ENTRY(clearing_needs_no_memory_and_leaves_none_behind),
-          TEST_ENTRY(a_change_without_memory_changes_nothing),
-          TEST_ENTRY(replacing_again_and_again_takes_no_more_memory),
-          TEST_ENTRY(a_hook_may_clear_another_agents_history_and_not_its_own),
-          TEST_ENTRY(a_history_with_results_out_of_order_has_one_for_each_call),
-          TEST_ENTRY(an_extension_that_is_kept_is_no_error))
+TEST_MAIN(
+    TEST_ENTRY(appended_messages_are_seen_by_the_model),
+    TEST_ENTRY(an_extension_is_kept_and_never_sent),
+    TEST_ENTRY(what_is_no_message_is_refused_with_words),
+    TEST_ENTRY(an_assistant_message_may_be_empty_and_an_extension_without_data),
+    TEST_ENTRY(while_a_run_goes_on_the_history_is_read_and_not_changed),
+    TEST_ENTRY(a_stale_agent_has_no_history),
+    TEST_ENTRY(replacing_puts_a_new_history_in_the_place_of_the_old),
+    TEST_ENTRY(a_history_may_be_replaced_by_a_part_of_itself),
+    TEST_ENTRY(replacing_and_clearing_purge_queued_events_and_responses),
+    TEST_ENTRY(clearing_needs_no_memory_and_leaves_none_behind),
+    TEST_ENTRY(a_change_without_memory_changes_nothing),
+    TEST_ENTRY(replacing_again_and_again_takes_no_more_memory),
+    TEST_ENTRY(a_hook_may_clear_another_agents_history_and_not_its_own),
+    TEST_ENTRY(a_call_without_a_result_in_a_restored_history_is_said_to_have_lost_its_process),
+    TEST_ENTRY(a_history_with_results_out_of_order_has_one_for_each_call),
+    TEST_ENTRY(an_extension_that_is_kept_is_no_error))

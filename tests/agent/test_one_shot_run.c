@@ -277,6 +277,9 @@ TEST(a_run_says_what_is_wrong_with_it) {
     run.continuation = (phi_continuation)77;
     refused(r, &run, PHI_BAD_ARG, "phi_run: continuation is none of its values");
     run.continuation = PHI_CONTINUATION_INITIAL;
+    run.metadata = "{\"trace\":";
+    refused(r, &run, PHI_BAD_ARG, "phi_run: metadata is no JSON");
+    run.metadata = NULL;
     desc.model.id = "";
     refused(r, &run, PHI_BAD_ARG, "model.id is missing");
     desc = rig_desc();

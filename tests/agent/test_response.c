@@ -500,6 +500,119 @@ TEST(a_response_says_what_its_run_cost) {
     rig_free(r);
 }
 
+/* ---- waiting ---- */
+
+typedef struct waited {
+    rig *r;
+    phi_agent agent;
+    phi_response response;
+    size_t events;
+    phi_status inside;
+    bool frees;
+} waited;
+
+static void waited_event(void *user_data, const phi_event *event) {
+    waited *w = (waited *)user_data;
+    w->events++;
+    if (w->frees && event->kind == PHI_EV_TURN_START)
+        CHECK_EQ_INT(phi_agent_free(w->agent), PHI_OK);
+}
+
+static phi_verdict waited_hook(void *user_data, phi_hook *hook) {
+    waited *w = (waited *)user_data;
+    (void)hook;
+    w->inside = phi_response_await(w->response, 0, NULL, NULL);
+    return PHI_ALLOW;
+}
+
+TEST(a_request_is_awaited_with_its_events) {
+    waited w;
+    phi_response none;
+    memset(&w, 0, sizeof w);
+    memset(&none, 0, sizeof none);
+    w.r = rig_new();
+    w.agent = rig_agent(w.r, NULL);
+    rig_says(w.r, "an answer");
+    CHECK_EQ_INT(phi_ask(w.agent, "a question", &w.response), PHI_OK);
+    CHECK_EQ_INT(phi_response_await(w.response, PHI_UNLIMITED, waited_event, &w), PHI_OK);
+    CHECK(w.events > 5);
+    CHECK_STR(info_of(w.response).text, "an answer");
+    CHECK_EQ_INT(phi_response_await(w.response, 0, NULL, NULL), PHI_OK); /* done already */
+    CHECK_EQ_INT(phi_response_free(w.response), PHI_OK);
+    CHECK_EQ_INT(phi_response_await(w.response, 1000, NULL, NULL), PHI_STALE);
+    CHECK_EQ_INT(phi_response_await(none, 1000, NULL, NULL), PHI_BAD_ARG);
+    rig_says(w.r, "another");
+    CHECK_EQ_INT(phi_ask(w.agent, "again", &w.response), PHI_OK);
+    w.frees = true;
+    CHECK_EQ_INT(phi_response_await(w.response, PHI_UNLIMITED, waited_event, &w), PHI_STALE);
+    rig_free(w.r);
+}
+
+TEST(awaiting_inside_a_callback_is_refused) {
+    waited w;
+    phi_agent_desc desc = rig_desc();
+    memset(&w, 0, sizeof w);
+    w.r = rig_new();
+    desc.hook_points = PHI_HOOK_BEFORE_TURN;
+    desc.hook_fn = waited_hook;
+    desc.hook_user_data = &w;
+    w.agent = rig_agent(w.r, &desc);
+    rig_says(w.r, "an answer");
+    CHECK_EQ_INT(phi_ask(w.agent, "a question", &w.response), PHI_OK);
+    CHECK_EQ_INT(phi_response_await(w.response, PHI_UNLIMITED, NULL, NULL), PHI_OK);
+    CHECK_EQ_INT(w.inside, PHI_MISUSE);
+    CHECK_EQ_STR(last_words(w.r), "phi_response_await: inside a callback");
+    rig_free(w.r);
+}
+
+static phi_status mute_open(void *user_data, const phi_model_request *request, void **call) {
+    (void)request;
+    *call = user_data;
+    return PHI_OK;
+}
+
+static phi_poll mute_poll(void *user_data, void *call, phi_answer *answer) {
+    (void)user_data;
+    (void)call;
+    (void)answer;
+    return PHI_POLL_AGAIN;
+}
+
+static void mute_close(void *user_data, void *call) {
+    (void)call;
+    ++*(int *)user_data;
+}
+
+/* On the real clock: a model in the process that never says a word. */
+TEST(awaiting_ends_in_time_whatever_hangs_and_the_run_continues) {
+    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_agent_desc desc;
+    phi_provider provider;
+    phi_agent agent;
+    phi_response response;
+    int closed = 0;
+    memset(&desc, 0, sizeof desc);
+    memset(&provider, 0, sizeof provider);
+    provider.protocol = "mute";
+    provider.user_data = &closed;
+    provider.open = mute_open;
+    provider.poll = mute_poll;
+    provider.close = mute_close;
+    desc.model.protocol = "mute";
+    desc.model.id = "mute";
+    desc.provider = &provider;
+    agent = phi_agent_new(rt, &desc);
+    CHECK_EQ_INT(phi_ask(agent, "a question", &response), PHI_OK);
+    CHECK_EQ_INT(phi_response_await(response, 0, NULL, NULL), PHI_TIMEOUT);
+    CHECK_EQ_INT(phi_response_await(response, 15, NULL, NULL), PHI_TIMEOUT);
+    CHECK_EQ_INT(info_of(response).state, PHI_RESPONSE_RUNNING);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(phi_response_await(response, 1000, NULL, NULL), PHI_OK);
+    CHECK_EQ_INT(info_of(response).state, PHI_RESPONSE_CANCELLED);
+    CHECK_EQ_INT(closed, 1);
+    phi_runtime_free(rt);
+}
+
 TEST_MAIN(TEST_ENTRY(a_response_tells_what_became_of_a_request),
           TEST_ENTRY(while_tools_run_the_last_answer_and_the_usage_so_far_are_seen),
           TEST_ENTRY(a_failed_request_says_why),
@@ -517,4 +630,7 @@ TEST_MAIN(TEST_ENTRY(a_response_tells_what_became_of_a_request),
           TEST_ENTRY(a_response_ends_whatever_memory_the_run_lacked),
           TEST_ENTRY(hooks_may_free_the_response_or_its_agent),
           TEST_ENTRY(a_runtime_may_be_freed_with_requests_under_way),
-          TEST_ENTRY(a_response_says_what_its_run_cost))
+          TEST_ENTRY(a_response_says_what_its_run_cost),
+          TEST_ENTRY(a_request_is_awaited_with_its_events),
+          TEST_ENTRY(awaiting_inside_a_callback_is_refused),
+          TEST_ENTRY(awaiting_ends_in_time_whatever_hangs_and_the_run_continues))

@@ -1,6 +1,7 @@
 /* test_runtime.c - what src/agent/runtime.h promises: making, closing and freeing in every state, and
    how long a step may wait. And that the password of a proxy is in no error. */
 #include "agent/snapshot.h"
+#include "record/replay.h"
 #include "support/rig.h"
 
 #include <arpa/inet.h>
@@ -231,7 +232,20 @@ static void *be_a_proxy(void *ctx) {
     return NULL;
 }
 
-TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) {
+/* What a tape was written, which a test's own memory holds. */
+static char taped[20000];
+
+static phi_status write_taped(void *user_data, const char *bytes, size_t len) {
+    size_t n = strlen(taped);
+    (void)user_data;
+    if (!CHECK(n + len < sizeof taped)) return PHI_FULL;
+    memcpy(taped + n, bytes, len);
+    taped[n + len] = '\0';
+    return PHI_OK;
+}
+
+/* One prompt over the proxy, recorded where there is a tape. */
+static void ask_over_a_proxy(phi_tape *tape) {
     phi_runtime_desc desc;
     phi_agent_desc agent_desc = rig_desc();
     phi_runtime *rt;
@@ -254,6 +268,7 @@ TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) {
     memset(&desc, 0, sizeof desc);
     desc.allocator = test_allocator();
     desc.proxy = url;
+    desc.tape = tape;
     rt = phi_runtime_new(&desc);
     agent_desc.model.base_url = "http://nowhere.invalid";
     agent = phi_agent_new(rt, &agent_desc);
@@ -273,6 +288,23 @@ TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) {
     (void)close(fd);
 }
 
+TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) { ask_over_a_proxy(NULL); }
+
+TEST(a_password_of_a_proxy_that_a_server_repeats_is_on_no_tape) {
+    phi_tape_desc desc;
+    phi_tape *tape;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.write_fn = write_taped;
+    taped[0] = '\0';
+    tape = phi_tape_record(&desc);
+    ask_over_a_proxy(tape);
+    CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
+    phi_tape_free(tape);
+    CHECK(strstr(taped, " here") != NULL);
+    CHECK(strstr(taped, PROXY_PASS) == NULL && strstr(taped, "some-user") == NULL);
+}
+
 TEST_MAIN(TEST_ENTRY(a_desc_that_cannot_work_says_why), TEST_ENTRY(every_function_takes_no_runtime),
           TEST_ENTRY(odd_arguments_of_a_live_runtime_do_nothing),
           TEST_ENTRY(calls_that_are_none_are_refused_everywhere),
@@ -280,4 +312,5 @@ TEST_MAIN(TEST_ENTRY(a_desc_that_cannot_work_says_why), TEST_ENTRY(every_functio
           TEST_ENTRY(a_closed_runtime_still_frees_its_agents_one_by_one),
           TEST_ENTRY(the_next_timeout_is_what_there_is_to_wait_for),
           TEST_ENTRY(a_memory_limit_of_the_runtime_is_an_error_event_and_agents_stay_usable),
-          TEST_ENTRY(an_error_of_a_proxy_loses_the_password_it_was_asked_with))
+          TEST_ENTRY(an_error_of_a_proxy_loses_the_password_it_was_asked_with),
+          TEST_ENTRY(a_password_of_a_proxy_that_a_server_repeats_is_on_no_tape))

@@ -357,6 +357,43 @@ TEST(a_rewrite_that_waits_for_no_run_is_done_with_the_restore) {
     rig_free(other);
 }
 
+/* The limit holds for what comes after. */
+TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
+    static const char *const says[] = {"one", "two", "three"};
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi_str_of("");
+    phi_agent agent = rig_agent(r, &desc);
+    phi_content content = phi__input_text(phi_str_of("four"));
+    size_t i;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    for (i = 0; i < PHI__COUNT(says); i++) {
+        CHECK_EQ_INT(phi_follow_up(agent, says[i]), PHI_OK);
+        CHECK_EQ_INT(phi_steer(agent, says[i]), PHI_OK);
+    }
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    desc.queue_limit = 1;
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    if (CHECK(agent.rt != NULL)) {
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 3);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 3);
+        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        for (i = 0; i < 8; i++) rig_says(other, "Well.");
+        CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(other, 60), 0);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
+        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+    }
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
 TEST(an_interrupted_run_ends_and_the_agent_can_be_prompted) {
     story s;
     phi_str text = phi_str_of("");
@@ -504,6 +541,93 @@ TEST(arguments_that_were_tampered_with_are_not_taken_up) {
     result = resumed(true, was, "[1]", &f);
     CHECK_EQ_INT(f.resumes, 0);
     CHECK_STR(result->error_message, "Invalid arguments: expected object, got array");
+}
+
+/* ---- tools whose calls keep their state ---- */
+
+typedef struct kiln {
+    char seen[40]; /* what resume found */
+} kiln;
+
+static phi_flow kiln_start(void *user_data, phi_call call, phi_str arguments) {
+    char *state = (char *)phi_call_state(call, 16);
+    (void)user_data;
+    (void)arguments;
+    if (state != NULL) memcpy(state, "hot\0\xff 1,200 C", sizeof "hot\0\xff 1,200 C");
+    return PHI_PENDING;
+}
+
+static phi_flow kiln_resume(void *user_data, phi_call call, phi_str arguments) {
+    kiln *k = (kiln *)user_data;
+    const char *state = (const char *)phi_call_state(call, 16);
+    (void)arguments;
+    (void)snprintf(k->seen, sizeof k->seen, "%s|%s", state != NULL ? state : "none",
+                   state != NULL && state[3] == '\0' && state[4] == '\xff' ? state + 5 : "");
+    CHECK(phi_call_state(call, 17) == NULL);
+    (void)phi_call_finish(call, "fired", 5, false);
+    return PHI_DONE;
+}
+
+/* Saves in the midst of the call, and loads with `from` made `to`. PHI_OK: resume has run. */
+static phi_status kiln_restored(bool saves, bool loads, const char *from, const char *to, kiln *k) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = PHI_ZERO;
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent;
+    phi_str text = phi_str_of("");
+    phi_status status = PHI_OK;
+    char *now;
+    tool.name = "kiln";
+    tool.start = kiln_start;
+    tool.resume = kiln_resume;
+    tool.keeps_state = saves;
+    tool.user_data = k;
+    memset(k, 0, sizeof *k);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "kiln", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    tool.keeps_state = loads;
+    now = changed(text, from, to);
+    agent = phi_agent_restore(rig_runtime(other), &desc, phi_str_of(now), PHI_RESTORE_RESUME);
+    free(now);
+    if (agent.rt == NULL)
+        status = phi_last_error(rig_runtime(other), NULL, NULL);
+    else {
+        rig_says(other, "Well.");
+        CHECK_EQ_INT(rig_run(other, 20), 0);
+    }
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+    return status;
+}
+
+TEST(a_call_has_the_bytes_that_its_tool_kept_also_after_a_restore) {
+    kiln k;
+    CHECK_EQ_INT(kiln_restored(true, true, "kiln", "kiln", &k), PHI_OK);
+    CHECK_EQ_STR(k.seen, "hot| 1,200 C");
+}
+
+TEST(a_call_whose_tool_keeps_nothing_begins_with_zeros) {
+    kiln k;
+    CHECK_EQ_INT(kiln_restored(false, true, "kiln", "kiln", &k), PHI_OK);
+    CHECK_EQ_STR(k.seen, "|");
+    CHECK_EQ_INT(kiln_restored(true, false, "kiln", "kiln", &k), PHI_OK);
+    CHECK_EQ_STR(k.seen, "|");
+}
+
+TEST(kept_bytes_that_were_tampered_with_make_no_agent) {
+    kiln k;
+    CHECK_EQ_INT(kiln_restored(true, true, "\"state\":\"aG90", "\"state\":\"aG9!", &k), PHI_PARSE);
+    CHECK_EQ_STR(k.seen, "");
 }
 
 /* Its answer stands beside calls that were not run, and a hook is asked for steering when it is saved. */
@@ -1076,6 +1200,9 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(an_interrupted_run_ends_and_the_agent_can_be_prompted),
           TEST_ENTRY(a_tool_takes_up_its_call_with_the_arguments_it_had),
           TEST_ENTRY(a_tool_that_works_in_steps_and_cannot_resume_fails_its_call),
+          TEST_ENTRY(a_call_has_the_bytes_that_its_tool_kept_also_after_a_restore),
+          TEST_ENTRY(a_call_whose_tool_keeps_nothing_begins_with_zeros),
+          TEST_ENTRY(kept_bytes_that_were_tampered_with_make_no_agent),
           TEST_ENTRY(arguments_that_were_tampered_with_are_not_taken_up),
           TEST_ENTRY(an_answer_that_was_given_is_still_given_after_a_restore),
           TEST_ENTRY(a_restore_that_fails_cancels_no_call),
@@ -1088,5 +1215,6 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_prompt_that_a_filter_rejected_is_in_no_snapshot),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
+          TEST_ENTRY(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit),
           TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
           TEST_ENTRY(what_a_run_has_spent_is_counted_on_after_a_restore))

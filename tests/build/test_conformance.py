@@ -55,7 +55,24 @@ class Conformance(unittest.TestCase):
         self.assertEqual([], sorted({name for name in ids if ids.count(name) > 1}))
         known = {line for lines in conformance.LINES.values() for line in lines}
         self.assertEqual([], [row.id for row in self.rows
-                              if row.line not in known and not row.id.startswith("INV-")])
+                              if row.id not in known and not row.id.startswith(("INV-", "C-"))])
+
+    def test_a_clause_without_its_row_is_missing_though_its_line_has_others(self):
+        self.assertEqual(["C-33: a sub-agent's label is its name"],
+                         conformance.missing([row for row in self.rows if row.id != "C-33.2"]))
+        self.assertEqual(76, len({words.split(":")[0] for words, _ in conformance.clauses()}))
+
+    def test_every_departure_from_the_original_is_of_one_kind(self):
+        self.assertEqual([], conformance.without_kind(self.text))
+        row = "| %s | It is there | %s | a/test_b | `c` |"
+        text = [row % ("REQ-001", "B 3: otherwise"), row % ("REQ-002", "phi: not so, because"),
+                row % ("REQ-003", "A note"), row % ("SI-1", "Study A: not so")]
+        self.assertEqual(["REQ-001", "REQ-002"], conformance.without_kind("\n".join(text)))
+        text += ["| K-1 | It is so | A reason | REQ-001, REQ-002 |"]
+        self.assertEqual([], conformance.without_kind("\n".join(text)))
+        text += ["| K-2 | It is so | A reason | REQ-002, REQ-003 |", "| K-3 | No reason | REQ-004 |"]
+        self.assertEqual(["| K-3 | No reason | REQ-004 |", "REQ-003", "REQ-002"],
+                         conformance.without_kind("\n".join(text)))
 
     def test_the_counts_are_of_the_rows(self):
         rows = conformance.rows("\n".join(["| REQ-001 | It is there | | a/test_b | `c` |",
@@ -63,8 +80,8 @@ class Conformance(unittest.TestCase):
                                            "| C-1.2 | But not this | B 3: otherwise | a/test_b | `c` |",
                                            "| C-1.3 | Nor this | phi: not so, because | a/test_b | `c` |",
                                            "| Line | What holds | Departs | File | Test |"]))
-        self.assertEqual("1 of 221 requirements, 0 of 3 ambiguities, B 0 of 74, C 1 of 76, D 0 of 8, "
-                         "E 0 of 107: 2 proved, 1 departed by a document, 1 by phi's own decision",
+        self.assertEqual("1 of 221 requirements, 0 of 3 ambiguities, B 0 of 74, C 1 of 295 clauses, D 0 of 8, "
+                         "E 0 of 107, documents 0 of 278: 2 proved, 1 departed by a document, 1 by phi's own decision",
                          conformance.summary(rows))
 
 

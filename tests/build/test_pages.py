@@ -75,6 +75,22 @@ class Pages(unittest.TestCase):
             plain = text.lower().replace("_", "").replace(" ", "")
             self.assertTrue(words.replace("_", "") in plain, words)
 
+    def test_the_pages_describe_the_types_and_functions_of_sessions(self):
+        """A page says what each is; every function that a page names is declared in a header."""
+        pages = read("docs", "sessions.md") + read("docs", "data_model.md") + read("docs", "stores.md")
+        for name in ("phi_recorder", "phi_session", "phi_loop_record", "phi_store", "phi_new_session",
+                     "phi_check_and_rotate", "phi_session_of_thread", "phi_recorder_begin", "phi_recorder_resume",
+                     "phi_recorder_drain", "phi_session_save", "phi_session_load"):
+            self.assertTrue(re.search(rf"\b{name}\b", pages), name)
+        headers = "".join(read("src", "record", name) for name in ("session.h", "session_context.h", "recorder.h")) + \
+            read("src", "agent", "agent.h")
+        for name in set(re.findall(r"\bphi_(?:recorder|session)_[a-z_]+(?=\()", read("docs", "sessions.md"))):
+            self.assertTrue(re.search(rf"\b{name}\(", headers), name)
+        row = next(line for line in read("docs", "data_model.md").split("\n") if line.startswith("| `loop_id` |"))
+        self.assertIn("session_id.config_id.n", row)
+        for page in ("sessions.md", "data_model.md", "stores.md"):
+            self.assertIn(f"({page})", read("docs", "architecture.md") + read("README.md").replace("docs/", ""), page)
+
     def test_the_page_on_architecture_names_every_room(self):
         text = read("docs", "architecture.md")
         for room in sorted(os.listdir(os.path.join(ROOT, "src"))):

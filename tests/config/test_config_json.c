@@ -105,7 +105,8 @@ TEST(what_others_wrote_is_read) {
                           "\"focus_message\":\"the tests\"}}"),
             &c, NULL),
         PHI_OK);
-    CHECK(c.keep_no_first && c.keep_recent_turns == 4 && c.scope == PHI_COMPACTION_TOKENS);
+    CHECK(c.keep_no_first_messages && c.keep_recent_messages == 4 &&
+          c.scope == PHI_COMPACTION_TOKENS);
     CHECK_EQ_STR(c.focus_message, "the tests");
     CHECK_EQ_INT(
         phi_compaction_config_from_json(
@@ -328,6 +329,9 @@ static void random_settings(phi_limits *l, phi_retry *y, phi_cache *c, phi_compa
     x->keep_no_first = random_to(2) > 1;
     x->keep_first_turns = x->keep_no_first ? 0 : random_to(50);
     x->keep_recent_turns = random_to(50);
+    x->keep_no_first_messages = random_to(2) > 1;
+    x->keep_first_messages = x->keep_no_first_messages ? 0 : random_to(50);
+    x->keep_recent_messages = random_to(50);
     x->focus_message = random_to(2) > 1 ? "a \"b\"\n\xc3\xa9" : NULL;
     x->disable = random_to(2) > 1;
     m->protocol = protocols[random_to(400) % 4];
@@ -339,6 +343,34 @@ static void random_settings(phi_limits *l, phi_retry *y, phi_cache *c, phi_compa
     m->api_version = random_to(2) > 1 ? "2026-10-21" : NULL;
     m->headers = headers;
     m->header_count = random_to(300) % 3;
+}
+
+TEST(keep_first_and_keep_recent_count_messages_and_in_compaction_turns) {
+    phi_compaction_config c = PHI_ZERO;
+    room r;
+    room_begin(&r);
+    CHECK_EQ_INT(
+        phi_compaction_config_from_json(
+            read_json(&r, "{\"keep_first\":0,\"keep_recent\":4,\"compaction\":{}}"), &c, NULL),
+        PHI_OK);
+    CHECK(!c.keep_no_first && c.keep_first_turns == 0 && c.keep_recent_turns == 0);
+    CHECK(c.keep_no_first_messages && c.keep_recent_messages == 4);
+    CHECK_EQ_INT(phi_compaction_config_from_json(
+                     read_json(&r, "{\"keep_first\":3,\"compaction\":{\"keep_first_turns\":0,"
+                                   "\"keep_recent_turns\":6}}"),
+                     &c, NULL),
+                 PHI_OK);
+    CHECK(c.keep_no_first && c.keep_recent_turns == 6);
+    CHECK(!c.keep_no_first_messages && c.keep_first_messages == 3 && c.keep_recent_messages == 0);
+    c.keep_recent_messages = 7;
+    CHECK_EQ_STR(text_of(&r, phi_compaction_config_to_json(&r.arena, &c)),
+                 "{\"max_context_tokens\":100000,\"system_prompt_tokens\":4000,\"compaction\":{"
+                 "\"compact_at_pct\":0.9,\"compact_budget_threshold_pct\":0.05,"
+                 "\"compaction_scope\":{\"FixedCount\":3},\"keep_first_turns\":0,"
+                 "\"keep_recent_turns\":6,\"max_summary_tokens\":2000,"
+                 "\"tool_output_max_lines\":50,\"focus_message\":null},\"keep_recent\":7,"
+                 "\"keep_first\":3,\"tool_output_max_lines\":50}");
+    room_end(&r);
 }
 
 TEST(what_is_written_reads_back_and_is_written_the_same) {
@@ -459,6 +491,7 @@ TEST_MAIN(TEST_ENTRY(defaults_are_written_out_in_the_shapes_of_the_interchange),
           TEST_ENTRY(a_model_is_read_and_written_without_its_secrets_unless_they_are_asked_for),
           TEST_ENTRY(every_protocol_is_read_by_both_spellings),
           TEST_ENTRY(a_value_that_does_not_fit_is_named_with_what_was_expected),
+          TEST_ENTRY(keep_first_and_keep_recent_count_messages_and_in_compaction_turns),
           TEST_ENTRY(what_is_written_reads_back_and_is_written_the_same),
           TEST_ENTRY(a_lack_of_memory_is_said_and_leaves_nothing),
           TEST_ENTRY(the_extra_of_a_model_is_an_object_in_its_json_and_reads_back),

@@ -150,9 +150,9 @@ TEST(every_kind_is_taken) {
                            phi__config_tables_failover(), &f));
     CHECK_EQ_INT(phi__config_take_bits(&f.on, phi__config_tables_failover_on()), 2 + 32);
     CHECK_EQ_INT(f.stay, 1);
-    CHECK(phi__config_take(&arena, read_json("{\"traversal\":\"bfs\",\"max_nodes\":7}"),
+    CHECK(phi__config_take(&arena, read_json("{\"traversal\":\"dfs\",\"max_nodes\":7}"),
                            phi__config_tables_tot(), &tot));
-    CHECK_EQ_INT(tot.options.traversal, PHI_TOT_BFS);
+    CHECK_EQ_INT(tot.options.traversal, PHI_TOT_DFS);
     CHECK_EQ_INT(tot.options.max_nodes, 7);
     CHECK(phi__config_take(&arena, read_json("{\"order\":-2,\"max_length\":3}"),
                            phi__config_tables_prompt_block(), &block));

@@ -42,14 +42,7 @@ TEST(a_value_of_the_wrong_type_is_named_with_what_is_expected) {
         {"[provider.headers]\nX-A = 5\n", "f:2:7: Invalid value for provider.headers.X-A: \"****\" "
                                           "(expected a text): write it in quotes"},
         {"[agent]\nname_of_nothing = 1979-05-27\n[session]\nscope = 1979-05-27\n",
-         "f:2:1: warning: Unknown field \"name_of_nothing\" in agent; known are system_prompt, "
-         "workspace, provider, agent_profile, strategy, compaction, failover, tools, sub_agents, "
-         "mcp, openapi, format, policy, effects, options, extra, [[agent.raw_tools]], agent_id, "
-         "session_id, keep, steering_mode, "
-         "follow_up_mode, queue_limit, repeat_warn_after, repeat_stop_after, "
-         "decision_timeout_secs, memory_limit_bytes, at_memory_limit, event_queue_bytes, "
-         "max_event_bytes, max_response_bytes, max_result_bytes, max_result_image_bytes, "
-         "result_directory, capture_requests, disable_facts, profile, [[agent.instances]]\nf:4:9: "
+         "f:2:1: warning: Unknown field \"name_of_nothing\" in agent\nf:4:9: "
          "Invalid "
          "value for session.scope: \"1979-05-27\" (expected one of ephemeral, persistent)"},
         {"[[agent.instances]]\nname = \"a\"\nprofile = \"{{coder}}\"\n",
@@ -124,7 +117,8 @@ TEST(a_choice_lists_what_may_be_chosen) {
          "llama_cpp, vllm, lm_studio, litellm, local); did you mean \"groq\"?"},
         {"[failover]\nmodels = [\"default\"]\non = [\"netwrok\", \"quota\"]\n",
          "f:3:7: Invalid value for failover.on[0]: \"netwrok\" (expected one of network, server, "
-         "rate_limited, quota, auth, no_model, overflow, content_filter); did you mean "
+         "rate_limited, quota, auth, no_model, overflow, content_filter, invalid_request); did you "
+         "mean "
          "\"network\"?"},
         {"[[strategy.instances]]\nid = \"s\"\ntype = \"tree\"\n",
          "f:3:8: Invalid value for strategy.instances[0].type: \"tree\" (expected one of cot, cod, "
@@ -165,14 +159,22 @@ TEST(an_unknown_field_is_a_warning_with_the_nearest_name) {
          "f:3:1: warning: Unknown field \"model_name\" in provider.instances[0]; did you mean "
          "\"model\"?"},
         {"[agent]\n\"evil\\u001b[31m\" = 1\n",
-         "f:2:1: warning: Unknown field \"evil?[31m\" in agent; known are system_prompt, "
-         "workspace, provider, agent_profile, strategy, compaction, failover, tools, sub_agents, "
-         "mcp, openapi, format, policy, effects, options, extra, [[agent.raw_tools]], agent_id, "
-         "session_id, keep, steering_mode, "
-         "follow_up_mode, queue_limit, repeat_warn_after, repeat_stop_after, "
-         "decision_timeout_secs, memory_limit_bytes, at_memory_limit, event_queue_bytes, "
-         "max_event_bytes, max_response_bytes, max_result_bytes, max_result_image_bytes, "
-         "result_directory, capture_requests, disable_facts, profile, [[agent.instances]]"}};
+         "f:2:1: warning: Unknown field \"evil?[31m\" in agent"}};
+    config_cases(PHI_CONFIG_TOML, cases, PHI__COUNT(cases));
+}
+
+TEST(a_game_table_and_x_names_are_the_hosts_own) {
+    static const config_case cases[] = {
+        {"x_build = 7\n[game]\nvillage = \"Oakham\"\n[[game.npcs]]\nid = \"ada\"\nx = [1, 2]\n",
+         ""},
+        {"[agent]\nx_mood = \"grim\"\n[agent.x_face]\nfile = \"ada.png\"\n[agent.profile]\nx_1 = "
+         "1\n",
+         ""},
+        {"[execution]\nx_ = 1\n[tools]\nx_speed = {walk = 2}\n", ""},
+        {"[agent]\ngame = 1\nX_mood = 1\n",
+         "f:2:1: warning: Unknown field \"game\" in agent; did you mean \"name\" of "
+         "[agent.profile]?\n"
+         "f:3:1: warning: Unknown field \"X_mood\" in agent"}};
     config_cases(PHI_CONFIG_TOML, cases, PHI__COUNT(cases));
 }
 
@@ -428,6 +430,7 @@ TEST_MAIN(TEST_ENTRY(a_value_of_the_wrong_type_is_named_with_what_is_expected),
           TEST_ENTRY(a_number_out_of_bounds_is_named_with_its_bounds),
           TEST_ENTRY(a_choice_lists_what_may_be_chosen),
           TEST_ENTRY(an_unknown_field_is_a_warning_with_the_nearest_name),
+          TEST_ENTRY(a_game_table_and_x_names_are_the_hosts_own),
           TEST_ENTRY(what_is_given_twice_or_missing_is_an_error),
           TEST_ENTRY(references_say_what_they_do_not_find),
           TEST_ENTRY(common_mistakes_have_words_of_their_own),

@@ -160,6 +160,44 @@ TEST(what_is_written_reads_back_into_an_equal_agent_and_holds_no_secret) {
     rig_free(r);
 }
 
+TEST(a_query_of_an_address_is_a_variable) {
+    static const struct {
+        const char *url, *want;
+    } rows[] = {
+        {"https://h.example/v1?token=hidden-4711", "https://h.example/v1?${API_QUERY}"},
+        {"https://me:pass@h.example/v1?token=hidden-4711&b=c#hidden-part",
+         "https://${API_LOGIN}@h.example/v1?${API_QUERY}"},
+        {"https://h.example?hidden-4711", "https://h.example?${API_QUERY}"},
+        {"https://h.example/a?", "https://h.example/a?"},
+        {"https://me:pass@h.example/a?api-version=2026-01-01",
+         "https://${API_LOGIN}@h.example/a?api-version=2026-01-01"},
+        {"https://h.example/v1?x=a@hidden", "https://h.example/v1?${API_QUERY}"},
+    };
+    size_t i;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        rig *r = rig_new();
+        char file[400], line[200];
+        phi_str out;
+        made m;
+        begin();
+        (void)snprintf(file, sizeof file,
+                       "[agent]\n[provider]\nmodel = \"claude-x\"\napi_key = \"k\"\n"
+                       "base_url = \"%s\"\n",
+                       rows[i].url);
+        (void)snprintf(line, sizeof line, "base_url = \"%s\"\n", rows[i].want);
+        REQUIRE(made_load(&m, r, file, NULL, NULL, NULL));
+        REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
+        REQUIRE(CHECK_EQ_INT(
+            phi_config_write(phi_agents_get(m.agents, NULL), PHI_CONFIG_TOML, &arena, &out),
+            PHI_OK));
+        if (!CHECK(strstr(out.at, line) != NULL)) printf("%s\n", out.at);
+        CHECK(strstr(out.at, "hidden") == NULL);
+        made_free(&m);
+        phi_arena_free(&arena);
+        rig_free(r);
+    }
+}
+
 TEST(texts_like_variables_read_back_as_they_are_and_logins_are_variables) {
     static const char odd[] = "[agent]\nsystem_prompt = \"$${MADE_KEY} $$${ $${\"\n"
                               "[provider]\nmodel = \"claude-$${X}\"\napi_key = \"k\"\n"
@@ -224,5 +262,6 @@ TEST(writing_refuses_what_it_cannot_do_and_needs_its_memory) {
 }
 
 TEST_MAIN(TEST_ENTRY(what_is_written_reads_back_into_an_equal_agent_and_holds_no_secret),
+          TEST_ENTRY(a_query_of_an_address_is_a_variable),
           TEST_ENTRY(texts_like_variables_read_back_as_they_are_and_logins_are_variables),
           TEST_ENTRY(writing_refuses_what_it_cannot_do_and_needs_its_memory))

@@ -1,4 +1,5 @@
 /* Evaluations that end otherwise: branches that fail or are freed, aborts, budgets, agents that go. */
+#include "agent/response.h"
 #include "evaluate/actors.h"
 #include "support/ask.h"
 
@@ -135,6 +136,66 @@ TEST(an_abort_of_a_branch_ends_that_branch_alone) {
     CHECK_EQ_INT(e.selected, 1);
     CHECK_EQ_INT(e.branches[0].status, PHI_CANCELLED);
     rig_free(s.r);
+}
+
+/* Its events are still queued, so that the agent is still there. */
+static void after_the_end(stage *s, phi_agent branch) {
+    phi_ask_desc ask = PHI_ZERO;
+    phi_response response;
+    phi_evaluate_desc again = s->desc;
+    const char *want = "it was a branch of an evaluation that is over";
+    ask.text = "x";
+    CHECK_EQ_INT(phi_prompt(branch, "x"), PHI_BUSY);
+    CHECK(strstr(words_of(s->r), want) != NULL);
+    CHECK_EQ_INT(phi_send(branch, "x"), PHI_BUSY);
+    CHECK(strstr(words_of(s->r), want) != NULL);
+    CHECK_EQ_INT(phi_continue(branch, PHI_CONTINUATION_DEFAULT), PHI_BUSY);
+    CHECK_EQ_INT(phi_compact(branch), PHI_BUSY);
+    CHECK_EQ_INT(phi_ask_with(branch, &ask, &response), PHI_BUSY);
+    CHECK_EQ_INT(phi_evaluate(branch, &again), PHI_BUSY);
+    CHECK_EQ_INT(phi_clear_messages(branch), PHI_BUSY);
+    CHECK(!phi_agent_running(branch));
+}
+
+static void ends_with(stage *s, bool abort) {
+    phi_evaluation e;
+    phi_event event;
+    size_t i, asked[2];
+    rig_silent(s->r, true);
+    s->desc.by = abort ? PHI_EVALUATE_FIRST : PHI_EVALUATE_JUDGE;
+    s->desc.judge = &s->configs[5];
+    if (abort) s->actors[2].hangs = true;
+    CHECK_EQ_INT(phi_evaluate(s->agent, &s->desc), PHI_OK);
+    for (i = 0; i < 20; i++) (void)rig_step(s->r);
+    if (abort) CHECK_EQ_INT(phi_abort(s->agent), PHI_OK);
+    (void)rig_run(s->r, 20);
+    e = stage_result(s);
+    CHECK_EQ_INT(e.status, abort ? PHI_CANCELLED : PHI_OK);
+    for (i = 0; i < 2; i++) {
+        CHECK(phi_agent_alive(e.branches[i].agent));
+        asked[i] = (size_t)s->actors[i + 1].opens;
+        after_the_end(s, e.branches[i].agent);
+    }
+    (void)rig_run(s->r, 20);
+    while (phi_next_event(rig_runtime(s->r), &event)) continue;
+    rig_silent(s->r, false);
+    CHECK_EQ_INT(rig_run(s->r, 20), 0);
+    for (i = 0; i < 2; i++) {
+        CHECK_EQ_INT(s->actors[i + 1].opens, asked[i]);
+        CHECK(!phi_agent_alive(e.branches[i].agent));
+        CHECK_EQ_INT(phi_prompt(e.branches[i].agent, "x"), PHI_STALE);
+    }
+}
+
+TEST(a_branch_takes_no_run_when_its_evaluation_is_over) {
+    stage s;
+    int abort;
+    for (abort = 0; abort < 2; abort++) {
+        stage_set(&s, rig_new(), 2);
+        REQUIRE(stage_open(&s));
+        ends_with(&s, abort != 0);
+        rig_free(s.r);
+    }
 }
 
 TEST(an_abort_of_the_parent_ends_the_evaluation_of_its_child) {
@@ -373,6 +434,39 @@ TEST(the_first_calls_of_all_and_the_judges_are_reserved_before_any) {
     }
 }
 
+static size_t seven_thousand(void *user_data, phi_str text) {
+    (void)user_data;
+    return text.len > 0 ? 7000 : 0;
+}
+
+static phi_verdict stand_still(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    (void)hook;
+    return PHI_WAIT;
+}
+
+TEST(the_judges_prompt_is_reserved_as_its_counter_counts_it) {
+    stage s;
+    stage_set(&s, rig_new(), 2);
+    price(&s);
+    s.own.budget.max_tokens = 100000;
+    s.configs[5].token_counter.count_text = seven_thousand;
+    s.configs[5].hook_fn = stand_still; /* before its turn, which reserves anew */
+    s.configs[5].hook_points = PHI_HOOK_BEFORE_LOOP;
+    REQUIRE(stage_open(&s));
+    s.desc.by = PHI_EVALUATE_JUDGE;
+    s.desc.judge = &s.configs[5];
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 20), 1);
+    CHECK_EQ_INT(s.actors[5].opens, 0);
+    /* its system prompt, its prompt, and the largest answer */
+    CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 7000 + 7000 + 1000);
+    CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 20), 0);
+    CHECK_EQ_INT(phi_agent_spending(s.agent).reserved_tokens, 0);
+    rig_free(s.r);
+}
+
 TEST(reservations_are_to_the_token) {
     static const struct {
         uint64_t window, want;
@@ -464,6 +558,7 @@ TEST_MAIN(TEST_ENTRY(a_branch_that_fails_does_not_win_unless_all_fail),
           TEST_ENTRY(an_abort_ends_all_and_leaves_the_old_lane_whenever_it_comes),
           TEST_ENTRY(an_abort_before_means_earlier_work),
           TEST_ENTRY(an_abort_of_a_branch_ends_that_branch_alone),
+          TEST_ENTRY(a_branch_takes_no_run_when_its_evaluation_is_over),
           TEST_ENTRY(an_abort_of_the_parent_ends_the_evaluation_of_its_child),
           TEST_ENTRY(a_stop_lets_the_turns_end_and_selects_from_those_that_were_done),
           TEST_ENTRY(a_branch_that_the_host_frees_has_no_lane_and_does_not_win),
@@ -473,6 +568,7 @@ TEST_MAIN(TEST_ENTRY(a_branch_that_fails_does_not_win_unless_all_fail),
           TEST_ENTRY(an_agent_can_be_freed_when_its_end_is_popped),
           TEST_ENTRY(one_evaluation_follows_another),
           TEST_ENTRY(the_first_calls_of_all_and_the_judges_are_reserved_before_any),
+          TEST_ENTRY(the_judges_prompt_is_reserved_as_its_counter_counts_it),
           TEST_ENTRY(reservations_are_to_the_token),
           TEST_ENTRY(a_reservation_above_is_given_back_when_the_agent_goes),
           TEST_ENTRY(what_is_held_for_a_judge_is_given_back_where_it_is_not_called))

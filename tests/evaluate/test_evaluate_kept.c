@@ -163,6 +163,37 @@ TEST(an_agent_at_its_memory_limit_keeps_what_it_had) {
     rig_free(s.r);
 }
 
+TEST(without_a_prompt_an_agent_at_its_memory_limit_is_out_of_memory) {
+    phi_content blocks[2];
+    phi_message message = text_message(PHI_ROLE_USER, blocks, "Which?");
+    int n = 0, i;
+    bool tripped = true;
+    for (; tripped && n < 4000; n++) {
+        stage s;
+        phi_status status;
+        stage_set(&s, rig_new(), 2);
+        s.desc.by = PHI_EVALUATE_JUDGE;
+        s.desc.judge = &s.configs[5];
+        REQUIRE(stage_open(&s));
+        for (i = 0; i < 3; i++) {
+            CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
+            CHECK_EQ_INT(rig_run(s.r, 100), 0);
+        }
+        CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+        s.desc.prompt = NULL;
+        test_alloc_fail_from(n); /* as at a limit: nothing more comes */
+        status = phi_evaluate(s.agent, &s.desc);
+        if (status == PHI_OK) CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_from(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        CHECK_EQ_INT(rig_run(s.r, 200), 0);
+        CHECK(begins(lane_texts(s.agent, NULL), "Hello|own|Hello|own|Hello|own|Which?"));
+        rig_free(s.r);
+    }
+    CHECK(n > 50 && n < 4000);
+}
+
 TEST(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it) {
     stage s;
     phi_evaluation e;
@@ -225,8 +256,11 @@ TEST(calls_that_wait_get_their_results_in_the_agents_own_lane) {
     stage_evaluate(&s);
     CHECK_STR(stage_result(&s).query, "Look");
     CHECK_EQ_INT(s.actors[1].messages, 3);
-    CHECK_EQ_STR(lane_texts(s.agent, NULL), "Look||Out of memory|one"); /* words of a lost result */
-    CHECK_EQ_STR(lane_texts(s.agent, "default"), "Look||Out of memory");
+    CHECK_EQ_STR(
+        lane_texts(s.agent, NULL),
+        "Look||The process ended before this call had a result|one"); /* words of a lost result */
+    CHECK_EQ_STR(lane_texts(s.agent, "default"),
+                 "Look||The process ended before this call had a result");
     rig_free(s.r);
 }
 
@@ -268,6 +302,27 @@ TEST(a_limit_is_no_failure) {
     stage_evaluate(&s);
     CHECK_EQ_INT(stage_result(&s).selected, 0);
     rig_free(s.r);
+}
+
+TEST(a_branch_without_an_answer_does_not_win_over_one_with_an_answer) {
+    static const phi_evaluate_by by[] = {PHI_EVALUATE_FIRST, PHI_EVALUATE_TOKEN_EFFICIENT};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(by); i++) {
+        stage s;
+        phi_evaluation e;
+        stage_set(&s, rig_new(), 2);
+        s.configs[1].limits.max_turns = 1; /* it calls a tool, and has no turn for an answer */
+        s.actors[1].text = "";
+        s.actors[1].tool = "look";
+        REQUIRE(stage_open(&s));
+        s.desc.by = by[i];
+        stage_evaluate(&s);
+        e = stage_result(&s);
+        CHECK_EQ_INT(e.branches[0].status, PHI_LIMIT);
+        CHECK_EQ_INT(e.branches[0].text.len, 0);
+        CHECK_EQ_INT(e.selected, 1);
+        rig_free(s.r);
+    }
 }
 
 TEST(an_agent_of_phi_run_is_not_evaluated) {
@@ -600,12 +655,15 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(branches_under_a_memory_limit_fail_and_the_others_win),
           TEST_ENTRY(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin),
           TEST_ENTRY(an_agent_at_its_memory_limit_keeps_what_it_had),
+          TEST_ENTRY(without_a_prompt_an_agent_at_its_memory_limit_is_out_of_memory),
           TEST_ENTRY(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it),
           TEST_ENTRY(ids_of_calls_differ_along_a_lane_though_branches_use_the_same),
           TEST_ENTRY(calls_that_wait_get_their_results_in_the_agents_own_lane),
           TEST_ENTRY(numbers_go_on_behind_messages_that_came_from_elsewhere),
           TEST_ENTRY(an_evaluation_counts_as_activity_of_the_session),
-          TEST_ENTRY(a_limit_is_no_failure), TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
+          TEST_ENTRY(a_limit_is_no_failure),
+          TEST_ENTRY(a_branch_without_an_answer_does_not_win_over_one_with_an_answer),
+          TEST_ENTRY(an_agent_of_phi_run_is_not_evaluated),
           TEST_ENTRY(an_agent_with_a_run_is_busy_and_a_closing_runtime_ends_all),
           TEST_ENTRY(a_branch_that_a_hook_denies_does_not_win),
           TEST_ENTRY(a_tool_may_start_an_evaluation_of_another_agent),

@@ -332,7 +332,10 @@ TEST(branches_are_selected_by_their_figures) {
     size_t i, k;
     for (i = 0; i < PHI__COUNT(rows); i++) {
         phi_branch b[4];
-        for (k = 0; k < 4; k++) b[k] = branch_of(rows[i].status[k], rows[i].tokens[k]);
+        for (k = 0; k < 4; k++) {
+            b[k] = branch_of(rows[i].status[k], rows[i].tokens[k]);
+            b[k].text = phi_str_of("an answer");
+        }
         CHECK_EQ_INT(phi__select_by(PHI_EVALUATE_FIRST, b, 4), rows[i].first);
         CHECK_EQ_INT(phi__select_by(PHI_EVALUATE_TRANSPARENT, b, 4), rows[i].first);
         CHECK_EQ_INT(phi__select_first(b, 4), rows[i].first);

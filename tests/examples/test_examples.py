@@ -565,11 +565,23 @@ class InProcess(unittest.TestCase):
     def test_a_majority_of_calls_corrects_the_model(self):
         self.assertEqual(self.say("custom_strategy"), "It is 56.\n")
 
+    def test_a_tokenizer_counts_what_phi_would_estimate(self):
+        said = self.say("tokenizer")
+        self.assertIn("The gatekeeper and the gate.       estimated  7, counted 15\n", said)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "small.tiktoken")
+            with open(path, "w", encoding="utf-8") as file:  # "1", "2", "12"
+                file.write("MQ== 0\nMg== 1\nMTI= 2\n")
+            self.assertIn("1234567890                         estimated  3, counted  9\n",
+                          self.say("tokenizer", path))
+        said, code = run("tokenizer", "/nowhere")
+        self.assertEqual((said, code), ("/nowhere: no vocabulary\n", 1))
+
     def test_strategies_play_the_game_of_24(self):
         said = self.say("strategies")
         self.assertEqual(said.count(": Game of 24: use 12, 8, 1 and 7 once each"), 9)
         self.assertIn("    not solved after 1 calls\ncot: ", said)  # a plain prompt
-        self.assertIn("solved after 6 calls, ended by threshold", said)
+        self.assertIn("solved after 28 calls, ended by threshold", said)
         self.assertEqual(said, self.say("strategies"))  # the same seed, the same game
         one = self.say("strategies", "7", "trm")
         self.assertTrue(one.startswith("trm: Game of 24: use "))

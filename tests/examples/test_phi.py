@@ -119,7 +119,7 @@ class OneQuestion(Folder):
     def test_nobody_is_there_so_a_call_that_is_asked_about_does_not_run(self):
         out, err, code = self.phi("go", scenario="phi-ask")
         self.assertEqual((out, code), ("I was told: Nobody is there to allow this call.\n", 0))
-        self.assertIn("* bash (not run: nobody is there to allow it)\n", err)
+        self.assertIn("* bash touch one.txt (not run: Nobody is there to allow this call.)\n", err)
         self.assertEqual(self.files(), [])
 
     def test_json_is_a_line_for_each_event_and_nothing_else(self):
@@ -418,11 +418,6 @@ class Config(Folder):
         out, err, code = self.phi("-c", "agents.toml", "--agent", "none", "x")
         self.assertEqual((out, err, code), ("", "phi: the file has no such agent: none\n", 2))
 
-    def test_the_file_of_the_directory_is_used_and_named(self):
-        os.rename(os.path.join(self.folder, "agents.toml"), os.path.join(self.folder, "phi.toml"))
-        self.assertEqual(self.phi("plan"), ("plan\n", "phi: using ./phi.toml\n", 0))
-        self.assertEqual(self.phi("-q", "plan"), ("plan\n", "", 0))
-
     def test_check_prints_every_problem(self):
         self.assertEqual(self.phi("check", "agents.toml"), ("agents.toml: ok\n", "", 0))
         self.write("bad.toml", "[provider]\nmodel = 3\n[execution]\nmax_turns = \"many\"\n")
@@ -601,7 +596,7 @@ class Pty(Chat):
 
     def test_one_question_asks_for_permission_at_the_terminal(self):
         self.start("phi-ask", "go")
-        self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *\r\ny, a (always) or n: ")
+        self.wait_for("touch one.txt\r\n  always would allow:\r\n  | bash touch *, path: ./**\r\ny, a (always) or n: ")
         self.said = b""  # the next question: what is typed before it counts for nothing
         self.type("a\n")
         self.wait_for("n: ")
@@ -635,7 +630,7 @@ class Pty(Chat):
         said = self.said.decode().replace("\r\n", "\n")
         self.assertRegex(said, r"(?m)^  \| bash wants to run:$")  # its words are marked as its own
         self.assertEqual(len(re.findall(r"(?m)^bash wants to run:$", said)), 1)
-        self.assertRegex(said, r" ; touch owned\.txt<U\+001B>\[8m\n")
+        self.assertRegex(said, r"\n  \+ +; touch owned\.txt<U\+001B>\n  \+ \[8m\n")
         self.type("n\n")
         self.assertEqual(self.left(), (0, True))
 
@@ -792,7 +787,7 @@ class Tmux(Chat):
         self.start("phi-ask")
         self.type("go", "Enter")
         self.wait_for(r"bash wants to run:\n  \| touch one.txt\n")
-        self.wait_for(r"^  always would allow:\n  \| bash touch \*\n(.*\n)+y: once \| n: no \| a: always")
+        self.wait_for(r"^  always would allow:\n  \| bash touch \*, path: \./\*\*\n(.*\n)+y: once \| n: no \| a: always")
         self.assertFalse(self.has("one.txt"))
         time.sleep(0.27)  # an answer that was typed before the question could be read is none
         self.type("y")
@@ -810,10 +805,10 @@ class Tmux(Chat):
 
     def test_a_call_that_was_skipped_is_said_not_to_run(self):
         os.makedirs(os.path.join(self.folder, "work"))
-        self.write("work/phi.toml", AGENTS.replace("/s/echo", "/s/phi-skip") +
+        self.write("work/agents.toml", AGENTS.replace("/s/echo", "/s/phi-skip") +
                    '[permissions]\notherwise = "allow"\n'
                    '[tools]\nenabled = ["bash"]\ntool_strategy = "sequential"\n')
-        self.start("echo", SERVER=mock.url)
+        self.start("echo", "-c", "agents.toml", SERVER=mock.url)
         self.type("go", "Enter")
         self.wait_for(r"[-|/\\] bash")
         self.type("no, wait", "Enter")
@@ -846,17 +841,17 @@ class Tmux(Chat):
 
     def test_dollars_are_what_this_process_spent_and_tokens_the_logs(self):
         os.makedirs(os.path.join(self.folder, "work"))
-        self.write("work/phi.toml", AGENTS.replace("[[provider", "[provider.cost]\noutput_per_million = 1000.0\n"
+        self.write("work/agents.toml", AGENTS.replace("[[provider", "[provider.cost]\noutput_per_million = 1000.0\n"
                                                    "[[provider", 1))
         path = os.path.join(self.folder, "work/s.jsonl")
-        self.assertEqual(self.phi("-c", "work/phi.toml", "--session", path, "-m", ":fast", "hello",
+        self.assertEqual(self.phi("-c", "work/agents.toml", "--session", path, "-m", ":fast", "hello",
                                   SERVER=mock.url)[2], 0)
         with open(path, "rb") as file:  # as a log of another program may have it
             lines = [re.sub(rb'"total_tokens":\d+', b'"total_tokens":1', line[18:])
                      for line in file.read().splitlines()]
         with open(path, "wb") as file:
             file.writelines(b'{"crc":"%08x",%s\n' % (zlib.crc32(line), line) for line in lines)
-        self.start("echo", "--session", "s.jsonl", SERVER=mock.url)
+        self.start("echo", "-c", "agents.toml", "--session", "s.jsonl", SERVER=mock.url)
         tokens = re.search(r"^Tokens: (\d+) \((\d+) in / (\d+) out\) \| Status: Ready", self.screen(), re.M)
         self.assertIsNotNone(tokens, self.screen())
         self.assertEqual(int(tokens.group(1)), int(tokens.group(2)) + int(tokens.group(3)))

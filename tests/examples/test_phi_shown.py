@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """phi, the command: what it shows of calls, sub-agents, models and streams that break. test_phi.py has the rest."""
+import json
 import os
 import signal
 import subprocess
@@ -43,6 +44,14 @@ class Shown(test_phi.Folder):
         out, err, code = self.phi("-c", "agents.toml", "--json", "go")
         self.assertEqual((err, code), ("", 0))
         self.assertEqual(out.count('"AgentEnd"'), 2)
+
+    def test_json_ends_with_the_result_of_a_strategy(self):
+        self.write("agents.toml", CALLER.split("[[provider")[0].replace("phi-caller", "echo") + '[agent]\nstrategy = "cot"\n')
+        out, err, code = self.phi("-c", "agents.toml", "--json", "go")
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual((code, [line["type"] for line in lines[-2:]]), (0, ["AgentEnd", "StrategyResult"]), err)
+        self.assertIsInstance(lines[-1]["result"], dict)
+        self.assertIn("Strategy", {line["type"][:8] for line in lines[:-1]})
 
     def test_a_stream_that_breaks_leaves_nothing_in_a_pipe_and_a_word_on_a_terminal(self):
         again = "/m/times=1,%s/m/cut=6/s/slow-1"

@@ -190,6 +190,9 @@ TEST(the_class_of_a_failure_decides) {
                                {404, missing, 0, true},
                                {402, quota, 0, true},
                                {400, refused, 0, false},
+                               {400, refused, PHI_FAILOVER_INVALID_REQUEST, true},
+                               {404, missing, PHI_FAILOVER_INVALID_REQUEST, false},
+                               {400, refused, PHI_FAILOVER_INVALID_REQUEST - 1, false},
                                {500, HEARD_BOOM, PHI_FAILOVER_AUTH, false},
                                {401, "", PHI_FAILOVER_AUTH, true},
                                {404, missing, PHI_FAILOVER_AUTH, false},
@@ -566,8 +569,8 @@ TEST(a_list_that_is_no_good_is_refused_with_words) {
     s.failover.models = NULL;
     refused(&desc, "failover.models is missing, model_count is 2");
     desc = desc_of(&s);
-    s.failover.on = 256;
-    refused(&desc, "failover.on is 0x100: expected PHI_FAILOVER_ bits");
+    s.failover.on = 512;
+    refused(&desc, "failover.on is 0x200: expected PHI_FAILOVER_ bits");
     desc = desc_of(&s);
     s.failover.stay = (phi_failover_stay)3;
     refused(&desc, "failover.stay is none of its values");

@@ -175,7 +175,7 @@ TEST(a_strategy_begins_anew_with_the_next_model) {
         agent = rig_agent(r, &desc);
         for (i = 0; i < (size_t)broken; i++) rig_says(r, "Answer: 4");
         rig_replies(r, 401, HEARD_JSON, "");
-        for (i = 0; i < 12; i++) rig_says(r, "Answer: 4");
+        for (i = 0; i < 16; i++) rig_says(r, "Answer: 4");
         run(r, agent, "2 + 2?");
         ended(r, "AgentEnd ok");
         ended(r, "Failover \"anthropic/test-model\" to \"anthropic/m2\" 1/2\n");

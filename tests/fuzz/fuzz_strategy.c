@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const phi_strategy *const all[8] = {
         phi_strategy_tot(), phi_strategy_aot(), phi_strategy_cot(),      phi_strategy_cod(),
         phi_strategy_got(), phi_strategy_trm(), phi_strategy_adaptive(), phi_strategy_got()};
-    static const phi_got_options votes = {PHI_GOT_VOTING, 1,    0,    0, 0,     0,   NULL, NULL,
-                                          NULL,           NULL, NULL, 0, false, 0.0, 0};
+    static const phi_got_options votes = {PHI_GOT_VOTING, 1,    0,    0,    0, 0,     0,   NULL,
+                                          NULL,           NULL, NULL, NULL, 0, false, 0.0, 0};
     phi_tot_options o = phi__tot_options_of(NULL);
     const char *at = (const char *)data + 1, *end = (const char *)data + size;
     drive d;

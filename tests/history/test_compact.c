@@ -651,7 +651,10 @@ static void level_end(void) {
 }
 
 static phi_compaction_config budget_of(uint64_t tokens, uint32_t first, uint32_t recent) {
-    phi_compaction_config c = config_of(first, recent);
+    phi_compaction_config c = PHI_ZERO;
+    c.keep_first_messages = first;
+    c.keep_no_first_messages = first == 0;
+    c.keep_recent_messages = recent;
     c.max_context_tokens = tokens + 10;
     c.system_prompt_tokens = 10;
     return c;
@@ -704,6 +707,20 @@ TEST(of_fewer_messages_than_are_to_be_kept_the_newest_that_fit_stay) {
     REQUIRE(level_count == 2);
     CHECK_STR(levels[0]->content[0].text, "[Context compacted: 3 messages removed]");
     CHECK(levels[1] == thread.fold.items[3].message);
+    level_end();
+}
+
+TEST(the_levels_keep_messages_whatever_is_said_of_turns) {
+    phi_compaction_config c = budget_of(45, 1, 2);
+    setup();
+    c.keep_first_turns = 4;
+    c.keep_recent_turns = 4;
+    chat(8);
+    CHECK_EQ_INT(level(&c), PHI_OK);
+    REQUIRE(level_count == 4); /* one, the marker, two */
+    CHECK_STR(levels[1]->content[0].text,
+              "[Context compacted: 5 messages removed to fit context window]");
+    CHECK(levels[3] == thread.fold.items[7].message);
     level_end();
 }
 
@@ -952,6 +969,7 @@ TEST_MAIN(
     TEST_ENTRY(a_budget_that_the_marker_just_fills_keeps_the_newest_messages_that_fit_without_it),
     TEST_ENTRY(then_older_answers_become_a_line_and_their_results_go),
     TEST_ENTRY(a_late_result_whose_call_became_a_line_goes_too),
+    TEST_ENTRY(the_levels_keep_messages_whatever_is_said_of_turns),
     TEST_ENTRY(then_the_middle_goes_and_a_marker_says_how_many_messages_it_was),
     TEST_ENTRY(and_at_last_only_the_newest_stay_behind_the_marker),
     TEST_ENTRY(without_room_for_a_marker_there_is_none),

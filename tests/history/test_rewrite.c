@@ -253,6 +253,84 @@ TEST(a_group_is_taken_as_a_whole) {
     done();
 }
 
+static void note_here(void) {
+    CHECK_EQ_INT(phi_thread_note(log_of(), "mine", phi_str_of("1"), NULL), PHI_OK);
+}
+
+/* user 0, note 1, calls a and b 2, note 3, result of a 4, note 5, result of b 6, note 7, answer 8 */
+static void conversation_with_notes(uint32_t flags) {
+    setup();
+    say(PHI_ROLE_USER, "list them");
+    note_here();
+    call("a b", flags);
+    note_here();
+    result("a", 0);
+    note_here();
+    result("b", 0);
+    note_here();
+    say(PHI_ROLE_ASSISTANT, "two files");
+}
+
+/* A message that stands between a call and its result would cost the model the result. */
+TEST(a_group_is_not_parted_by_a_span_that_begins_on_a_note) {
+    phi_content c = text_block("x");
+    phi_message m = message_of(PHI_ROLE_USER, &c);
+    phi_span spans[2];
+    phi_rewrite r = rewrite_of("z", spans, 2);
+    conversation_with_notes(0);
+    CHECK_EQ_INT(swap("x", 5, 5, "between"), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "spans[0] puts messages between entry 2 and its result in entry 6");
+    CHECK_EQ_INT(swap("x", 3, 3, "between"), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "spans[0] puts messages between entry 2 and its result in entry 4");
+    CHECK_EQ_INT(swap("x", 5, 5, NULL), PHI_OK); /* nothing is put there */
+    CHECK_EQ_INT(swap("y", 1, 1, "before"), PHI_OK);
+    CHECK_EQ_INT(swap("w", 7, 7, "after"), PHI_OK);
+    CHECK_EQ_STR(now(), "0 [1-1 before] 2 4 6 [7-7 after] 8");
+    spans[0] = span_of(2, 4, NULL, 0);
+    spans[1] = span_of(5, 6, &m, 1); /* the group goes with it */
+    CHECK_EQ_INT(make(&r), PHI_OK);
+    CHECK_EQ_STR(now(), "0 [1-1 before] [5-6 x] [7-7 after] 8");
+    done();
+}
+
+TEST(a_group_that_stays_in_a_compaction_is_not_parted_either) {
+    phi_content c = text_block("x");
+    phi_message m = message_of(PHI_ROLE_USER, &c);
+    phi_span s = span_of(5, 8, &m, 1);
+    phi_rewrite r = rewrite_of("c", &s, 1);
+    r.reason = PHI_REWRITE_COMPACTION;
+    conversation_with_notes((uint32_t)PHI_ENTRY_DURABLE);
+    CHECK_EQ_INT(make(&r), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "spans[0] puts messages between entry 2 and its result in entry 6");
+    s.to = 6; /* all in it stays, and nothing replaces it */
+    CHECK_EQ_INT(make(&r), PHI_OK);
+    s = span_of(2, 8, &m, 1);
+    r.op_id = "d";
+    CHECK_EQ_INT(make(&r), PHI_OK);
+    CHECK_EQ_STR(now(), "0 [2-8 x] 2 4 6");
+    done();
+}
+
+/* A log of an earlier version may hold such a rewrite: it is read as it was. */
+TEST(a_log_that_holds_a_parted_group_is_read) {
+    phi_arena arena;
+    phi_str text = {NULL, 0};
+    char *line;
+    conversation_with_notes(0);
+    CHECK_EQ_INT(swap("x", 7, 7, "between"), PHI_OK);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(phi_thread_to_json(log_of(), &arena, &text) == PHI_OK);
+    line = strstr(text.at, "\"from\":7,\"to\":7");
+    REQUIRE(line != NULL);
+    line[7] = line[14] = '5';
+    phi__journal_free_thread(&thread);
+    phi__thread_init(&thread, &memory, NULL);
+    CHECK_EQ_INT(phi_thread_from_json(log_of(), text, words, sizeof words), PHI_OK);
+    CHECK_EQ_STR(now(), "0 2 4 [5-5 between] 6 8");
+    phi_arena_free(&arena);
+    done();
+}
+
 TEST(a_result_that_came_late_binds_its_call_too) {
     setup();
     call("a", 0);
@@ -1223,6 +1301,9 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(several_spans_of_one_rewrite_each_have_their_place),
           TEST_ENTRY(a_shortened_result_keeps_its_place_in_the_group),
           TEST_ENTRY(a_group_is_taken_as_a_whole),
+          TEST_ENTRY(a_group_is_not_parted_by_a_span_that_begins_on_a_note),
+          TEST_ENTRY(a_group_that_stays_in_a_compaction_is_not_parted_either),
+          TEST_ENTRY(a_log_that_holds_a_parted_group_is_read),
           TEST_ENTRY(a_result_that_came_late_binds_its_call_too),
           TEST_ENTRY(what_a_rewrite_has_made_is_not_cut),
           TEST_ENTRY(spans_out_of_order_or_past_the_base_are_refused_with_words),

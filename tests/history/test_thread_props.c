@@ -226,6 +226,41 @@ static phi_str active(const phi_thread *thread) {
     return lane;
 }
 
+/* The cell that stayed as this one, or whose place it has; CELLS: the rewrite put it there. */
+static size_t origin(const cells *list, const phi_rewrite *r, const cell *now) {
+    size_t i;
+    for (i = 0; i < list->count; i++) {
+        int how = fate(list, i, r);
+        if (how == 0 && list->at[i].message == now->message && list->at[i].from == now->from)
+            return i;
+        if (how == 2 && span_of(r, &list->at[i])->messages == now->message) return i;
+    }
+    return CELLS;
+}
+
+/* Whether what the rewrite puts somewhere stands between a call and its result. */
+static bool parts_groups(const cells *list, const phi_rewrite *r) {
+    static cells after;
+    size_t i, last = CELLS;
+    bool put = false;
+    after = *list;
+    apply(&after, r);
+    for (i = 0; i < after.count; i++) {
+        size_t was = origin(list, r, &after.at[i]);
+        if (after.at[i].message->role == PHI_ROLE_EXTENSION) continue;
+        if (was == CELLS) {
+            put = true;
+            continue;
+        }
+        if (put && last != CELLS && leader(list, was) != was &&
+            leader(list, was) == leader(list, last))
+            return true;
+        last = was;
+        put = false;
+    }
+    return false;
+}
+
 static bool is_valid(const cells *list, const phi_rewrite *r, uint64_t count) {
     size_t i, j;
     if (count == 0 && r->span_count > 0) return false;
@@ -242,7 +277,7 @@ static bool is_valid(const cells *list, const phi_rewrite *r, uint64_t count) {
     }
     for (j = 0; j < list->count; j++)
         if ((fate(list, j, r) == 1) != (fate(list, leader(list, j), r) == 1)) return false;
-    return true;
+    return !parts_groups(list, r);
 }
 
 /* ---- looking ---- */

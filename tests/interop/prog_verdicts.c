@@ -1,13 +1,16 @@
 /* prog_verdicts.c - reads command lines, each ended by a NUL, and writes for each whether the rules of
-   PHI_PERMISSION_MODE_DEFAULT allow it: "allow" or "no". */
+   a mode (by its number; default: PHI_PERMISSION_MODE_DEFAULT) allow it: "allow" or "no".
+
+       prog_verdicts [WORKSPACE HOME MODE] */
 #include "permissions/permissions.h"
 
 #include "base/buf_in.h"
 #include "text/json_in.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-int main(void) {
+int main(int argc, char **argv) {
     static char line[1 << 17];
     phi_permissions_desc desc;
     phi_permissions *permissions;
@@ -16,6 +19,11 @@ int main(void) {
     memset(&desc, 0, sizeof desc);
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
+    if (argc > 3) {
+        desc.workspace = argv[1];
+        desc.home = argv[2];
+        desc.rules = phi_permissions_mode((phi_permission_mode)atoi(argv[3]));
+    }
     permissions = phi_permissions_new(&desc, NULL);
     if (permissions == NULL) return 1;
     while ((c = getchar()) != EOF) {

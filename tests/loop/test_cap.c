@@ -112,6 +112,22 @@ TEST(a_cut_is_between_two_characters) {
     }
 }
 
+TEST(of_the_caps_of_a_tool_and_its_agent_the_smaller_counts) {
+    static const uint32_t agent[] = {0, 100, 40, PHI_UNLIMITED, 40, 40};
+    static const uint32_t tool[] = {40, 40, 100, 40, 0, PHI_UNLIMITED};
+    size_t i;
+    for (i = 0; i < sizeof agent / sizeof agent[0]; i++) {
+        scene s;
+        begin_with(&s, NULL, agent[i], false);
+        s.tool.max_result_bytes = tool[i];
+        REQUIRE(ask(&s));
+        CHECK_EQ_INT(give_text(&s, "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdef"), PHI_OK);
+        CHECK_EQ_INT(rig_run(s.r, 20), 0);
+        CHECK_STR(result_of(&s)->content[0].text, "012345\n[... 41 bytes left out ...]\nbcdef");
+        rig_free(s.r);
+    }
+}
+
 /* ---- of several blocks ---- */
 
 TEST(the_texts_of_a_result_are_cut_as_one_and_images_between_them_stay) {
@@ -274,6 +290,20 @@ TEST(the_whole_is_in_a_file_that_the_line_names) {
     CHECK_EQ_INT(files_in(directory), 2);
     memmove(big + 5, big, 1001);
     memcpy(big, "one\n\n", 5);
+    check_file(result_of(&s), big);
+    rig_free(s.r);
+}
+
+TEST(a_tool_with_a_cap_of_its_own_has_the_whole_in_a_file_too) {
+    scene s;
+    REQUIRE(fresh());
+    begin_with(&s, NULL, PHI_UNLIMITED, true);
+    s.tool.max_result_bytes = 1000;
+    REQUIRE(ask(&s));
+    CHECK_EQ_INT(give_text(&s, big), PHI_OK);
+    CHECK_EQ_INT(rig_run(s.r, 100), 0);
+    CHECK_EQ_INT(files_in(directory), 1);
+    CHECK(result_of(&s)->content[0].text.len <= 1000);
     check_file(result_of(&s), big);
     rig_free(s.r);
 }
@@ -510,6 +540,8 @@ TEST(a_tape_plays_the_same_result_and_writes_no_file) {
 
 TEST_MAIN(TEST_ENTRY(head_and_tail_of_a_long_text_stay_and_a_line_says_how_much_is_missing),
           TEST_ENTRY(a_cut_is_between_two_characters),
+          TEST_ENTRY(of_the_caps_of_a_tool_and_its_agent_the_smaller_counts),
+          TEST_ENTRY(a_tool_with_a_cap_of_its_own_has_the_whole_in_a_file_too),
           TEST_ENTRY(the_texts_of_a_result_are_cut_as_one_and_images_between_them_stay),
           TEST_ENTRY(an_image_that_is_too_large_becomes_a_text_that_says_so),
           TEST_ENTRY(by_default_two_mebibytes_of_text_are_whole_and_unlimited_is_unlimited),

@@ -246,7 +246,99 @@ TEST(events_of_many_runs_may_be_popped_at_the_end) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(events_nobody_pops_stop_the_reading_and_nothing_is_lost),
+/* Pops what there is, and counts the events of either agent. */
+static void pop_each(rig *r, phi_agent one, size_t counts[2]) {
+    phi_event event;
+    while (phi_next_event(rig_runtime(r), &event)) counts[event.agent.index == one.index ? 0 : 1]++;
+}
+
+TEST(a_slow_clients_agent_is_held_and_others_go_on) {
+    rig *r = rig_new();
+    phi_agent slow = rig_agent(r, NULL), other = rig_agent(r, NULL);
+    phi_runtime *rt = rig_runtime(r);
+    size_t counts[2] = {0, 0};
+    phi_event event;
+    uint64_t seq = 0;
+    rig_silent(r, true);
+    rig_says(r, "first.");
+    CHECK_EQ_INT(phi_prompt(slow, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 1), 1);
+    CHECK_EQ_INT(phi_agent_hold(slow, true), PHI_OK); /* events that wait already, too */
+    CHECK_EQ_INT(phi_agent_hold(slow, true), PHI_OK);
+    CHECK(!phi_next_event(rt, &event));
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(!phi_next_event(rt, &event));
+    rig_says(r, "second.");
+    CHECK_EQ_INT(phi_prompt(other, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    pop_each(r, slow, counts);
+    CHECK_EQ_INT(counts[0], 0);
+    CHECK(counts[1] > 5);
+    CHECK_EQ_INT(phi_agent_hold(slow, false), PHI_OK);
+    CHECK(phi_next_event(rt, &event));
+    CHECK_EQ_INT(event.kind, PHI_EV_AGENT_START);
+    for (counts[0] = 1; phi_next_event(rt, &event); counts[0]++) {
+        CHECK_EQ_INT(event.agent.index, slow.index);
+        CHECK(event.seq > seq);
+        seq = event.seq;
+    }
+    CHECK_EQ_INT(event.kind, PHI_EV_AGENT_END);
+    CHECK_EQ_INT(counts[0], counts[1]);
+    rig_free(r);
+}
+
+/* Hypothesis: held events do not count against the queue, so that a slow client costs memory without end. */
+TEST(a_held_agents_stream_stops_at_its_queue_and_goes_on_when_it_is_let_out) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent slow;
+    size_t counts[2] = {0, 0};
+    desc.event_queue_bytes = 1;
+    rig_says(r, "a long answer.");
+    slow = rig_agent(r, &desc);
+    rig_silent(r, true);
+    CHECK_EQ_INT(phi_agent_hold(slow, true), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(slow, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 2000), 1);
+    pop_each(r, slow, counts);
+    CHECK_EQ_INT(counts[0] + counts[1], 0);
+    CHECK_EQ_INT(phi_agent_hold(slow, false), PHI_OK);
+    rig_silent(r, false);
+    CHECK_EQ_INT(rig_run(r, 2000), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant \"a long answer.\""), 1);
+    rig_free(r);
+}
+
+TEST(a_held_agent_is_freed_reset_and_closed_with_its_events) {
+    rig *r = rig_new();
+    phi_agent freed = rig_agent(r, NULL), reset = rig_agent(r, NULL), kept = rig_agent(r, NULL);
+    phi_agent none = PHI_ZERO;
+    phi_event event;
+    rig_silent(r, true);
+    rig_says(r, "one.");
+    rig_says(r, "two.");
+    rig_says(r, "three.");
+    CHECK_EQ_INT(phi_agent_hold(freed, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_hold(reset, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_hold(kept, true), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(freed, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(reset, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(kept, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(phi_agent_free(freed), PHI_OK);
+    CHECK_EQ_INT(phi_agent_reset(reset), PHI_OK);
+    CHECK_EQ_INT(phi_agent_hold(freed, false), PHI_STALE);
+    CHECK_EQ_INT(phi_agent_hold(none, false), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_hold(reset, false), PHI_OK);
+    CHECK(!phi_next_event(rig_runtime(r), &event));
+    CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_slow_clients_agent_is_held_and_others_go_on),
+          TEST_ENTRY(a_held_agents_stream_stops_at_its_queue_and_goes_on_when_it_is_let_out),
+          TEST_ENTRY(a_held_agent_is_freed_reset_and_closed_with_its_events),
+          TEST_ENTRY(events_nobody_pops_stop_the_reading_and_nothing_is_lost),
           TEST_ENTRY(the_partial_text_of_events_popped_late_is_still_right),
           TEST_ENTRY(what_a_host_left_for_long_is_freed_a_part_in_each_step),
           TEST_ENTRY(a_host_that_pops_as_much_as_comes_holds_no_more_than_that),

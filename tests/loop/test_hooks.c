@@ -176,6 +176,31 @@ TEST(a_denied_tool_has_neither_start_nor_end_and_the_model_reads_why) {
     rig_free(r);
 }
 
+TEST(a_denied_tool_leaves_the_others_and_after_tool_comes_once_a_call) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    static const char *const calls[] = {"c1 echo {}", "c2 echo {}", "c3 echo {}"};
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_ALLOW, NULL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_DENY, "not this one");
+    agent = agent_with(r, &desc, &tool);
+    rig_calls(r, calls, 3);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "ToolExecutionStart c1"), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "ToolExecutionStart c2"), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "ToolExecutionStart c3"), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> after_tool c1 "), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> after_tool c2 "), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> after_tool c3 "), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd toolResult c2 error \"not this one\""), 1);
+    CHECK_EQ_INT(phi_message_count(agent), 6);
+    rig_free(r);
+}
+
 TEST(before_tool_may_change_the_arguments) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -483,6 +508,7 @@ TEST_MAIN(
     TEST_ENTRY(before_turn_that_says_no_ends_the_run_before_the_turn_with_agent_end_and_after_loop),
     TEST_ENTRY(after_turn_follows_turn_end_with_a_growing_history_and_the_turn_s_usage),
     TEST_ENTRY(a_denied_tool_has_neither_start_nor_end_and_the_model_reads_why),
+    TEST_ENTRY(a_denied_tool_leaves_the_others_and_after_tool_comes_once_a_call),
     TEST_ENTRY(before_tool_may_change_the_arguments),
     TEST_ENTRY(a_list_with_nothing_to_send_is_an_error_in_words_and_no_request),
     TEST_ENTRY(an_abort_while_before_loop_waits_ends_the_run_unbegun),

@@ -315,6 +315,20 @@ TEST(the_history_says_what_kind_of_error_it_was) {
            "Network error: the server ended the stream without an answer");
 }
 
+TEST(an_answer_that_was_cancelled_says_so_in_the_history) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_hangs(r, HALF);
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    (void)rig_run(r, 5);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    REQUIRE(phi_message_count(agent) == 2);
+    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_ABORTED);
+    CHECK_STR(phi_message_at(agent, 1)->error_message, "Cancelled");
+    rig_free(r);
+}
+
 /* ---- ending it while it waits ---- */
 
 /* Hypothesis: a delay before a retry is slept out, or leaves its timer or its list entry. */
@@ -361,4 +375,5 @@ TEST_MAIN(TEST_ENTRY(a_retry_before_the_first_delta_shows_nothing_but_itself),
           TEST_ENTRY(an_agent_or_a_runtime_may_be_freed_during_the_delay),
           TEST_ENTRY(the_hook_for_errors_hears_of_the_last_attempt_only),
           TEST_ENTRY(the_history_says_what_kind_of_error_it_was),
+          TEST_ENTRY(an_answer_that_was_cancelled_says_so_in_the_history),
           TEST_ENTRY(a_delay_before_a_retry_ends_with_the_run))

@@ -29,6 +29,30 @@ TEST(missing_ids_are_made_and_can_be_read_back) {
     rig_free(r);
 }
 
+TEST(every_run_of_an_agent_has_its_agent_id_and_its_session_id) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    heard h;
+    char agent_id[sizeof h.agent_id], session_id[sizeof h.session_id];
+    heard_begin(&h, r);
+    desc.agent_id = desc.session_id = NULL;
+    agent = rig_agent(r, &desc);
+    rig_says(r, "a");
+    rig_says(r, "b");
+    CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    (void)snprintf(agent_id, sizeof agent_id, "%s", h.agent_id);
+    (void)snprintf(session_id, sizeof session_id, "%s", h.session_id);
+    CHECK_EQ_INT(strlen(agent_id), 36);
+    h.agent_id[0] = h.session_id[0] = '\0';
+    CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(h.agent_id, agent_id);
+    CHECK_EQ_STR(h.session_id, session_id);
+    rig_free(r);
+}
+
 TEST(loop_ids_are_counted_for_each_session_and_model) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -260,6 +284,7 @@ TEST(a_prompt_s_first_turn_is_triggered_by_the_user_by_default_and_each_run_coun
 
 TEST_MAIN(
     TEST_ENTRY(missing_ids_are_made_and_can_be_read_back),
+    TEST_ENTRY(every_run_of_an_agent_has_its_agent_id_and_its_session_id),
     TEST_ENTRY(loop_ids_are_counted_for_each_session_and_model),
     TEST_ENTRY(a_loop_id_that_was_given_is_used_verbatim),
     TEST_ENTRY(an_empty_history_is_not_continued_and_the_error_says_why),

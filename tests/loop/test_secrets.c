@@ -293,6 +293,23 @@ static void scenario(void) {
     rig_free(r);
 }
 
+TEST(a_result_of_a_tool_loses_the_key) {
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_tool tool = rig_echo();
+    rig *r;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    r = secret_rig(&agent, &desc);
+    REQUIRE(r != NULL);
+    rig_call(r, "c1", "echo", "{\"x\":\"" KEY "\"}");
+    rig_says(r, "done");
+    runs(r, agent);
+    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"x\":\"" STARS "\"}");
+    rig_free(r);
+}
+
 TEST(no_allocation_that_fails_shows_a_key) {
     int n = 0;
     do {
@@ -314,4 +331,5 @@ TEST_MAIN(TEST_ENTRY(words_code_and_request_id_of_an_error_lose_the_key),
           TEST_ENTRY(a_model_of_the_hosts_own_has_its_key_hidden),
           TEST_ENTRY(words_of_a_server_carry_no_control_characters),
           TEST_ENTRY(words_that_quote_the_model_carry_no_control_characters),
+          TEST_ENTRY(a_result_of_a_tool_loses_the_key),
           TEST_ENTRY(no_allocation_that_fails_shows_a_key))

@@ -215,7 +215,34 @@ TEST(arguments_that_do_not_fit_are_not_tried_again) {
     rig_free(r);
 }
 
+static phi_verdict answer_with_an_error(void *user_data, phi_hook *hook) {
+    (void)user_data;
+    CHECK_EQ_INT(phi_call_finish(hook->call, "not here", 8, true), PHI_OK);
+    return PHI_WAIT;
+}
+
+TEST(a_call_that_its_guard_answers_with_an_error_is_never_run) {
+    rig *r = rig_new();
+    digger d;
+    phi_tool tool = tool_of(&d, 0);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.hook_fn = answer_with_an_error;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "dig", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 2000), 0);
+    CHECK_EQ_INT(d.started, 0);
+    CHECK_STR(result_of(agent)->content[0].text, "not here");
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_call_that_fails_is_started_again_after_its_delay),
+          TEST_ENTRY(a_call_that_its_guard_answers_with_an_error_is_never_run),
           TEST_ENTRY(after_the_last_try_the_model_sees_its_error),
           TEST_ENTRY(a_deadline_is_a_failure_that_is_tried_again),
           TEST_ENTRY(an_abort_while_it_waits_starts_nothing_more),

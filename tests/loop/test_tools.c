@@ -441,6 +441,8 @@ TEST(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more) 
     CHECK_STR(phi_message_at(agent, 1)->provider, "mock");
     CHECK_STR(phi_message_at(agent, 3)->content[0].text, "second");
     CHECK_STR(phi_message_at(agent, 5)->content[0].text, "(no more mock responses)");
+    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_message_at(agent, 5)->stop_reason, PHI_STOP_REASON_STOP);
     CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 0);
     rig_free(r);
 }

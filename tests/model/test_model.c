@@ -69,6 +69,8 @@ TEST(presets_say_whose_they_are) {
     CHECK_EQ_STR(phi_model_anthropic("m", "K").provider, "anthropic");
     CHECK_EQ_STR(phi_model_minimax("m", "K").provider, "minimax");
     CHECK_EQ_STR(phi_model_openai("m", "K").provider, "openai");
+    CHECK_EQ_STR(phi_model_openai_responses("m", "K").provider, "openai_responses");
+    CHECK_EQ_STR(phi_model_azure("https://h", "d", "K").provider, "azure_openai");
     CHECK_EQ_STR(phi_model_openrouter("m", "K").provider, "openrouter");
     CHECK_EQ_STR(phi_model_xai("m", "K").provider, "xai");
     CHECK_EQ_STR(phi_model_groq("m", "K").provider, "groq");

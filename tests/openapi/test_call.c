@@ -144,6 +144,18 @@ static phi_json *shown_json(const asked *a, phi_arena *arena) {
     return root;
 }
 
+TEST(by_default_65536_bytes_of_an_answer_are_shown_and_no_character_is_cut) {
+    static char body[70000];
+    asked a;
+    memset(body, 'x', sizeof body);
+    memcpy(body + 65535, "\xC3\xA9", 2); /* a character across the limit */
+    if (!answered(&a, NULL, 200, "Content-Type: text/plain\r\n", body, sizeof body)) return;
+    CHECK_EQ_INT(strlen(a.text[0]),
+                 strlen(LINE "200 OK\n\n") + 65535 + strlen("\n... [truncated]"));
+    CHECK(strstr(a.text[0], "xx\n... [truncated]") != NULL);
+    asked_close(&a);
+}
+
 TEST(long_json_loses_whole_items_and_stays_json) {
     static const size_t counts[] = {30, 300, 3000, 30000};
     size_t k;
@@ -433,6 +445,19 @@ TEST(a_slow_server_is_left_after_the_timeout) {
     if (ask(&a, "op", "{}"))
         CHECK_EQ_STR(a.text[0],
                      "Error: HTTP request failed: the answer was not whole after 200 ms");
+    CHECK_EQ_INT(a.w.cancels, 1);
+    asked_close(&a);
+}
+
+TEST(by_default_a_slow_server_is_left_after_thirty_seconds) {
+    asked a;
+    if (!asked_open(&a, NULL, plain)) return;
+    a.serve = serve_silent;
+    asked_begin(&a, "op", "{}");
+    CHECK_EQ_INT(asked_run(&a, 29000), 1); /* a step is a millisecond */
+    CHECK_EQ_INT(a.w.cancels, 0);
+    CHECK_EQ_INT(asked_run(&a, 2000), 0);
+    CHECK_EQ_STR(a.text[0], "Error: HTTP request failed: the answer was not whole after 30000 ms");
     CHECK_EQ_INT(a.w.cancels, 1);
     asked_close(&a);
 }
@@ -1118,6 +1143,7 @@ TEST(a_model_loads_an_operation_and_calls_it) {
 TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(the_details_have_status_method_and_url_without_the_query),
           TEST_ENTRY(an_image_is_shown_as_one), TEST_ENTRY(a_long_text_is_cut_on_a_character),
+          TEST_ENTRY(by_default_65536_bytes_of_an_answer_are_shown_and_no_character_is_cut),
           TEST_ENTRY(long_json_loses_whole_items_and_stays_json),
           TEST_ENTRY(json_is_shortened_in_its_depth), TEST_ENTRY(broken_json_is_cut_as_text),
           TEST_ENTRY(any_cut_of_any_json_is_json_or_plain_text),
@@ -1129,6 +1155,7 @@ TEST_MAIN(TEST_ENTRY(an_answer_is_shown_with_its_status_whatever_it_is),
           TEST_ENTRY(arguments_that_are_no_object_are_refused),
           TEST_ENTRY(a_request_without_an_answer_is_an_error_result),
           TEST_ENTRY(a_slow_server_is_left_after_the_timeout),
+          TEST_ENTRY(by_default_a_slow_server_is_left_after_thirty_seconds),
           TEST_ENTRY(the_base_is_the_hosts_or_the_first_server),
           TEST_ENTRY(the_first_alternative_that_can_be_met_is_used),
           TEST_ENTRY(headers_of_the_host_are_sent_and_win),

@@ -152,6 +152,31 @@ TEST(descriptions_are_cut_at_a_character) {
     becomes(schema, want);
 }
 
+/* The tool's description for one of so many 'w' in the document. */
+static void describes(const char *deprecated, size_t bytes, const char *before, size_t kept,
+                      const char *after) {
+    static char words[20000], want[20000];
+    spec s;
+    memset(words, 'w', bytes);
+    words[bytes] = '\0';
+    (void)snprintf(want, sizeof want, "%s%.*s%s", before, (int)kept, words, after);
+    (void)snprintf(built, sizeof built,
+                   "{\"openapi\":\"3.0.0\",\"paths\":{\"/a\":{\"get\":{\"operationId\":\"a\","
+                   "%s\"description\":\"%s\",\"responses\":{}}}}}",
+                   deprecated, words);
+    spec_open(&s, NULL, built);
+    REQUIRE(CHECK_EQ_INT(s.tools.count, 1));
+    CHECK(strcmp(s.tools.tools[0].description, want) == 0);
+    spec_close(&s);
+}
+
+TEST(a_tools_description_is_whole_up_to_16384_bytes) {
+    describes("", 1499, "", 1499, "");
+    describes("\"deprecated\":true,", 1499, "(deprecated) ", 1499, "");
+    describes("", 16384, "", 16384, "");
+    describes("\"deprecated\":true,", 16385, "(deprecated) ", 16384, "...");
+}
+
 /* ---- references ---- */
 
 TEST(references_become_definitions) {
@@ -456,6 +481,7 @@ TEST_MAIN(TEST_ENTRY(types_and_nulls), TEST_ENTRY(bounds_of_both_versions),
           TEST_ENTRY(properties_that_are_only_read_are_left_out),
           TEST_ENTRY(examples_and_defaults_go_on_when_they_are_short),
           TEST_ENTRY(descriptions_are_cut_at_a_character),
+          TEST_ENTRY(a_tools_description_is_whole_up_to_16384_bytes),
           TEST_ENTRY(references_become_definitions),
           TEST_ENTRY(a_reference_with_keywords_beside_it_joins_allof_in_3_1),
           TEST_ENTRY(circles_that_every_value_must_go_round_are_cut),

@@ -40,18 +40,19 @@ static void check_line(phi_permissions *permissions, const char *line, size_t le
     phi__buf_free(&arguments);
 }
 
-TEST(each_line_of_the_table_has_its_verdict) {
-    char *table = test_read_file("tests/permissions/commands.txt", NULL), *at = table;
+static int check_table(const char *file, phi_permission_mode mode) {
+    char *table = test_read_file(file, NULL), *at = table;
     phi_permissions_desc desc;
     phi_permissions *permissions;
     int lines = 0;
-    REQUIRE(table != NULL);
+    if (!CHECK(table != NULL)) return 0;
     memset(&desc, 0, sizeof desc);
     desc.allocator = test_allocator();
+    desc.rules = phi_permissions_mode(mode);
     desc.workspace = "/made/project";
     desc.home = "/home/ada";
     permissions = phi_permissions_new(&desc, NULL);
-    REQUIRE(permissions != NULL);
+    if (!CHECK(permissions != NULL)) return 0;
     while (*at != '\0') {
         size_t len = strcspn(at, "\n");
         if (len > 7 && *at != '#') {
@@ -61,9 +62,117 @@ TEST(each_line_of_the_table_has_its_verdict) {
         at += len + (at[len] == '\n');
     }
     printf("  %d command lines\n", lines);
-    CHECK(lines >= 200);
     phi_permissions_free(permissions);
+    free(table);
+    return lines;
+}
+
+TEST(each_line_of_the_table_has_its_verdict) {
+    CHECK(check_table("tests/permissions/commands.txt", PHI_PERMISSION_MODE_DEFAULT) >= 600);
+}
+
+TEST(each_line_of_the_table_of_edits_has_its_verdict) {
+    CHECK(check_table("tests/permissions/edits.txt", PHI_PERMISSION_MODE_ACCEPT_EDITS) >= 80);
+}
+
+/* The verdict on `other` after the rules on `line` were added. *made: there are such rules. */
+static phi_permission after(phi_permission_scope scope, const char *line, size_t len,
+                            const char *other, size_t other_len, bool *made) {
+    phi_permissions_desc desc;
+    phi_permissions *permissions;
+    phi_permission_rules rules;
+    phi_permission verdict;
+    phi_memory memory;
+    phi_arena arena;
+    phi__buf text;
+    memset(&desc, 0, sizeof desc);
+    desc.workspace = "/made/project";
+    desc.home = "/home/ada";
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    phi__buf_init(&text, &memory);
+    permissions = phi_permissions_new(&desc, NULL);
+    arguments_of(&text, line, len);
+    *made = phi_permissions_always(permissions, PHI__LIT("bash"), phi__buf_str(&text), scope,
+                                   &arena, &rules, NULL) == PHI_OK;
+    if (*made) CHECK_EQ_INT(phi_permissions_add(permissions, rules.rules, rules.count), PHI_OK);
+    phi__buf_clear(&text);
+    arguments_of(&text, other, other_len);
+    verdict = phi_permissions_check(permissions, PHI__LIT("bash"), phi__buf_str(&text), NULL);
+    phi__buf_free(&text);
+    phi_arena_free(&arena);
+    phi_permissions_free(permissions);
+    return verdict;
+}
+
+TEST(what_always_proposes_allows_no_line_that_was_not_seen) {
+    char *table = test_read_file("tests/permissions/always.txt", NULL), *at = table;
+    int pairs = 0;
+    REQUIRE(table != NULL);
+    while (*at != '\0') {
+        size_t len = strcspn(at, "\n");
+        const char *arrow = strstr(at, " => ");
+        if (len > 5 && *at != '#' && CHECK(arrow != NULL && arrow < at + len)) {
+            const char *line = at + 5, *other = arrow + 4;
+            bool made;
+            phi_permission got = after(PHI_PERMISSION_SCOPE_KIND, line, (size_t)(arrow - line),
+                                       other, (size_t)(at + len - other), &made);
+            if (!CHECK((got == PHI_PERMISSION_ALLOW) == (*at == 'y')))
+                printf("  %s: %.*s\n", names[got], (int)len, at);
+            pairs++;
+        }
+        at += len + (at[len] == '\n');
+    }
+    printf("  %d pairs\n", pairs);
+    CHECK(pairs >= 130);
     free(table);
 }
 
-TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict))
+TEST(what_always_proposes_allows_its_own_line) {
+    char *table = test_read_file("tests/permissions/commands.txt", NULL), *at = table;
+    int scope, proposals = 0;
+    REQUIRE(table != NULL);
+    while (*at != '\0') {
+        size_t len = strcspn(at, "\n");
+        for (scope = 0; scope < 2 && len > 7 && *at != '#'; scope++) {
+            bool made;
+            phi_permission got =
+                after((phi_permission_scope)scope, at + 7, len - 7, at + 7, len - 7, &made);
+            if (made && !CHECK_EQ_INT(got, PHI_PERMISSION_ALLOW))
+                printf("  %d: %.*s\n", scope, (int)len, at);
+            if (made && *at == 'd') CHECK(!"a denied line has no rule");
+            proposals += made ? 1 : 0;
+        }
+        at += len + (at[len] == '\n');
+    }
+    CHECK(proposals > 400);
+    free(table);
+}
+
+TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
+    static const char *const asked[] = {
+        "{\"pattern\":\".\",\"include\":\".env\"}", "{\"pattern\":\".\",\"include\":\".e*\"}",
+        "{\"pattern\":\".\",\"include\":\"*.pem\"}",
+        "{\"pattern\":\".\",\"path\":\"a\",\"include\":\".npmrc\"}"};
+    phi_permissions_desc desc;
+    phi_permissions *permissions;
+    size_t i;
+    memset(&desc, 0, sizeof desc);
+    desc.workspace = "/made/project";
+    desc.home = "/home/ada";
+    permissions = phi_permissions_new(&desc, NULL);
+    for (i = 0; i < PHI__COUNT(asked); i++)
+        CHECK_EQ_INT(
+            phi_permissions_check(permissions, PHI__LIT("search"), phi_str_of(asked[i]), NULL),
+            PHI_PERMISSION_ASK);
+    CHECK_EQ_INT(phi_permissions_check(permissions, PHI__LIT("search"),
+                                       PHI__LIT("{\"pattern\":\".\",\"include\":\"*.c\"}"), NULL),
+                 PHI_PERMISSION_ALLOW);
+    phi_permissions_free(permissions);
+}
+
+TEST_MAIN(TEST_ENTRY(each_line_of_the_table_has_its_verdict),
+          TEST_ENTRY(each_line_of_the_table_of_edits_has_its_verdict),
+          TEST_ENTRY(what_always_proposes_allows_no_line_that_was_not_seen),
+          TEST_ENTRY(what_always_proposes_allows_its_own_line),
+          TEST_ENTRY(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets))

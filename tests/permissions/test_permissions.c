@@ -129,6 +129,97 @@ TEST(paths_that_no_file_has_are_never_allowed_and_always_denied) {
     CHECK_EQ_INT(by(&rule, 1, "read_file", arguments), DENY);
 }
 
+static phi_permission from(phi_permissions *p, const char *source, const char *tool,
+                           const char *arguments) {
+    return phi_permissions_check_from(p, phi_str_of(source), phi_str_of(tool),
+                                      phi_str_of(arguments), NULL);
+}
+
+TEST(a_servers_tool_with_the_name_of_a_built_in_one_is_not_judged_by_its_rules) {
+    phi_permission_rule rules[3];
+    phi_permissions *p = make(NULL);
+    CHECK_EQ_INT(from(p, "", "read_file", "{\"path\":\"a\"}"), ALLOW);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{\"path\":\"a\"}"), ASK);
+    CHECK_EQ_INT(from(p, "files", "search", "{}"), ASK);
+    CHECK_EQ_INT(from(p, "files", "bash", "{\"command\":\"ls\"}"), ASK);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{\"path\":\"~/.ssh/id_rsa\"}"), DENY);
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = rules[1].verdict = rules[2].verdict = ALLOW;
+    rules[0].tool = "files_*";
+    rules[1].tool = "read_file";
+    rules[1].source = "files|more";
+    rules[2].tool = "write_file";
+    rules[2].source = "";
+    CHECK_EQ_INT(phi_permissions_add(p, rules, 3), PHI_OK);
+    CHECK_EQ_INT(from(p, "files", "files_read", "{}"), ALLOW);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{}"), ALLOW);
+    CHECK_EQ_INT(from(p, "other", "read_file", "{}"), ASK);
+    CHECK_EQ_INT(from(p, "", "write_file", "{}"), ALLOW);
+    CHECK_EQ_INT(from(p, "files", "write_file", "{}"), ASK);
+    CHECK_EQ_INT(phi_permissions_set(p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)), PHI_OK);
+    CHECK_EQ_INT(from(p, "files", "read_file", "{}"), ALLOW);
+    phi_permissions_free(p);
+}
+
+TEST(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode) {
+    static const char *const paths[] = {"guard.sh", "/made/project/tools/[x].py",
+                                        "/home/ada/phi.toml", NULL};
+    static const phi_permission_mode modes[] = {
+        PHI_PERMISSION_MODE_DEFAULT, PHI_PERMISSION_MODE_ACCEPT_EDITS, PHI_PERMISSION_MODE_ALL};
+    static const char *const commands[] = {
+        "cp a guard.sh", "mv a ./guard.sh",   "cp a/guard.sh .", "cp a tools",
+        "mv tools old",  "echo x > guard.sh", "tee guard.sh",    "sed -i 1d guard.sh",
+        "rm guard.sh",   "cp a guard.s?",     "cp -ta guard.sh", "chmod +x tools/[[]x].py"};
+    phi_permissions_desc desc;
+    phi_permissions *p;
+    char arguments[200];
+    size_t m, i;
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.workspace = "/made/project";
+    desc.protected_paths = paths;
+    p = phi_permissions_new(&desc, NULL);
+    REQUIRE(p != NULL);
+    for (m = 0; m < PHI__COUNT(modes); m++) {
+        CHECK_EQ_INT(phi_permissions_set(p, phi_permissions_mode(modes[m])), PHI_OK);
+        CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"guard.sh\"}"), ASK);
+        CHECK_EQ_INT(check(p, "edit_file", "{\"path\":\"src/../GUARD.sh\"}"), ASK);
+        CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"tools/[x].py\"}"), ASK);
+        CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"/home/ada/phi.toml\"}"), ASK);
+        CHECK_EQ_INT(check(p, "read_file", "{\"path\":\"guard.sh\"}"), ALLOW);
+        CHECK_EQ_INT(check(p, "bash", "{\"command\":\"cat guard.sh\"}"), ALLOW);
+        for (i = 0; i < PHI__COUNT(commands); i++) {
+            (void)snprintf(arguments, sizeof arguments, "{\"command\":\"%s\"}", commands[i]);
+            if (!CHECK_EQ_INT(check(p, "bash", arguments), ASK)) printf("  %s\n", commands[i]);
+        }
+    }
+    CHECK_EQ_INT(check(p, "write_file", "{\"path\":\"other.sh\"}"), ALLOW);
+    {
+        phi_str why;
+        (void)phi_permissions_check(p, PHI__LIT("write_file"),
+                                    phi_str_of("{\"path\":\"guard.sh\"}"), &why);
+        CHECK_STR(why, "to be approved: write_file: this program runs it, or heeds it");
+    }
+    phi_permissions_free(p);
+}
+
+TEST(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path) {
+    phi_permissions *p = make(NULL);
+    char arguments[6000];
+    size_t i, at = (size_t)snprintf(arguments, sizeof arguments, "{\"file\":\"");
+    phi_str why;
+    for (i = 0; i < 4096; i++) arguments[at++] = 'a';
+    (void)snprintf(arguments + at, sizeof arguments - at, "\"}");
+    CHECK_EQ_INT(phi_permissions_check(p, PHI__LIT("read_file"), phi_str_of(arguments), &why),
+                 DENY);
+    CHECK_STR(why, "denied: read_file: its path is longer than 4,095 bytes, as no file's is");
+    at = (size_t)snprintf(arguments, sizeof arguments, "{\"command\":\"git commit -m ");
+    for (i = 0; i < 4096; i++) arguments[at++] = 'a';
+    (void)snprintf(arguments + at, sizeof arguments - at, "\"}");
+    CHECK_EQ_INT(check(p, "bash", arguments), ASK);
+    phi_permissions_free(p);
+}
+
 TEST(a_rule_may_name_the_argument_that_is_the_path) {
     phi_permission_rule rule;
     memset(&rule, 0, sizeof rule);
@@ -318,7 +409,7 @@ TEST(each_mode_has_its_verdicts) {
         {"bash", "{\"command\":\"rm -rf /\"}", {DENY, DENY, DENY, DENY}},
         {"bash", "{\"command\":\"'\"}", {ASK, DENY, ASK, ASK}}, /* it may hold rm -rf / */
         {"bash", "{\"command\":\"echo $((x))\"}", {ASK, DENY, ASK, ALLOW}},
-        {"bash", "{\"command\":\"cp x .gi*\"}", {ASK, DENY, ASK, ALLOW}},
+        {"bash", "{\"command\":\"cp x .gi*\"}", {ASK, ASK, ASK, ALLOW}},
         {"bash", "{\"command\":\"cp x .GIT/config\"}", {ASK, ASK, ASK, ALLOW}},
         {"bash", "{\"command\":\"cd .git/hooks && echo x > pre-commit\"}", {ASK, DENY, ASK, ALLOW}},
         {"bash", "{\"command\":\"echo x > ~root/y\"}", {ASK, DENY, ASK, ALLOW}},
@@ -372,27 +463,32 @@ static void always(phi_permission_scope scope, const char *tool, const char *arg
 }
 
 #define RULES(text) "{\"rules\":[\n" text "\n],\"otherwise\":\"ask\"}\n"
+#define WIDE(command, options)                                                                     \
+    "{\"verdict\":\"allow\",\"tool\":\"bash\",\"command\":\"" command "\",\"path\":\"./**\","      \
+    "\"options\":\"" options "\"}"
 #define BASH(command) "{\"verdict\":\"allow\",\"tool\":\"bash\",\"command\":\"" command "\"}"
 
 TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
     phi_permission_scope exact = PHI_PERMISSION_SCOPE_EXACT, kind = PHI_PERMISSION_SCOPE_KIND;
     always(exact, "bash", "{\"command\":\"npm test\"}", RULES(BASH("npm test")));
-    always(kind, "bash", "{\"command\":\"npm test -- x\"}", RULES(BASH("npm test *")));
-    always(kind, "bash", "{\"command\":\"npm run build -- x\"}", RULES(BASH("npm run build *")));
+    always(kind, "bash", "{\"command\":\"npm test -- x\"}", RULES(WIDE("npm test *", "")));
+    always(kind, "bash", "{\"command\":\"npm test --watch\"}", RULES(BASH("npm test --watch")));
+    always(kind, "bash", "{\"command\":\"npm run build -- x\"}",
+           RULES(WIDE("npm run build *", "")));
     always(exact, "bash", "{\"command\":\"ls && make all; make all\"}", RULES(BASH("make all")));
     always(kind, "bash", "{\"command\":\"env make && ./run 'a b' | ls\"}",
-           RULES(BASH("./run *") ",\n" BASH("make *")));
+           RULES(BASH("./run a[ ]b") ",\n" BASH("make")));
     always(exact, "bash", "{\"command\":\"./run 'a b' '*'\"}", RULES(BASH("./run a[ ]b [*]")));
-    always(kind, "bash", "{\"command\":\"/usr/bin/make\"}", RULES(BASH("/usr/bin/make *")));
+    always(kind, "bash", "{\"command\":\"/usr/bin/make\"}", RULES(BASH("/usr/bin/make")));
     always(kind, "bash", "{\"command\":\"python3 x.py\"}", RULES(BASH("python3 x.py")));
-    always(kind, "bash", "{\"command\":\"git -C x push\"}", RULES(BASH("git -C x push *")));
+    always(kind, "bash", "{\"command\":\"git -C x push\"}", RULES(BASH("git -C x push")));
     always(kind, "bash", "{\"command\":\"./venv/bin/python3.11 x.py\"}",
            RULES(BASH("./venv/bin/python3.11 x.py")));
     always(kind, "bash", "{\"command\":\"printf hi\"}", RULES(BASH("printf hi")));
     always(kind, "bash", "{\"command\":\"rm x\"}", RULES(BASH("rm x")));
     always(kind, "bash", "{\"command\":\"git\"}", RULES(BASH("git")));
     always(kind, "bash", "{\"command\":\"git config a b\"}", RULES(BASH("git config a b")));
-    always(kind, "bash", "{\"command\":\"npm x a b\"}", RULES(BASH("npm x a *")));
+    always(kind, "bash", "{\"command\":\"npm x a b\"}", RULES(BASH("npm x a b")));
     always(exact, "bash", "{\"command\":\"make > log.txt\"}",
            RULES(BASH(
                "make") ",\n{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"log.txt\"}"));
@@ -414,6 +510,70 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
     always(kind, "mail", "{\"to\":\"x\"}", RULES("{\"verdict\":\"allow\",\"tool\":\"mail\"}"));
     always(exact, "mail", "{\"n\":1}",
            RULES("{\"verdict\":\"allow\",\"tool\":\"mail\",\"matches\":\"{\\\"n\\\":1}\"}"));
+}
+
+TEST(a_rule_that_asks_is_answered_for_this_very_call_and_no_other) {
+    phi_permission_scope exact = PHI_PERMISSION_SCOPE_EXACT;
+    phi_permission_rule rules[3];
+    const char *call = "{\"command\":\"cat .env\"}";
+    always(exact, "bash", "{\"command\":\"cat .env; ls > x\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"bash\",\"matches\":\"{\\\"command\\\":\\\"cat[ "
+                 "].env;[ ]ls[ ]>[ ]x\\\"}\"}"));
+    always(exact, "read_file", "{\"path\":\".env\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"read_file\",\"matches\":\"{\\\"path\\\":\\\"."
+                 "env\\\"}"
+                 "\"}"));
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = ASK;
+    rules[0].path = "**/.env";
+    rules[1].verdict = ALLOW;
+    rules[1].tool = "bash";
+    rules[1].matches = "{\"command\":\"cat[ ].env\"}";
+    CHECK_EQ_INT(by(rules, 2, "bash", call), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"cat .env x\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"cat  .env\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "sh", call), ASK);
+    rules[1].matches = "{\"command\":\"cat .en?\"}";
+    CHECK_EQ_INT(by(rules, 2, "bash", call), ASK);
+    rules[1].matches = "{\"command\":\"cat[ ].env\"}";
+    rules[2].verdict = DENY;
+    rules[2].path = ".env";
+    CHECK_EQ_INT(by(rules, 3, "bash", call), DENY);
+}
+
+TEST(a_pattern_that_may_match_a_file_of_a_rule_that_denies_is_asked_about) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = ALLOW;
+    rules[1].verdict = DENY;
+    rules[1].path = "**/.env";
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"cat .env\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"cat .en?\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"cat *.c\"}"), ALLOW);
+}
+
+TEST(a_rule_names_the_options_that_a_command_may_have) {
+    phi_permission_rule rule;
+    memset(&rule, 0, sizeof rule);
+    rule.verdict = ALLOW;
+    rule.command = "x *";
+    rule.options = "-a|-n|-C*|--long|--color=*";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x -an -C3 -aC3 --long --color=no - -- y\"}"),
+                 ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x a*.c\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x *.c\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x -b\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x -ab\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --lon\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x y$Z\"}"), ASK);
+    rule.options = "";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x y\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x -a\"}"), ASK);
+    rule.options = NULL;
+    rule.without = "--force";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --fo\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --f=1\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --format\"}"), ALLOW);
 }
 
 TEST(always_refuses_what_no_rule_should_allow) {
@@ -526,6 +686,8 @@ static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
     world *w = (world *)user_data;
     w->asked++;
     w->ticket = hook->ticket;
+    CHECK(hook->permissions == w->p);
+    CHECK_STR(hook->source, "files");
     (void)snprintf(w->why, sizeof w->why, "%.*s", (int)hook->text.len, hook->text.at);
     CHECK_EQ_INT(phi_permissions_set(w->p, phi_permissions_mode(PHI_PERMISSION_MODE_ALL)),
                  PHI_MISUSE);
@@ -571,6 +733,7 @@ static void begin(world *w, phi_permission_mode mode, bool person) {
     how.user_data = w;
     w->p = phi_permissions_new(&how, NULL);
     tool.needs_approval = true;
+    tool.source = "files";
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.hook_fn = phi_permissions_hook;
@@ -680,6 +843,7 @@ TEST(a_snapshot_with_a_waiting_question_asks_it_again) {
     phi_str saved;
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_echo();
+    tool.source = "files";
     memset(&w, 0, sizeof w);
     w.answer = PHI_WAIT;
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
@@ -915,6 +1079,9 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(tools_match_by_name_with_wildcards_and_alternatives),
           TEST_ENTRY(files_match_by_path_inside_and_outside_of_the_workspace),
           TEST_ENTRY(paths_that_no_file_has_are_never_allowed_and_always_denied),
+          TEST_ENTRY(a_servers_tool_with_the_name_of_a_built_in_one_is_not_judged_by_its_rules),
+          TEST_ENTRY(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode),
+          TEST_ENTRY(a_path_that_is_too_long_is_said_so_and_a_long_word_of_a_command_is_no_path),
           TEST_ENTRY(a_rule_may_name_the_argument_that_is_the_path),
           TEST_ENTRY(what_a_program_was_told_does_not_count_for_the_next),
           TEST_ENTRY(rules_are_copied),
@@ -926,6 +1093,9 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(words_that_are_not_known_match_only_a_last_star),
           TEST_ENTRY(each_mode_has_its_verdicts),
           TEST_ENTRY(always_makes_the_narrowest_rules_and_they_allow_the_call),
+          TEST_ENTRY(a_rule_that_asks_is_answered_for_this_very_call_and_no_other),
+          TEST_ENTRY(a_pattern_that_may_match_a_file_of_a_rule_that_denies_is_asked_about),
+          TEST_ENTRY(a_rule_names_the_options_that_a_command_may_have),
           TEST_ENTRY(always_refuses_what_no_rule_should_allow),
           TEST_ENTRY(rules_are_the_same_through_json),
           TEST_ENTRY(rules_that_are_misspelt_are_refused_with_their_place),

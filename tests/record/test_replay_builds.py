@@ -73,9 +73,9 @@ RUNS = {
     "custom_strategy": ("custom_strategy", [], None, "", "It is 56."),
     "phi": ("phi", ["Who", "are", "you?"], "/s/hello", "", "this answer came as a stream"),
     "phi, tools": ("phi", ["look"], "/s/parallel", "", "* list_files"),
-    "strategies": ("strategies", ["24", "tot"], None, "", "solved after 6 calls"),
+    "strategies": ("strategies", ["24", "tot"], None, "", "solved after 28 calls"),
 }
-NO_AGENT = {"mcp_server"}  # its clients are elsewhere
+NO_AGENT = {"mcp_server", "tokenizer"}  # the clients of one are elsewhere, the other counts alone
 FOLLOWS = {"persist, again": "persist"}  # the other one's directory
 # Their tools do more than give results, or nothing else: they are run again, and their results compared.
 RUN_AGAIN = {"savegame", "frame_loop", "own_model", "budget", "budget, no more"}

@@ -2,7 +2,43 @@
 #include "blocks_support.h"
 #include "log_support.h"
 #include "agent/one_shot_run.h"
+#include "history/prune.h"
+#include "record/recorder.h"
 #include "support/rig.h"
+#include "tools/context_tools.h"
+
+static run_log l;
+
+static const char *shown(void) {
+    static char out[16 * 1024];
+    const phi_view_item *items = NULL;
+    phi_message list[256];
+    phi_arena arena;
+    size_t count = 0, i;
+    phi_arena_init(&arena, &l.memory, 0);
+    CHECK_EQ_INT(phi_thread_view(runs_thread(&l), NULL, UINT64_MAX, &arena, &items, &count),
+                 PHI_OK);
+    for (i = 0; i < count && i < 256; i++) list[i] = *items[i].message;
+    (void)snprintf(out, sizeof out, "%s", words_of(list, i));
+    phi_arena_free(&arena);
+    return out;
+}
+
+static phi_status import(const phi_session *s, const phi_compaction_config *config) {
+    char words[200];
+    phi_status status = phi_session_to_thread(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, config,
+                                              NULL, runs_thread(&l), words, sizeof words);
+    CHECK_EQ_STR(words, "");
+    return status;
+}
+
+static phi_compaction_config first_and_recent(uint32_t first, uint32_t recent) {
+    phi_compaction_config config;
+    memset(&config, 0, sizeof config);
+    config.keep_first_turns = first;
+    config.keep_recent_turns = recent;
+    return config;
+}
 
 /* ---- applied ---- */
 
@@ -267,15 +303,221 @@ TEST(a_loop_that_is_not_there_and_a_session_without_messages) {
     phi_session_free(s);
 }
 
-/* ---- made ---- */
+/* ---- prunes ---- */
 
-static phi_compaction_config first_and_recent(uint32_t first, uint32_t recent) {
-    phi_compaction_config config;
-    memset(&config, 0, sizeof config);
-    config.keep_first_turns = first;
-    config.keep_recent_turns = recent;
-    return config;
+static void called(const char *id, int turn, const char *loop, int ms) {
+    comma();
+    put("{'role':'assistant','content':[{'type':'toolCall','id':'%s','name':'t','arguments':{}}],"
+        "'stopReason':'toolUse','model':'m','provider':'p','usage':{'input':1,'output':1},"
+        "'timestamp':%d",
+        id, ms);
+    if (turn >= 0) put(",'turnId':{'loopId':'%s','turnIndex':%d}", loop, turn);
+    put("}");
 }
+
+static void result(const char *id, int turn, const char *loop, const char *text, int ms) {
+    comma();
+    put("{'role':'toolResult','toolCallId':'%s','toolName':'t','isError':false,'timestamp':%d,"
+        "'content':[{'type':'text','text':'%s'}]",
+        id, ms, text);
+    if (turn >= 0) put(",'turnId':{'loopId':'%s','turnIndex':%d}", loop, turn);
+    put("}");
+}
+
+static void pruned(const char *loop, const char *memo, const char *times) {
+    put("{'sequence':%d,'event':{'type':'PrunApplied','loop_id':'%s','tokens_removed':9,"
+        "'messages_removed':2,'memo':%s,'pruned_timestamps':[%s],"
+        "'timestamp':'2026-03-28T10:00:00Z'}}",
+        memo != NULL, loop, memo != NULL ? memo : "null", times);
+}
+
+/* q, a call and its result at 10 and 11, another at 12 and 13, an answer at 14; both are pruned, the
+   second with a memo. */
+static void pruned_loop(void) {
+    begin_loop("s.m.1", NULL);
+    said("user", "s.m.1", 0, "q");
+    called("c0", 0, "s.m.1", 10);
+    result("c0", 0, "s.m.1", "r0", 11);
+    called("c1", 1, "s.m.1", 12);
+    result("c1", 1, "s.m.1", "r1", 13);
+    said("assistant", "s.m.1", 2, "a");
+    put("],'events':[");
+    pruned("s.m.1", NULL, "10,11");
+    comma();
+    pruned("s.m.1", "'two wells'", "12,13");
+    put("]}");
+}
+
+#define WELLS "[Pruned context summary: two wells]"
+
+TEST(messages_that_were_pruned_are_not_loaded_and_a_memo_is_in_their_place) {
+    phi_session *s;
+    begin_session();
+    pruned_loop();
+    loop_of_turns("s.m.2", "s.m.1", 1);
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL), "q " WELLS " a");
+    CHECK_EQ_STR(context_of(s, "s.m.2", 0, NULL), "q " WELLS " a 2.q0 2.a0");
+    CHECK_EQ_INT(s->loops[0]->message_count, 6); /* the record has them all */
+    phi_session_free(s);
+}
+
+TEST(a_timestamp_takes_one_message_of_the_loop_or_an_earlier_one_and_no_user_s) {
+    phi_session *s;
+    begin_session();
+    loop_of_turns("s.m.1", NULL, 2); /* all messages are of time 1 */
+    begin_loop("s.m.2", "s.m.1");
+    turns("s.m.2", 1);
+    put("],'events':[");
+    pruned("s.m.2", NULL, "1,1,7");
+    put("]}");
+    begin_loop("s.m.3", "s.m.1");
+    turns("s.m.3", 1);
+    put("],'events':[{'sequence':0,'event':{'type':'PrunApplied','pruned_timestamps':7}},");
+    pruned("s.m.3", NULL, "1,1,1,1");
+    put("]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "s.m.1", 0, NULL), "1.q0 1.a0 1.q1 1.a1"); /* not on its way */
+    CHECK_EQ_STR(context_of(s, "s.m.2", 0, NULL), "1.q0 1.q1 2.q0 2.a0");
+    CHECK_EQ_STR(context_of(s, "s.m.3", 0, NULL), "1.q0 1.q1 3.q0");
+    phi_session_free(s);
+}
+
+TEST(a_group_of_which_a_prune_names_one_message_goes_as_a_whole) {
+    phi_session *s;
+    begin_session();
+    begin_loop("s.m.1", NULL);
+    said("user", "s.m.1", 0, "q");
+    called("c0", 0, "s.m.1", 10);
+    result("c0", 0, "s.m.1", "r0", 11);
+    put("],'events':[");
+    pruned("s.m.1", "'m'", "11");
+    put("]}");
+    s = read_it();
+    REQUIRE(s != NULL);
+    CHECK_EQ_STR(context_of(s, "", 0, NULL), "q [Pruned context summary: m]");
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_STR(shown(), "q [Pruned context summary: m]");
+    runs_close(&l);
+    phi_session_free(s);
+}
+
+TEST(in_a_thread_a_prune_is_a_rewrite_of_its_own) {
+    phi_rewrite revoke;
+    phi_entry e;
+    phi_session *s;
+    begin_session();
+    pruned_loop();
+    s = read_it();
+    REQUIRE(s != NULL);
+    runs_open(&l);
+    CHECK_EQ_INT(import(s, NULL), PHI_OK);
+    CHECK_EQ_STR(shown(), "q " WELLS " a");
+    REQUIRE(phi_thread_entry(runs_thread(&l), phi_thread_count(runs_thread(&l)) - 1, &e) == PHI_OK);
+    REQUIRE(CHECK_EQ_INT(e.kind, PHI_ENTRY_REWRITE));
+    CHECK_EQ_INT(e.rewrite->reason, PHI_REWRITE_PRUNE);
+    CHECK_EQ_INT(phi_thread_prunable_from(runs_thread(&l)), 0); /* what is left may be pruned */
+    memset(&revoke, 0, sizeof revoke);
+    revoke.revoke = e.rewrite->op_id;
+    CHECK_EQ_INT(phi_thread_rewrite(runs_thread(&l), &revoke, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_STR(shown(), "q call r0 call r1 a");
+    runs_close(&l);
+    phi_session_free(s);
+}
+
+TEST(blocks_show_nothing_that_was_pruned) {
+    phi_compaction_config config = first_and_recent(1, 1);
+    phi_session *s;
+    int made_by_us;
+    for (made_by_us = 0; made_by_us < 2; made_by_us++) {
+        begin_session();
+        pruned_loop();
+        if (!made_by_us) { /* as the original makes it: of the whole log */
+            made_len--;
+            put(",'compaction_block':{'keep_first':{'startTurn':0,'endTurn':0},"
+                "'keep_recent':{'range':{'startTurn':1,'endTurn':2},'messages':[");
+            called("c1", 1, "s.m.1", 12);
+            result("c1", 1, "s.m.1", "cut", 13);
+            said("assistant", "s.m.1", 2, "a");
+            put("]}}}");
+        }
+        s = read_it();
+        REQUIRE(s != NULL);
+        if (made_by_us)
+            CHECK_EQ_INT(phi_session_compact(s, phi_str_of(""), 0, &config, NULL, 0, NULL), PHI_OK);
+        CHECK_EQ_STR(context_of(s, "", 0, NULL), "q " WELLS " a");
+        runs_open(&l);
+        CHECK_EQ_INT(import(s, NULL), PHI_OK);
+        CHECK_EQ_STR(shown(), "q " WELLS " a");
+        runs_close(&l);
+        phi_session_free(s);
+    }
+}
+
+/* What a session of this thread, or of these events, loads after a file. */
+static const char *loaded(phi_session *s) {
+    static char out[4096];
+    phi_memory memory;
+    phi_arena arena;
+    phi_session *back = NULL;
+    phi_str json;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    out[0] = '\0';
+    if (CHECK(s != NULL) && CHECK_EQ_INT(phi_session_to_json(s, 0, &arena, &json), PHI_OK) &&
+        CHECK_EQ_INT(phi_session_from_json(json, NULL, 0, &back, NULL), PHI_OK))
+        (void)snprintf(out, sizeof out, "%s", context_of(back, "", 0, NULL));
+    phi_session_free(back);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+    return out;
+}
+
+TEST(what_a_run_pruned_stays_away_when_its_session_is_saved_and_loaded) {
+    static const char want[] = "Count. [Pruned context summary: nine] call Prun request recorded: "
+                               "10 tokens will be removed "
+                               "before next turn. Done.";
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_recorder *recorder = phi_recorder_new(NULL);
+    phi_rewrite revoke;
+    phi_tool tools[3];
+    phi_entry e;
+    phi_event ev;
+    phi_session *s = NULL;
+    phi_agent agent;
+    uint64_t seq = 0;
+    (void)phi_tools_prun(tools);
+    tools[2] = rig_echo();
+    desc.tools = tools;
+    desc.tool_count = 3;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "echo", "{\"text\":\"a long and winding list of all the houses there\"}");
+    rig_call(r, "c2", "prun_with_memo", "{\"tokens\":10,\"memo\":\"nine\"}");
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(agent, "Count."), PHI_OK);
+    while (phi_step(rig_runtime(r), 0) > 0)
+        while (phi_next_event(rig_runtime(r), &ev)) phi_recorder_add(recorder, &ev);
+    while (phi_next_event(rig_runtime(r), &ev)) phi_recorder_add(recorder, &ev);
+    phi_recorder_flush(recorder);
+    CHECK_EQ_STR(loaded(phi_recorder_drain(recorder)), want);
+    CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(agent), NULL, &s), PHI_OK);
+    CHECK_EQ_STR(loaded(s), want);
+    do REQUIRE(phi_thread_entry(phi_agent_thread(agent), seq++, &e) == PHI_OK);
+    while (e.kind != PHI_ENTRY_REWRITE);
+    memset(&revoke, 0, sizeof revoke);
+    revoke.revoke = e.rewrite->op_id;
+    CHECK_EQ_INT(phi_thread_rewrite(phi_agent_thread(agent), &revoke, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_session_of_thread(phi_agent_thread(agent), NULL, &s), PHI_OK);
+    CHECK(strstr(loaded(s), "winding list") != NULL);
+    phi_recorder_free(recorder);
+    rig_free(r);
+}
+
+/* ---- made ---- */
 
 TEST(of_20_turns_with_2_first_and_5_recent_2_to_14_are_compacted) {
     phi_compaction_config config = first_and_recent(2, 5);
@@ -366,35 +608,16 @@ TEST(earlier_loops_in_scope_are_compacted_whole_and_keep_the_block_they_have) {
     phi_session_free(s);
 }
 
-static void called(const char *id, int turn, const char *loop) {
-    comma();
-    put("{'role':'assistant','content':[{'type':'toolCall','id':'%s','name':'t','arguments':{}}],"
-        "'stopReason':'toolUse','model':'m','provider':'p','usage':{'input':1,'output':1},"
-        "'timestamp':1",
-        id);
-    if (turn >= 0) put(",'turnId':{'loopId':'%s','turnIndex':%d}", loop, turn);
-    put("}");
-}
-
-static void result(const char *id, int turn, const char *loop, const char *text) {
-    comma();
-    put("{'role':'toolResult','toolCallId':'%s','toolName':'t','isError':false,'timestamp':1,"
-        "'content':[{'type':'text','text':'%s'}]",
-        id, text);
-    if (turn >= 0) put(",'turnId':{'loopId':'%s','turnIndex':%d}", loop, turn);
-    put("}");
-}
-
 TEST(long_results_of_recent_turns_are_cut_and_those_of_first_ones_are_not) {
     phi_compaction_config config = first_and_recent(1, 1);
     phi_session *s;
     config.tool_output_max_lines = 2;
     begin_session();
     begin_loop("s.m.1", NULL);
-    called("c0", 0, "s.m.1");
-    result("c0", 0, "s.m.1", "1\\n2\\n3\\n4");
-    called("c1", 1, "s.m.1");
-    result("c1", 1, "s.m.1", "1\\n2\\n3\\n4");
+    called("c0", 0, "s.m.1", 1);
+    result("c0", 0, "s.m.1", "1\\n2\\n3\\n4", 1);
+    called("c1", 1, "s.m.1", 1);
+    result("c1", 1, "s.m.1", "1\\n2\\n3\\n4", 1);
     put("]}");
     s = read_it();
     REQUIRE(s != NULL);
@@ -411,11 +634,11 @@ TEST(no_section_parts_a_call_from_its_result) {
     begin_session();
     begin_loop("s.m.1", NULL);
     said("user", NULL, -1, "q");
-    called("c0", -1, NULL);
-    result("c0", -1, NULL, "r0");
+    called("c0", -1, NULL, 1);
+    result("c0", -1, NULL, "r0", 1);
     said("assistant", NULL, -1, "middle");
-    called("c1", -1, NULL);
-    result("c1", -1, NULL, "r1");
+    called("c1", -1, NULL, 1);
+    result("c1", -1, NULL, "r1", 1);
     put("]}");
     s = read_it();
     REQUIRE(s != NULL);
@@ -745,31 +968,6 @@ TEST(a_loop_that_no_message_names_is_a_run_of_the_thread) {
 
 /* ---- into a thread ---- */
 
-static run_log l;
-
-static const char *shown(void) {
-    static char out[16 * 1024];
-    const phi_view_item *items = NULL;
-    phi_message list[256];
-    phi_arena arena;
-    size_t count = 0, i;
-    phi_arena_init(&arena, &l.memory, 0);
-    CHECK_EQ_INT(phi_thread_view(runs_thread(&l), NULL, UINT64_MAX, &arena, &items, &count),
-                 PHI_OK);
-    for (i = 0; i < count && i < 256; i++) list[i] = *items[i].message;
-    (void)snprintf(out, sizeof out, "%s", words_of(list, i));
-    phi_arena_free(&arena);
-    return out;
-}
-
-static phi_status import(const phi_session *s, const phi_compaction_config *config) {
-    char words[200];
-    phi_status status = phi_session_to_thread(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, config,
-                                              NULL, runs_thread(&l), words, sizeof words);
-    CHECK_EQ_STR(words, "");
-    return status;
-}
-
 TEST(in_a_thread_the_originals_stand_behind_the_blocks_and_come_back) {
     phi_rewrite r;
     phi_entry e;
@@ -828,8 +1026,8 @@ TEST(in_a_thread_only_results_that_were_cut_are_replaced) {
     begin_session();
     begin_loop("s.m.1", NULL);
     said("user", "s.m.1", 0, "q");
-    called("c1", 1, "s.m.1");
-    result("c1", 1, "s.m.1", "1\\n2\\n3\\n4");
+    called("c1", 1, "s.m.1", 1);
+    result("c1", 1, "s.m.1", "1\\n2\\n3\\n4", 1);
     put("]}");
     s = read_it();
     REQUIRE(s != NULL);
@@ -851,8 +1049,8 @@ TEST(in_a_thread_a_block_that_parts_a_call_from_its_result_replaces_everything) 
     begin_session();
     begin_loop("s.m.1", NULL);
     said("user", NULL, -1, "q");
-    called("c1", -1, NULL);
-    result("c1", -1, NULL, "r");
+    called("c1", -1, NULL, 1);
+    result("c1", -1, NULL, "r", 1);
     said("assistant", NULL, -1, "a");
     put("],'compaction_block':{'keep_first':{'startTurn':0,'endTurn':1},'keep_compacted':"
         "{'range':{'startTurn':2,'endTurn':3},'messages':[");
@@ -1036,6 +1234,48 @@ TEST(blocks_survive_every_failed_allocation) {
     CHECK(n > 8);
 }
 
+static bool loads_pruned(void) {
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    const phi_message *list = NULL;
+    size_t count = 0;
+    phi_session *s = NULL;
+    bool done;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    done = phi_session_from_json(phi__str(made, made_len), &allocator, 0, &s, NULL) == PHI_OK;
+    done = done &&
+           phi_session_context(s, phi_str_of(""), 0, NULL, NULL, &arena, &list, &count) == PHI_OK;
+    if (done) CHECK_EQ_STR(words_of(list, count), "q " WELLS " a");
+    runs_open(&l);
+    done = done && phi_session_to_thread(s, phi_str_of(""), 0, NULL, NULL, runs_thread(&l), NULL,
+                                         0) == PHI_OK;
+    if (done) CHECK_EQ_INT(phi_thread_count(runs_thread(&l)), 7);
+    runs_close(&l);
+    phi_session_free(s);
+    phi_arena_free(&arena);
+    return done;
+}
+
+TEST(prunes_of_a_session_survive_every_failed_allocation) {
+    int n = 0;
+    bool tripped;
+    begin_session();
+    pruned_loop();
+    put("]}");
+    do {
+        bool done;
+        test_alloc_fail_at(n++);
+        done = loads_pruned();
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK_EQ_INT(done, !tripped);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (tripped);
+    CHECK(n > 8);
+}
+
 TEST_MAIN(
     TEST_ENTRY(without_a_block_three_turns_are_their_six_messages),
     TEST_ENTRY(of_the_loop_itself_all_three_sections_are_loaded),
@@ -1049,6 +1289,12 @@ TEST_MAIN(
     TEST_ENTRY(only_the_way_to_a_loop_is_loaded),
     TEST_ENTRY(of_a_group_the_selected_loop_is_gone_on_from),
     TEST_ENTRY(a_loop_that_is_not_there_and_a_session_without_messages),
+    TEST_ENTRY(messages_that_were_pruned_are_not_loaded_and_a_memo_is_in_their_place),
+    TEST_ENTRY(a_timestamp_takes_one_message_of_the_loop_or_an_earlier_one_and_no_user_s),
+    TEST_ENTRY(a_group_of_which_a_prune_names_one_message_goes_as_a_whole),
+    TEST_ENTRY(in_a_thread_a_prune_is_a_rewrite_of_its_own),
+    TEST_ENTRY(blocks_show_nothing_that_was_pruned),
+    TEST_ENTRY(what_a_run_pruned_stays_away_when_its_session_is_saved_and_loaded),
     TEST_ENTRY(of_20_turns_with_2_first_and_5_recent_2_to_14_are_compacted),
     TEST_ENTRY(ten_turns_have_nothing_compacted_and_the_recent_begin_behind_the_first),
     TEST_ENTRY(earlier_loops_in_scope_are_compacted_whole_and_keep_the_block_they_have),
@@ -1070,4 +1316,5 @@ TEST_MAIN(
     TEST_ENTRY(what_the_original_keeps_with_a_message_survives_a_thread_and_its_file),
     TEST_ENTRY(messages_without_content_and_extensions_of_the_original_are_gone_on_with),
     TEST_ENTRY(a_message_that_is_unfit_for_a_thread_is_named),
-    TEST_ENTRY(blocks_survive_every_failed_allocation))
+    TEST_ENTRY(blocks_survive_every_failed_allocation),
+    TEST_ENTRY(prunes_of_a_session_survive_every_failed_allocation))

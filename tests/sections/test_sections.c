@@ -1,4 +1,5 @@
 /* test_sections.c - the sections of a configuration that need phi_tools.h. */
+#include "permissions/permissions.h"
 #include "sections/sections.h"
 #include "subagents/subagents.h"
 #include "support/made.h"
@@ -54,6 +55,27 @@ TEST(a_file_with_every_section_makes_an_agent_that_runs) {
     made_free(&m);
     free(text);
     rig_free(r);
+}
+
+TEST(tool_settings_say_how_much_of_a_command_the_model_sees) {
+    static const char *const lines[] = {"", "[tool_settings]\nmax_bash_result_bytes = 100\n",
+                                        "[tool_settings]\nmax_bash_result_bytes = \"unlimited\"\n"};
+    static const uint32_t want[] = {32768, 100, PHI_UNLIMITED};
+    char text[300];
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        rig *r = rig_new();
+        phi_agent_desc d;
+        made m;
+        (void)snprintf(text, sizeof text, PROVIDER "[tools]\nenabled = [\"bash\"]\n%s", lines[i]);
+        REQUIRE(load(&m, r, text, NULL, NULL));
+        CHECK_EQ_STR(made_problems(&m), "");
+        d = made_desc(&m, NULL);
+        REQUIRE(CHECK_EQ_INT(d.tool_count, 1));
+        CHECK_EQ_INT(d.tools[0].max_result_bytes, want[i]);
+        made_free(&m);
+        rig_free(r);
+    }
 }
 
 TEST(check_only_finds_the_same_and_makes_nothing) {
@@ -195,8 +217,69 @@ TEST(functions_of_plug_ins_and_callbacks_of_a_recorder_are_ignored_with_a_warnin
                  NULL, NULL));
     CHECK_EQ_INT(m.status, PHI_OK);
     CHECK(strstr(made_problems(&m), "names a function of a plug-in") != NULL);
-    CHECK(strstr(made_problems(&m), "after_task belongs to a session recorder") != NULL);
+    CHECK(strstr(made_problems(&m),
+                 "after_task belongs to a session recorder "
+                 "(phi_recorder_desc.after_task_fn): it is ignored here; ") != NULL);
     CHECK(strstr(made_problems(&m), "transform_context changes messages") != NULL);
+    made_free(&m);
+    rig_free(r);
+}
+
+static bool listed(const char *const *paths, const char *name) {
+    for (; *paths != NULL; paths++)
+        if (strcmp(*paths, name) == 0) return true;
+    return false;
+}
+
+#define GUARDED                                                                                    \
+    PROVIDER "[permissions]\nmode = \"accept_edits\"\n[callbacks]\n"                               \
+             "before_tool_execution = \"python3 tools/guard.py --strict\"\n"                       \
+             "after_turn = { command = \"cd x && ./log.sh 'a b'\", shell = true }\n"               \
+             "[[mcp.instances]]\nname = \"a\"\ncommand = \"node server.js\"\nargs = [\"-x\", "     \
+             "\"/none/data\"]\nurl_x = \"https://example.com/x\"\n"
+
+TEST(what_a_configuration_runs_and_the_configuration_are_protected) {
+    rig *r = rig_new();
+    const char *const *paths;
+    phi_memory memory;
+    phi_arena arena;
+    made m;
+    REQUIRE(load(&m, r, GUARDED, "tests/config/fixtures/phi.toml", NULL));
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    REQUIRE(CHECK_EQ_INT(phi_config_protected_paths(m.config, &arena, &paths), PHI_OK));
+    CHECK(listed(paths, "tests/config/fixtures/phi.toml"));
+    CHECK(listed(paths, "tools/guard.py"));
+    CHECK(listed(paths, "tests/config/fixtures/tools/guard.py"));
+    CHECK(listed(paths, "./log.sh"));
+    CHECK(listed(paths, "server.js"));
+    CHECK(listed(paths, "/none/data"));
+    CHECK(!listed(paths, "python3") && !listed(paths, "--strict") &&
+          !listed(paths, "https://example.com/x"));
+    CHECK_EQ_INT(phi_config_protected_paths(NULL, &arena, &paths), PHI_BAD_ARG);
+    phi_arena_free(&arena);
+    made_free(&m);
+    rig_free(r);
+}
+
+TEST(the_rules_of_a_file_ask_before_a_program_of_it_is_written) {
+    rig *r = rig_new();
+    phi_permissions *permissions;
+    phi_agent_desc d;
+    made m;
+    REQUIRE(load(&m, r,
+                 PROVIDER "[permissions]\nmode = \"accept_edits\"\n[[mcp.instances]]\n"
+                          "name = \"a\"\ncommand = \"/none/node server.js\"\n",
+                 NULL, NULL));
+    d = made_desc(&m, "default");
+    REQUIRE(CHECK(d.hook_fn == phi_permissions_hook));
+    permissions = (phi_permissions *)d.hook_user_data;
+    CHECK_EQ_INT(phi_permissions_check(permissions, phi_str_of("write_file"),
+                                       phi_str_of("{\"path\":\"server.js\"}"), NULL),
+                 PHI_PERMISSION_ASK);
+    CHECK_EQ_INT(phi_permissions_check(permissions, phi_str_of("write_file"),
+                                       phi_str_of("{\"path\":\"other.js\"}"), NULL),
+                 PHI_PERMISSION_ALLOW);
     made_free(&m);
     rig_free(r);
 }
@@ -450,11 +533,14 @@ TEST(a_file_with_errors_makes_no_agent_whatever_allocation_fails) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_file_with_every_section_makes_an_agent_that_runs),
+          TEST_ENTRY(tool_settings_say_how_much_of_a_command_the_model_sees),
           TEST_ENTRY(check_only_finds_the_same_and_makes_nothing),
           TEST_ENTRY(mistakes_of_sections_have_words),
           TEST_ENTRY(a_workspace_that_cannot_be_resolved_is_reported_where_it_is_named),
           TEST_ENTRY(problems_of_agents_show_variables_by_their_names),
           TEST_ENTRY(functions_of_plug_ins_and_callbacks_of_a_recorder_are_ignored_with_a_warning),
+          TEST_ENTRY(what_a_configuration_runs_and_the_configuration_are_protected),
+          TEST_ENTRY(the_rules_of_a_file_ask_before_a_program_of_it_is_written),
           TEST_ENTRY(a_script_of_callbacks_stops_a_run),
           TEST_ENTRY(what_is_written_of_a_file_with_every_section_makes_an_agent),
           TEST_ENTRY(scripts_that_guard_tools_or_know_the_key_are_those_of_sub_agents_too),

@@ -11,7 +11,15 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "agent/summary.h"
+#include "config/config_agents.h"
+#include "evaluate/evaluate.h"
+#include "features/effects.h"
+#include "features/facts.h"
+#include "features/failover.h"
 #include "record/replay.h"
+#include "strategy/adaptive.h"
+#include "strategy/strategy.h"
+#include "subagents/subagents.h"
 #include "soak/mutate.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
@@ -25,9 +33,13 @@ enum {
     THREADS = 3,
     SAVES = 6,
     TOOLS = 8,
-    DEEDS = 32,
+    DEEDS = 40,
     DEEP = 3,
-    LANES = 5
+    LANES = 5,
+    SHOPS = 2,
+    HELPERS = 2,
+    THINKERS = 7,
+    CASTS = 2
 };
 
 typedef struct seat {
@@ -35,6 +47,37 @@ typedef struct seat {
     bool limited; /* its memory */
     bool wild;    /* it came out of a text that was tampered with, or has a history that was */
 } seat;
+
+typedef struct shop { /* a tool source */
+    phi_tool_source source;
+    struct monkey *m;
+    uint64_t version;
+    int out; /* lists not given back */
+} shop;
+
+/* What agents borrow as long as they live. */
+typedef struct lent {
+    shop shops[SHOPS];
+    const phi_tool_source *sources[SHOPS];
+    phi_subagent helpers[HELPERS];
+    phi_agent_desc helper_descs[HELPERS];
+    phi_tool helper_tools[TOOLS];
+    phi_strategy_desc thinkers[THINKERS];
+    phi_tot_options tot;
+    phi_failover_model models[3];
+    phi_failover failover;
+    phi_tool cast_tools[TOOLS];
+    phi_agent_desc cast_base;
+} lent;
+
+typedef enum under_way { NOTHING = 0, SAVING, LOADING } under_way;
+
+/* A tape. */
+typedef struct reel {
+    char *at;
+    size_t len, cap;
+    uint32_t writes_left; /* then a write fails */
+} reel;
 
 typedef struct monkey {
     rig *r;
@@ -56,10 +99,22 @@ typedef struct monkey {
     phi_memory memory; /* of the test's own, that never fails */
     phi_arena arena;   /* of one thing done */
     phi_arena_mark empty;
+    lent lent;
+    phi_config *configs[CASTS]; /* agents out of a file, of which the second replace the first */
+    phi_agents *casts[CASTS];
+    phi_status cast_status[CASTS];
+    phi_agent held[KEPT]; /* phi_agent_hold */
+    uint32_t held_count;
+    phi_arena whole;     /* of a snapshot or restore of the runtime under way */
+    under_way under_way; /* that */
+    char *world, *loading;
+    reel *reel;              /* the tape's; or NULL */
     uint32_t weights[DEEDS]; /* of this round: each does some things more, and some never */
     uint32_t seat_count, long_texts;
     uint32_t ids, ops, names, depth, open_calls;
     bool stepping, calm, failed, starving, poor, trace; /* poor: the runtime has a limit */
+    bool strangers; /* there are agents that phi makes: sub-agents, branches, judges */
+    bool playing;   /* the reel */
 } monkey;
 
 #define HOLDS(m, condition)                                                                        \
@@ -179,6 +234,7 @@ static const char *any_name(monkey *m, const char *prefix, uint32_t n) {
 
 static void keep_agent(monkey *m, phi_agent a) {
     if (a.rt == NULL) return;
+    if (m->strangers && m->known_count == KNOWN) m->known_count = 0;
     if (m->known_count == KNOWN) abort();
     m->agents[m->agent_count++ % KEPT] = a;
     m->known[m->known_count++] = a;
@@ -188,7 +244,7 @@ static void keep_agent(monkey *m, phi_agent a) {
 static void must_know(monkey *m, phi_agent a) {
     uint32_t i = m->known_count;
     while (i > 0 && (m->known[i - 1].index != a.index || m->known[i - 1].gen != a.gen)) i--;
-    HOLDS(m, i > 0);
+    HOLDS(m, i > 0 || m->strangers);
     m->agents[m->agent_count++ % KEPT] = a;
 }
 
@@ -232,6 +288,23 @@ static phi_verdict any_hook(void *user_data, phi_hook *hook) {
     }
 }
 
+static const char *any_effects(monkey *m) {
+    static const char *const effects[] = {
+        "[]",
+        "[{\"op\":\"merge\",\"value\":{\"a\":{\"b\":1},\"c\":[1,2]}}]",
+        "[{\"op\":\"merge\",\"value\":{\"a\":{\"b\":{\"d\":null}}}},"
+        "{\"op\":\"delete_keys\",\"keys\":[\"c\",\"zz\"]}]",
+        "[{\"op\":\"replace\",\"value\":{\"n\":[]}},{\"op\":\"set_path\",\"path\":\"/n/"
+        "-\",\"value\":7}]",
+        "[{\"op\":\"set_path\",\"path\":\"/a/b/e\",\"value\":\"x\"},"
+        "{\"op\":\"delete_path\",\"path\":\"/n/"
+        "0\"},{\"op\":\"emit\",\"name\":\"bell\",\"value\":[1]}]",
+        "[{\"op\":\"nothing\"}]",
+        "{\"op\":\"merge\"}",
+        "[{\"op\":\"set_path\",\"path\":\"/c/9\",\"value\":{}}]"};
+    return effects[pick(m, PHI__COUNT(effects))];
+}
+
 static phi_status give_by(monkey *m, phi_call call,
                           phi_status (*how)(phi_call call, const phi_tool_result *result)) {
     phi_content blocks[3];
@@ -244,6 +317,7 @@ static phi_status give_by(monkey *m, phi_call call,
     result.is_error = once_in(m, 4);
     if (once_in(m, 6)) result.details = any_text(m);
     if (once_in(m, 6)) result.child_loop_id = any_text(m);
+    if (once_in(m, 3)) result.effects = any_effects(m);
     return how(call, &result);
 }
 
@@ -304,7 +378,16 @@ static phi_status any_translate(void *user_data, const phi_model *target,
 static phi_status any_write(void *user_data, const char *bytes, size_t len) {
     monkey *m = (monkey *)user_data;
     HOLDS(m, len > 0 && bytes[len - 1] == '\n');
-    return m->calm || !once_in(m, 200) ? PHI_OK : PHI_IO;
+    if (m->reel->writes_left-- == 0) return PHI_IO;
+    if (m->reel->len + len >= m->reel->cap) {
+        m->reel->cap = (m->reel->len + len + 1) * 2;
+        m->reel->at = (char *)realloc(m->reel->at, m->reel->cap);
+        if (m->reel->at == NULL) abort();
+    }
+    memcpy(m->reel->at + m->reel->len, bytes, len);
+    m->reel->len += len;
+    m->reel->at[m->reel->len] = '\0';
+    return PHI_OK;
 }
 
 /* ---- a compactor ---- */
@@ -429,163 +512,6 @@ static phi_provider own_provider(monkey *m) {
     p.poll = own_poll;
     p.close = own_close;
     return p;
-}
-
-/* ---- agents ---- */
-
-static size_t make_tools(monkey *m, phi_tool tools[TOOLS]) {
-    static const char *const names[] = {"slow", "polled", "alone", "telling", "again"};
-    size_t i;
-    memset(tools, 0, TOOLS * sizeof *tools);
-    for (i = 0; i < 5; i++) {
-        tools[i].name = names[i];
-        tools[i].start = any_start;
-        tools[i].cancel = any_cancel;
-        tools[i].user_data = m;
-        tools[i].timeout_ms = 1 + pick(m, 60);
-        tools[i].retries = pick(m, 3);
-        tools[i].retry_delay_ms = pick(m, 20);
-        tools[i].heartbeat_ms = pick(m, 30);
-        tools[i].needs_approval = once_in(m, 8);
-        tools[i].may_repeat = once_in(m, 3);
-        if (once_in(m, 4)) tools[i].resume = any_start;
-    }
-    tools[1].step = any_step;
-    tools[2].not_concurrent = true;
-    tools[3].on_field = any_field;
-    tools[4].schema = "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}";
-    tools[4].strict = once_in(m, 2);
-    tools[4].step = any_step;
-    tools[4].resume = any_start;
-    (void)phi_tools_prun(&tools[5]);
-    (void)phi_tools_revert(&tools[7]);
-    return once_in(m, 2) ? (size_t)TOOLS : pick(m, TOOLS);
-}
-
-static void make_limits(monkey *m, phi_agent_desc *desc) {
-    desc->limits.max_turns = 1 + pick(m, 8);
-    desc->limits.pause = once_in(m, 3);
-    if (once_in(m, 6)) desc->limits.max_tokens = 10 + pick(m, 60);
-    if (once_in(m, 6)) desc->limits.max_duration_ms = 1 + pick(m, 100);
-    if (once_in(m, 4)) desc->budget.max_tokens = 200 + pick(m, 1000);
-    if (once_in(m, 6)) desc->budget.max_requests = 1 + pick(m, 6);
-    desc->decision_timeout_ms = 1 + pick(m, 80);
-    desc->repeat_warn_after = 1 + pick(m, 4);
-    desc->repeat_stop_after = 2 + pick(m, 6);
-    desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 20 + pick(m, 60);
-    desc->retry.disable = once_in(m, 2);
-    desc->retry.initial_delay_ms = 1 + pick(m, 20);
-    desc->retry.max_retries = 1 + pick(m, 3);
-    desc->queue_limit = once_in(m, 2) ? 1 + pick(m, 4) : 0;
-    if (once_in(m, 4)) desc->event_queue_bytes = 400 + pick(m, 4000);
-    if (once_in(m, 3)) {
-        desc->memory_limit_bytes = 48000 + pick(m, 60000);
-        desc->at_memory_limit =
-            (phi_at_memory_limit)pick(m, 2); /* one that stops may never answer again */
-    }
-}
-
-static void make_sight(monkey *m, phi_agent_desc *desc) {
-    desc->model.context_window = once_in(m, 2) ? 100 + pick(m, 600) : 0;
-    desc->compaction.system_prompt_tokens = 10;
-    desc->compaction.disable = once_in(m, 6);
-    if (once_in(m, 2)) desc->compaction.keep_recent_turns = 1 + pick(m, 3);
-    if (once_in(m, 3)) {
-        desc->compactor.start = job_start;
-        desc->compactor.poll = job_poll;
-        desc->compactor.end = job_end;
-        desc->compactor.user_data = m;
-    } else if (once_in(m, 5))
-        desc->compactor = phi_compactor_model(NULL);
-    if (once_in(m, 3)) {
-        memset(&m->policy, 0, sizeof m->policy);
-        m->policy.max_input_tokens = 100 + pick(m, 600);
-        m->policy.no_reserve = true;
-        m->policy.keep_last_turns = pick(m, 3);
-        m->policy.summaries = (phi_summaries)pick(m, 3);
-        desc->policy = &m->policy;
-    }
-    if (once_in(m, 8)) desc->format.kind = PHI_FORMAT_JSON_OBJECT;
-}
-
-/* What it points to must live until the desc was taken. */
-typedef struct making {
-    phi_tool tools[TOOLS];
-    phi_filter filters[2];
-    phi_provider provider;
-    char thread_id[24];
-} making;
-
-static phi_agent_desc any_desc(monkey *m, making *with) {
-    phi_agent_desc desc = rig_desc();
-    phi_agent parent = any_agent(m);
-    size_t i;
-    desc.tools = with->tools;
-    desc.tool_count = make_tools(m, with->tools);
-    desc.tool_mode = (phi_tool_mode)pick(m, 3);
-    desc.tool_batch = 1 + pick(m, 3);
-    desc.user_data = m;
-    make_limits(m, &desc);
-    make_sight(m, &desc);
-    if (!once_in(m, 3)) {
-        desc.hook_fn = any_hook;
-        desc.hook_points = 1 | (test_random(&m->state) & test_random(&m->state) & 0x1ffff);
-    }
-    for (i = 0; i < desc.tool_count && (desc.hook_points & PHI_HOOK_BEFORE_TOOL) == 0; i++)
-        with->tools[i].needs_approval = false; /* nothing could approve: refused */
-    for (i = 0; i < 2; i++) {
-        with->filters[i].fn = any_hook;
-        with->filters[i].user_data = m;
-    }
-    desc.filters = with->filters;
-    desc.filter_count = once_in(m, 4) ? pick(m, 3) : 0;
-    desc.steering_mode = (phi_queue_mode)pick(m, 2);
-    desc.follow_up_mode = (phi_queue_mode)pick(m, 2);
-    desc.keep = (phi_keep)pick(m, 2);
-    desc.capture_requests = once_in(m, 4);
-    if (once_in(m, 8)) desc.translate_fn = any_translate;
-    if (once_in(m, 4)) {
-        with->provider = own_provider(m);
-        desc.provider = &with->provider;
-        desc.model.protocol = "mine";
-    }
-    if (once_in(m, 4) && phi_agent_alive(parent)) desc.parent = parent;
-    if (once_in(m, 4)) desc.session_id = desc.agent_id = NULL;
-    if (once_in(m, 4)) {
-        (void)snprintf(with->thread_id, sizeof with->thread_id, "t%u", (unsigned)m->names++);
-        desc.store = &m->kept;
-        desc.thread_id = once_in(m, 4) ? any_name(m, "t", m->names) : with->thread_id;
-    }
-    return desc;
-}
-
-/* A seat for it: an empty one, else its agent goes. */
-static seat *free_seat(monkey *m) {
-    seat *s = &m->seats[pick(m, m->seat_count)];
-    size_t i;
-    for (i = 0; i < m->seat_count; i++)
-        if (!phi_agent_alive(m->seats[i].agent)) s = &m->seats[i];
-    (void)phi_agent_free(s->agent);
-    memset(s, 0, sizeof *s);
-    return s;
-}
-
-static void sit(monkey *m, seat *s, phi_agent a, bool limited, bool wild) {
-    if (a.rt == NULL) return;
-    keep_agent(m, a);
-    s->agent = a;
-    s->limited = limited;
-    s->wild = wild;
-}
-
-static void make_agent(monkey *m) {
-    making with;
-    phi_agent_desc desc = any_desc(m, &with);
-    seat *s = free_seat(m);
-    if (desc.parent.rt != NULL && !phi_agent_alive(desc.parent))
-        memset(&desc.parent, 0, sizeof desc.parent);
-    sit(m, s, phi_agent_new(runtime(m), once_in(m, 60) ? NULL : &desc),
-        desc.memory_limit_bytes != 0, desc.translate_fn != NULL || desc.format.kind != 0);
 }
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_ACTS_H
 #define PHI_TESTS_SOAK_MONKEY_ACTS_H
 
-#include "soak/monkey.h"
+#include "soak/monkey_worlds.h"
 
 /* ---- answers of the script ---- */
 
@@ -14,6 +14,10 @@ static void script_calls(monkey *m) {
                                         "telling {\"a\":tru",
                                         "again {\"a\":1}",
                                         "nobody {}",
+                                        "helper {\"task\":\"look for the fox\"}",
+                                        "scout {\"task\":\"count the grapes\"}",
+                                        "helper {\"task\":\"go on\",\"continue\":\"s1\"}",
+                                        "open {}",
                                         "prun {\"tokens\":40}",
                                         "prun_with_memo {\"tokens\":30,\"memo\":\"grapes\"}",
                                         "slow {\"grapes\":\"many of them and all of them sour\"}"};
@@ -45,8 +49,20 @@ static void script_cut(monkey *m) {
     free(half);
 }
 
+static void script_thoughts(monkey *m) {
+    static const char *const texts[] = {
+        "{\"thoughts\":[\"a\",\"b\",\"c\"]}",
+        "{\"scores\":{\"t1\":0.4,\"t2\":0.9,\"t3\":0.1}}",
+        "{\"scores\":{\"t1\":1,\"t2\":1,\"t3\":1}}",
+        "{\"thoughts\":[]}",
+        "CONNECTION: [1] -> [2] : supports\nVOTE: [2]\nSCORE: 0.7\n1. one\n2. two",
+        "{\"selected\":1,\"reason\":\"better\"}",
+        "Response 2"};
+    rig_says(m->r, texts[pick(m, PHI__COUNT(texts))]);
+}
+
 static void do_script(monkey *m) {
-    switch (pick(m, 14)) {
+    switch (pick(m, 16)) {
     case 0: script_cut(m); break;
     case 1: rig_replies(m->r, 529, "Retry-After: 3\r\n", "{\"type\":\"error\"}"); break;
     case 2: rig_replies(m->r, 500, "", "oh dear"); break;
@@ -60,6 +76,7 @@ static void do_script(monkey *m) {
     case 6:
     case 7: rig_says(m->r, "A fox saw grapes, and they hung high, and the story goes on."); break;
     case 8: rig_says(m->r, "{\"a\":1}"); break;
+    case 9: script_thoughts(m); break;
     default: script_calls(m); break;
     }
 }
@@ -526,7 +543,10 @@ static const deed deeds[] = {
     {"own", do_own_thread, 4}, {"lend", do_lend, 2},         {"look", do_look, 4},
     {"pop", do_pop, 5},        {"register", do_register, 1}, {"trouble", do_trouble, 2},
     {"pump", do_pump, 1},      {"save", do_save, 5},         {"load", do_load, 3},
-    {"script", do_script, 3},  {"memory", disturb, 4}};
+    {"script", do_script, 3},  {"memory", disturb, 4},       {"fact", do_fact, 5},
+    {"state", do_state, 3},    {"spawn", do_spawn, 4},       {"evaluate", do_evaluate, 3},
+    {"think", do_think, 2},    {"hold", do_hold, 2},         {"elsewhere", do_elsewhere, 3},
+    {"twin", do_twin, 3},      {"world", do_world, 4},       {"cast", do_cast, 2}};
 
 /* Each round does some things more than others, and some not at all. */
 static void weigh(monkey *m) {

@@ -95,13 +95,16 @@ static inline void machine_event(machine *m, const phi_strategy_event *event) {
     phi_strategy_commands commands;
     phi_strategy_best before, after;
     double was;
+    bool was_unfinished;
     commands.count = 0;
     m->strategy->best(m->state, &before);
     was = before.has_score ? before.score : -1.0;
+    was_unfinished = before.unfinished || before.text.len == 0;
     m->status = m->strategy->on(m->state, event, &m->env, &commands);
     if (m->status == PHI_OK) {
         m->strategy->best(m->state, &after);
-        CHECK(!before.has_score || (after.has_score && after.score >= was));
+        CHECK(!before.has_score || (after.has_score && (after.score >= was || was_unfinished)));
+        CHECK(was_unfinished || !after.unfinished);
         machine_take(m, &commands, false);
     }
     phi_arena_free(&m->scratch);

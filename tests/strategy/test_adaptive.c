@@ -7,14 +7,14 @@
 static phi__adaptive_choice choose(const phi_adaptive_options *options, const char *prompt) {
     phi_adaptive_options none;
     memset(&none, 0, sizeof none);
-    return phi__adaptive_choose(options != NULL ? options : &none, phi_str_of(prompt));
+    return phi__adaptive_choose(options != NULL ? options : &none, phi_str_of(prompt), false);
 }
 
 static const char hard[] =
-    "Design and evaluate an architecture for a system that must never lose a message. Explain why "
+    "Design and assess an architecture for a system that must never lose a message. Explain why "
     "each part is needed? It should recover within a second. It must be optimal, and it cannot "
     "drop work. Prove it. Why would two machines disagree? At most three may fail. Derive the "
-    "bound, then plan how to implement it step by step, with a model of the network that every "
+    "bound, then plan how to implement it step by step, with a model of the cables that every "
     "engineer in the room can follow from the first line to the last one, without a book at hand "
     "and without asking somebody who has done it before, because all of them left long ago and "
     "took what they knew with them to other places where nobody will ever hear of it again at all.";
@@ -63,10 +63,12 @@ TEST(complexity_is_the_sum_of_its_parts) {
                 {"must?", 123},                      /* a question and a constraint */
                 {"? ? ? ? ? ? ?", 200},
                 {hard, 1000}};
+    phi_adaptive_options none;
     size_t i;
+    memset(&none, 0, sizeof none);
     for (i = 0; i < PHI__COUNT(rows); i++)
         CHECK_EQ_INT(
-            (int)(phi__adaptive_choose_complexity(phi_str_of(rows[i].prompt)) * 1000 + 0.5),
+            (int)(phi__adaptive_choose_complexity(&none, phi_str_of(rows[i].prompt)) * 1000 + 0.5),
             rows[i].thousandths);
 }
 
@@ -90,7 +92,8 @@ TEST(options_of_the_choice_are_honoured) {
     CHECK_EQ_STR(choose(&o, "use it").name, "tot"); /* react is not available */
     CHECK_EQ_STR(choose(&o, "use it").reason, "default");
     CHECK(phi__adaptive_choose_may(&o, "tot") && phi__adaptive_choose_may(&o, "aot"));
-    CHECK(!phi__adaptive_choose_may(&o, "react"));
+    CHECK(!phi__adaptive_choose_may(&o, "got"));
+    CHECK(phi__adaptive_choose_may(&o, "react")); /* in a run with tools */
     o.available = strange;
     o.available_count = 1;
     o.default_strategy = "magic";
@@ -101,6 +104,92 @@ TEST(options_of_the_choice_are_honoured) {
     CHECK(phi__adaptive_choose_may(&o, "got") && !phi__adaptive_choose_may(&o, "react"));
     o.strategy = "magic";
     CHECK_EQ_STR(choose(&o, "hello").name, "react");
+}
+
+/* The lists of the study, each word in a sentence of its own. */
+TEST(every_word_of_the_study_chooses) {
+    static const struct {
+        const char *words, *reason;
+    } rows[] = {
+        {"puzzle iterate improve refine recursive riddle", "puzzle"},
+        {"synthesize combine merge integrate aggregate unify consolidate relationships "
+         "connections network graph linked interdependent perspectives viewpoints",
+         "synthesis"},
+        {"search find lookup fetch get calculate compute call execute run use tool", "tools"},
+        {"analyze explore consider multiple options alternatives compare contrast evaluate",
+         "exploration"}};
+    size_t i, words = 0;
+    for (i = 0; i < PHI__COUNT(rows); i++) {
+        const char *at = rows[i].words;
+        while (*at != '\0') {
+            size_t len = strcspn(at, " ");
+            char prompt[60];
+            (void)snprintf(prompt, sizeof prompt, "Please %.*s it.", (int)len, at);
+            if (!CHECK_EQ_STR(choose(NULL, prompt).reason, rows[i].reason)) printf("%s\n", prompt);
+            words++;
+            at += len + (at[len] == ' ');
+        }
+    }
+    CHECK_EQ_INT(words, 6 + 15 + 12 + 9);
+}
+
+TEST(thresholds_and_words_can_be_set) {
+    phi_adaptive_options o;
+    memset(&o, 0, sizeof o);
+    o.puzzle_words = "Rebus|number game|";
+    CHECK_EQ_STR(choose(&o, "a rebus").reason, "puzzle");
+    CHECK_EQ_STR(choose(&o, "a Number Game, please").reason, "puzzle");
+    CHECK_EQ_STR(choose(&o, "a riddle").reason, "complexity");
+    o.puzzle_words = "";
+    o.tool_words = "||dig|";
+    CHECK_EQ_STR(choose(&o, "a riddle to use").reason, "complexity");
+    CHECK_EQ_STR(choose(&o, "dig here").reason, "tools");
+    o.synthesis_words = "mix";
+    o.exploration_words = "roam";
+    CHECK_EQ_STR(choose(&o, "mix").reason, "synthesis");
+    CHECK_EQ_STR(choose(&o, "roam").reason, "exploration");
+    CHECK_EQ_STR(choose(&o, "combine, compare").reason, "complexity");
+    memset(&o, 0, sizeof o);
+    CHECK_EQ_STR(choose(&o, "hello").name, "cod");
+    o.simple_below = -1;
+    CHECK_EQ_STR(choose(&o, "hello").name, "react");
+    o.complex_above = 0.04;
+    CHECK_EQ_STR(choose(&o, "hello").name, "tot"); /* 0.043 */
+    memset(&o, 0, sizeof o);
+    CHECK_EQ_STR(choose(&o, hard).name, "tot");
+    o.complex_above = 1.0;
+    CHECK_EQ_STR(choose(&o, hard).name, "react");
+    o.complex_words = "hello|";
+    CHECK(choose(&o, "hello").complexity > choose(&o, "holla").complexity + 0.09);
+}
+
+TEST(in_a_run_with_tools_no_strategy_without_them_is_chosen) {
+    static const char *const prompts[] = {"a riddle",
+                                          "Combine these notes",
+                                          "compare",
+                                          "hello",
+                                          "Explain why this plan is good. Must it be so?",
+                                          hard};
+    static const char *const some[] = {"cot", "trm"};
+    phi_tot_options tot;
+    phi_adaptive_options o;
+    size_t i;
+    memset(&o, 0, sizeof o);
+    memset(&tot, 0, sizeof tot);
+    for (i = 0; i < PHI__COUNT(prompts); i++)
+        CHECK_EQ_STR(phi__adaptive_choose(&o, phi_str_of(prompts[i]), true).name, "react");
+    o.available = some;
+    o.available_count = 2;
+    o.default_strategy = "cot";
+    for (i = 0; i < PHI__COUNT(prompts); i++)
+        CHECK_EQ_STR(phi__adaptive_choose(&o, phi_str_of(prompts[i]), true).name, "react");
+    memset(&o, 0, sizeof o);
+    o.tot = &tot;
+    tot.tools = true;
+    CHECK_EQ_STR(phi__adaptive_choose(&o, phi_str_of("a riddle"), true).name, "tot");
+    CHECK_EQ_STR(phi__adaptive_choose(&o, phi_str_of("hello"), true).name, "react");
+    o.strategy = "trm"; /* the host's own choice */
+    CHECK_EQ_STR(phi__adaptive_choose(&o, phi_str_of("hello"), true).name, "trm");
 }
 
 TEST(a_long_prompt_is_looked_at_up_to_a_bound) {
@@ -258,12 +347,27 @@ TEST(each_prompt_chooses_anew_and_has_its_own_result) {
     think_end(&t);
 }
 
+TEST(a_prompt_costs_what_its_strategy_may_cost) {
+    think t;
+    phi_agent agent;
+    think_begin(&t, rig_new(), phi_strategy_adaptive(), NULL);
+    t.agent_desc.budget.max_requests = 1;
+    rig_says(t.r, "#### hi");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK); /* a draft: one call, not TRM's fourteen */
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK_EQ_INT(t.h.status, PHI_OK);
+    CHECK_EQ_STR(think_answer(agent), "hi");
+    CHECK(strstr(rig_story(t.r), "calls 0 of 1,") != NULL);
+    think_end(&t);
+}
+
 TEST(react_sees_the_conversation_and_calls_tools) {
     think t;
     phi_agent agent;
     phi_tool echo = rig_echo();
     think_begin(&t, rig_new(), phi_strategy_adaptive(), NULL);
-    rig_says(t.r, "#### hello");
+    rig_says(t.r, "hello");
     rig_call(t.r, "c1", "echo", "{}");
     rig_says(t.r, "It is a cellar.");
     t.agent_desc.tools = &echo;
@@ -283,6 +387,9 @@ TEST(react_sees_the_conversation_and_calls_tools) {
 TEST_MAIN(TEST_ENTRY(words_choose_first_and_complexity_then),
           TEST_ENTRY(complexity_is_the_sum_of_its_parts),
           TEST_ENTRY(options_of_the_choice_are_honoured),
+          TEST_ENTRY(every_word_of_the_study_chooses), TEST_ENTRY(thresholds_and_words_can_be_set),
+          TEST_ENTRY(in_a_run_with_tools_no_strategy_without_them_is_chosen),
+          TEST_ENTRY(a_prompt_costs_what_its_strategy_may_cost),
           TEST_ENTRY(a_long_prompt_is_looked_at_up_to_a_bound),
           TEST_ENTRY(the_bill_is_the_largest_of_those_that_may_be_chosen),
           TEST_ENTRY(the_chosen_strategy_works_with_its_options_and_its_result_is_inside),

@@ -62,9 +62,23 @@ TEST(steps_are_numbered_lines_or_bullets) {
     static const row rows[] = {
         {"Step 1: add\nStep 2: divide\nAnswer: 3", "3", "add|divide"},
         {"**Step 1:** add\nstep 2 : divide", "", "add|divide"},
-        {"1. add\n2) divide\r\n3.5 is no step", "", "add|divide"},
-        {"- add\n* divide\n\xE2\x80\xA2 carry\n-5 is no step", "", "add|divide|carry"},
+        {"1. add\n2) divide\r\n\r\n3.5 is no step", "", "add|divide"},
+        {"- add\n* divide\n\xE2\x80\xA2 carry\n\n-5 is no step", "", "add|divide|carry"},
         {"1.\nStep x: no", "", ""}};
+    check_rows(rows, PHI__COUNT(rows));
+}
+
+TEST(steps_keep_their_continuation_lines) {
+    static const row rows[] = {
+        {"Step 1: add 2\nand 3\nStep 2: divide\nAnswer: 3", "3", "add 2\nand 3|divide"},
+        {"1. add\n   - carry\n   - again\n2. divide\r\nby two\r\n", "",
+         "add\n   - carry\n   - again|divide\r\nby two"},
+        {"Step 1: add\n\n    x = 3\n\nSo far so good.\nStep 2: divide", "",
+         "add\n\n    x = 3|divide"},
+        {"- add\nthis\n#### 7", "7", "add\nthis"},
+        {"Step 1: add\nTherefore 3", "3", "add"},
+        {"prose\nStep 1: **add**\n**all of it**\n\nprose", "", "add**\n**all of it"},
+        {"  Step 1: add\n  more\n  Step 2: divide", "", "add\n  more|divide"}};
     check_rows(rows, PHI__COUNT(rows));
 }
 
@@ -158,6 +172,7 @@ TEST(without_memory_the_machine_says_so_and_leaves_nothing) {
 
 TEST_MAIN(TEST_ENTRY(the_conclusion_is_found_by_its_marks),
           TEST_ENTRY(steps_are_numbered_lines_or_bullets),
+          TEST_ENTRY(steps_keep_their_continuation_lines),
           TEST_ENTRY(one_call_sees_the_conversation_and_its_conclusion_is_the_answer),
           TEST_ENTRY(a_whole_text_without_a_mark_is_the_answer_and_an_empty_one_is_an_error),
           TEST_ENTRY(options_replace_the_prompt_and_set_the_call),

@@ -139,14 +139,21 @@ TEST(generations_are_connected_and_the_most_connected_thought_is_refined) {
             machine_text(&m.result),
             "{\"answer\":\"the answer\",\"best_node_id\":6,\"score\":1.0,\"aggregation\":"
             "\"synthesis\",\"nodes\":["
-            "{\"parent\":0,\"depth\":0,\"content\":\"p\",\"connections\":0},"
-            "{\"parent\":0,\"depth\":1,\"content\":\"a\",\"connections\":1},"
-            "{\"parent\":0,\"depth\":1,\"content\":\"b\",\"connections\":2},"
-            "{\"parent\":0,\"depth\":1,\"content\":\"c\",\"connections\":1},"
-            "{\"parent\":2,\"depth\":2,\"content\":\"d\",\"connections\":0},"
-            "{\"parent\":2,\"depth\":2,\"content\":\"e\",\"connections\":0},"
-            "{\"parent\":0,\"depth\":1,\"content\":\"the answer\",\"connections\":0}],"
-            "\"connections\":[{\"from\":1,\"to\":2,\"text\":\"helps\"},{\"from\":3,\"to\":2}],"
+            "{\"parent\":0,\"depth\":0,\"content\":\"p\",\"connections\":0,\"support\":0},"
+            "{\"parent\":0,\"depth\":1,\"content\":\"a\",\"connections\":1,\"support\":0},"
+            "{\"parent\":0,\"depth\":1,\"content\":\"b\",\"connections\":2,\"support\":2},"
+            "{\"parent\":0,\"depth\":1,\"content\":\"c\",\"connections\":1,\"support\":0},"
+            "{\"parent\":2,\"depth\":2,\"content\":\"d\",\"connections\":0,\"support\":0},"
+            "{\"parent\":2,\"depth\":2,\"content\":\"e\",\"connections\":0,\"support\":0},"
+            "{\"parent\":0,\"depth\":1,\"content\":\"the "
+            "answer\",\"connections\":0,\"support\":0}],"
+            "\"connections\":[{\"from\":1,\"to\":2,\"kind\":\"supports\",\"text\":\"helps\"},"
+            "{\"from\":3,\"to\":2,\"kind\":\"supports\"},"
+            "{\"from\":1,\"to\":6,\"kind\":\"aggregates\"},"
+            "{\"from\":2,\"to\":6,\"kind\":\"aggregates\"},"
+            "{\"from\":3,\"to\":6,\"kind\":\"aggregates\"},"
+            "{\"from\":4,\"to\":6,\"kind\":\"aggregates\"},"
+            "{\"from\":5,\"to\":6,\"kind\":\"aggregates\"}],"
             "\"answer_node_id\":6,\"usage\":{\"input\":50,\"output\":25,\"reasoning\":0,"
             "\"cache_read\":0,\"cache_write\":0,\"total_tokens\":75},\"termination\":{\"reason\":"
             "\"aggregated\",\"status\":\"completed\",\"duration_ms\":7,\"node_count\":7,"
@@ -154,6 +161,107 @@ TEST(generations_are_connected_and_the_most_connected_thought_is_refined) {
             "\"pruned\":0}}");
         machine_free(&m);
     }
+}
+
+/* Thoughts a, b and c; c is supported twice, b contradicted, a left alone. */
+static void one_generation(machine *m) {
+    machine_begin(m, "p");
+    machine_answer(m, "1. a\n2. b\n3. c");
+    machine_answer(m, "CONNECTION: [1] -> [2] : contradicts: it is not so\n"
+                      "CONNECTION: [3] -> [2] : **Contradicts** it\n"
+                      "CONNECTION: [1] -> [3] : supports: so it is\n"
+                      "CONNECTION: [2] -> [3] : completes\n"
+                      "CONNECTION: [2] -> [1] : repeats: the same\n");
+}
+
+TEST(a_contradicted_thought_loses) {
+    phi_got_options o;
+    size_t i;
+    memset(&o, 0, sizeof o);
+    o.generations = 1;
+    for (i = 0; i < 2; i++) {
+        machine m;
+        machine_new(&m, phi_strategy_got(), &o, i == 1);
+        one_generation(&m);
+        /* b is neither shown nor part of the answer */
+        CHECK(strstr(machine_text(&m.log),
+                     "ask 3: Problem: p||Thoughts:|[1] a|[3] c||Connections:|[1] -> [3]: supports: "
+                     "so it is||Compose the answer.\n") != NULL);
+        machine_stop(&m);
+        CHECK_EQ_STR(machine_result(&m, "answer"), "c"); /* b has as many connections */
+        CHECK_EQ_STR(machine_result(&m, "termination.status"), "unfinished");
+        CHECK_EQ_STR(machine_result(&m, "nodes[2].support"), "-2");
+        CHECK_EQ_STR(machine_result(&m, "nodes[3].support"), "2");
+        CHECK_EQ_STR(machine_result(&m, "nodes[1].support"), "0");
+        CHECK_EQ_STR(machine_result(&m, "connections[0].kind"), "contradicts");
+        CHECK_EQ_STR(machine_result(&m, "connections[4].kind"), "repeats");
+        machine_free(&m);
+    }
+    o.generations = 2;
+    {
+        machine m;
+        machine_new(&m, phi_strategy_got(), &o, true);
+        one_generation(&m);
+        CHECK(strstr(machine_text(&m.log), "that refine thought [3]") != NULL);
+        machine_free(&m);
+    }
+}
+
+TEST(so_many_of_the_best_are_kept_and_the_answer_has_edges_from_them) {
+    static const struct {
+        uint32_t keep;
+        phi_got_aggregation aggregation;
+        const char *answers[2], *edges;
+    } rows[] = {{1, PHI_GOT_SYNTHESIS, {"all", NULL}, " 3>4"},
+                {2, PHI_GOT_SYNTHESIS, {"all", NULL}, " 1>4 3>4"},
+                {9, PHI_GOT_SYNTHESIS, {"all", NULL}, " 1>4 3>4"},
+                {9, PHI_GOT_WEIGHTED, {"WEIGHT: [1]: 0.5\nWEIGHT: [2]: 1", "all"}, " 1>4"},
+                {9, PHI_GOT_WEIGHTED, {"no weights", "all"}, " 1>4 3>4"}};
+    size_t i, j;
+    for (i = 0; i < 2 * PHI__COUNT(rows); i++) {
+        phi_got_options o;
+        machine m;
+        char edges[100] = "";
+        memset(&o, 0, sizeof o);
+        o.generations = 1;
+        o.keep_best = rows[i / 2].keep;
+        o.aggregation = rows[i / 2].aggregation;
+        machine_new(&m, phi_strategy_got(), &o, i % 2 == 1);
+        one_generation(&m);
+        for (j = 0; j < 2 && rows[i / 2].answers[j] != NULL; j++)
+            machine_answer(&m, rows[i / 2].answers[j]);
+        CHECK_EQ_STR(machine_result(&m, "termination.reason"), "aggregated");
+        for (j = 5; j < 9; j++) {
+            char path[40];
+            size_t len = strlen(edges);
+            (void)snprintf(path, sizeof path, "connections[%u].from", (unsigned)j);
+            if (strcmp(machine_result(&m, path), "(none)") == 0) break;
+            (void)snprintf(edges + len, sizeof edges - len, " %s>", machine_result(&m, path));
+            (void)snprintf(path, sizeof path, "connections[%u].to", (unsigned)j);
+            len = strlen(edges);
+            (void)snprintf(edges + len, sizeof edges - len, "%s", machine_result(&m, path));
+        }
+        CHECK_EQ_STR(edges, rows[i / 2].edges);
+        machine_free(&m);
+    }
+}
+
+TEST(votes_that_all_abstained_are_no_choice) {
+    static const char *const votes[] = {"?", "VOTE: [2]", "VOTE: [77]"};
+    phi_got_options o;
+    machine m;
+    size_t i;
+    memset(&o, 0, sizeof o);
+    o.generations = 1;
+    o.aggregation = PHI_GOT_VOTING;
+    machine_new(&m, phi_strategy_got(), &o, true);
+    one_generation(&m);
+    for (i = 0; i < 3; i++) machine_answer(&m, votes[i]); /* [2] was not shown */
+    CHECK_EQ_STR(machine_result(&m, "termination.reason"), "abstained");
+    CHECK_EQ_STR(machine_result(&m, "termination.status"), "unfinished");
+    CHECK_EQ_STR(machine_result(&m, "diagnostics.abstained"), "3");
+    CHECK_EQ_STR(machine_result(&m, "answer"), "c");
+    machine_free(&m);
 }
 
 TEST(votes_choose_a_thought_and_a_majority_ends_them) {
@@ -437,6 +545,9 @@ TEST_MAIN(TEST_ENTRY(connections_are_read_line_by_line),
           TEST_ENTRY(defaults_are_those_of_the_table),
           TEST_ENTRY(generations_are_connected_and_the_most_connected_thought_is_refined),
           TEST_ENTRY(votes_choose_a_thought_and_a_majority_ends_them),
+          TEST_ENTRY(a_contradicted_thought_loses),
+          TEST_ENTRY(so_many_of_the_best_are_kept_and_the_answer_has_edges_from_them),
+          TEST_ENTRY(votes_that_all_abstained_are_no_choice),
           TEST_ENTRY(weights_order_the_thoughts_that_are_composed), TEST_ENTRY(custom_prompts_win),
           TEST_ENTRY(bounds_of_nodes_and_depth_hold),
           TEST_ENTRY(prose_is_a_thought_and_nothing_is_none), TEST_ENTRY(the_host_prunes_thoughts),

@@ -75,6 +75,7 @@ static void says_votes(rig *r) {
 static void says_better(rig *r) {
     rig_says(r, "Answer: 4 * 4 + 10");
     rig_says(r, "ISSUE: that is 26\nSCORE: 0.2");
+    rig_says(r, "10 - 4 first.");
     rig_says(r, "Answer: (10 - 4) * 4");
     rig_says(r, "STRENGTH: 24\nSCORE: 1.0");
 }
@@ -89,9 +90,10 @@ TEST(the_order_of_events_of_each_strategy_is_as_written) {
     book_tell(&b, phi_strategy_cod(), NULL, says_draft, "Chain-of-Draft");
     book_tell(&b, phi_strategy_aot(), NULL, says_search, "Algorithm-of-Thoughts");
     book_tell(&b, phi_strategy_aot(), NULL, says_nothing, "Algorithm-of-Thoughts, no answer");
-    book_tell(&b, phi_strategy_tot(), NULL, says_tree, "Tree-of-Thoughts");
-    book_tell(&b, phi_strategy_tot(), NULL, says_prose, "Tree-of-Thoughts, repaired, then not");
-    book_tell(&b, phi_strategy_tot(), NULL, breaks, "Tree-of-Thoughts, the provider fails");
+    book_tell(&b, phi_strategy_tot(), think_tot(), says_tree, "Tree-of-Thoughts");
+    book_tell(&b, phi_strategy_tot(), think_tot(), says_prose,
+              "Tree-of-Thoughts, repaired, then not");
+    book_tell(&b, phi_strategy_tot(), think_tot(), breaks, "Tree-of-Thoughts, the provider fails");
     memset(&voting, 0, sizeof voting);
     voting.aggregation = PHI_GOT_VOTING;
     voting.generations = 1;
@@ -121,7 +123,7 @@ TEST(scratch_work_is_on_a_lane_of_its_own_and_the_answer_in_the_conversation) {
     const phi_view_item *items = NULL;
     size_t count = 0;
     char lane[200];
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     think_script_tree(t.r);
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
@@ -144,7 +146,7 @@ TEST(usage_of_all_calls_is_the_runs) {
     think t;
     phi_agent agent;
     phi_usage usage;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     think_script_tree(t.r);
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
@@ -271,7 +273,7 @@ TEST(an_abort_ends_the_calls_and_the_next_run_has_its_own_result) {
     phi_agent agent;
     int steps;
     for (steps = 0; steps < 20; steps++) {
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         think_script_tree(t.r);
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
@@ -327,7 +329,7 @@ TEST(when_the_calls_are_used_up_the_best_so_far_is_the_answer) {
     think t;
     phi_agent agent;
     phi_strategy_bill bill;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.max_calls = 3;
     think_script_tree(t.r);
     CHECK_EQ_INT(phi_strategy_worst(&t.desc, 10, 100, &bill), PHI_OK);
@@ -346,7 +348,9 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     think t;
     phi_agent agent;
     phi_strategy_best best;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    phi_memory little;
+    phi_arena full;
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     rig_says(t.r, "{\"thoughts\":[\"10 - 4\"]}");
     rig_says(t.r, "{\"scores\":{\"t1\":0.5}}");
     rig_hangs(t.r, "");
@@ -358,6 +362,10 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
     CHECK_EQ_INT(phi_strategy_best_now(agent, &t.arena, &best), PHI_OK);
     CHECK_STR(best.text, "10 - 4");
     CHECK(best.has_score && best.score >= 0.5 && best.nodes == 1);
+    phi_memory_init(&little, NULL, 1);
+    phi_arena_init(&full, &little, 0);
+    CHECK_EQ_INT(phi_strategy_best_now(agent, &full, &best), PHI_NO_MEMORY);
+    CHECK_EQ_INT(best.text.len, 0); /* nothing of the strategy's own */
     CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
     CHECK_EQ_INT(phi_strategy_settle(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 20), 0);
@@ -372,7 +380,7 @@ TEST(the_best_so_far_can_be_seen_and_settled_for) {
 TEST(the_worst_case_is_reserved_before_the_first_call_or_refused_with_words) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.agent_desc.budget.max_requests = 10;
     think_script_tree(t.r);
     agent = think_agent(&t);
@@ -383,7 +391,7 @@ TEST(the_worst_case_is_reserved_before_the_first_call_or_refused_with_words) {
     CHECK(strstr(rig_story(t.r), "strategy tot: up to 52 model calls: Request budget reached") !=
           NULL);
     think_end(&t);
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.agent_desc.budget.max_requests = 10;
     t.desc.max_calls = 8;
     think_script_tree(t.r);
@@ -400,7 +408,7 @@ TEST(a_limit_that_is_reached_in_the_midst_ends_with_the_best) {
     for (which = 0; which < 4; which++) {
         think t;
         phi_agent agent;
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         t.agent_desc.model.cost.output = 1000.0;
         /* a call of the script takes 15 tokens, 5 of them output: half a cent */
         if (which == 0) t.agent_desc.limits.max_tokens = 31;
@@ -435,7 +443,7 @@ TEST(thoughts_may_call_the_agents_tools) {
     phi_agent agent;
     phi_tool echo = rig_echo();
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.tools = true;
     think_begin(&t, rig_new(), phi_strategy_tot(), &options);
     rig_hooks(t.r, &t.agent_desc, PHI_HOOK_BEFORE_TOOL);
@@ -460,7 +468,7 @@ TEST(a_round_of_tools_too_many_is_an_error) {
     phi_tool echo = rig_echo();
     phi_tot_options options;
     int i;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.tools = true;
     options.max_tool_rounds = 2;
     think_begin(&t, rig_new(), phi_strategy_tot(), &options);
@@ -472,7 +480,7 @@ TEST(a_round_of_tools_too_many_is_an_error) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     CHECK_EQ_INT(rig_requests(t.r), 3);
-    CHECK_EQ_INT(t.h.status, PHI_REFUSED);
+    CHECK_EQ_INT(t.h.status, PHI_LIMIT);
     CHECK_EQ_STR(think_result(&t, agent, "diagnostics.error"), "max_tool_round_trips_reached");
     think_end(&t);
 }
@@ -482,7 +490,7 @@ TEST(a_decision_about_a_thoughts_tool_is_the_hosts) {
     phi_agent agent;
     phi_tool echo = rig_echo();
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.tools = true;
     think_begin(&t, rig_new(), phi_strategy_tot(), &options);
     rig_hooks(t.r, &t.agent_desc, PHI_HOOK_BEFORE_TOOL);
@@ -514,7 +522,7 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
                                               "{\"scores\":{\"t1\":0.2,\"t2\":0.7,\"t3\":0.4}}",
                                               "{\"thoughts\":[\"(10 - 4) + 4\",\"(10 - 4) * 4\"]}",
                                               "{\"scores\":{\"t1\":0.1,\"t2\":1.0}}"};
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         t.agent_desc.budget.max_requests = 60;
         think_script_tree(t.r);
         agent = think_agent(&t);
@@ -526,7 +534,7 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
             return;
         }
         CHECK_EQ_INT(phi_agent_snapshot(agent, &t.arena, &text), PHI_OK);
-        think_begin(&u, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&u, rig_new(), phi_strategy_tot(), think_tot());
         u.provider = phi_strategy_provider(&u.desc);
         /* the call under way is made again */
         {
@@ -565,7 +573,7 @@ TEST(a_store_keeps_the_scratch_work_and_the_result) {
         const phi_view_item *items = NULL;
         char lane[200];
         size_t count = 0;
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         t.agent_desc.store = store_mem_store(store);
         t.agent_desc.thread_id = "t";
         think_script_tree(t.r);
@@ -595,7 +603,7 @@ TEST(an_agent_at_its_memory_limit_forgets_scratch_work_first) {
     think t;
     phi_agent agent;
     int i;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.agent_desc.memory_limit_bytes = 200000;
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_thread_fork_lane(phi_agent_thread(agent), "other", NULL, UINT64_MAX), PHI_OK);
@@ -620,7 +628,7 @@ static void scenario(void) {
     phi_tool echo = rig_echo();
     phi_tot_options options;
     if (r == NULL) return;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.tools = true;
     think_begin(&t, r, phi_strategy_tot(), &options);
     t.agent_desc.tools = &echo;
@@ -659,7 +667,7 @@ TEST(a_search_is_restored_or_refused_at_every_failed_allocation) {
     phi_agent agent;
     phi_str text;
     int n;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     rig_says(t.r, "{\"thoughts\":[\"4 * 4\",\"10 - 4\",\"10 + 4\"]}");
     rig_says(t.r, "{\"scores\":{\"t1\":0.2,\"t2\":0.7,\"t3\":0.4}}");
     rig_hangs(t.r, "");
@@ -671,7 +679,7 @@ TEST(a_search_is_restored_or_refused_at_every_failed_allocation) {
         think u;
         phi_agent other;
         bool tripped;
-        think_begin(&u, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&u, rig_new(), phi_strategy_tot(), think_tot());
         u.provider = phi_strategy_provider(&u.desc);
         rig_says(u.r, "{\"thoughts\":[\"(10 - 4) * 4\"]}");
         rig_says(u.r, "{\"scores\":{\"t1\":1}}");
@@ -697,7 +705,7 @@ TEST(a_search_that_is_out_of_time_ends_with_the_best) {
     think t;
     phi_agent agent;
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.max_duration_ms = 500;
     think_begin(&t, rig_new(), phi_strategy_tot(), &options);
     rig_says(t.r, "{\"thoughts\":[\"10 - 4\"]}");
@@ -736,7 +744,7 @@ TEST(the_calls_of_a_search_can_be_those_of_another_strategy) {
     memset(&inner, 0, sizeof inner);
     inner.strategy = phi_strategy_cod();
     draft = phi_strategy_provider(&inner);
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.provider = &draft;
     t.agent_desc.budget.max_requests = 60;
     rig_says(t.r, "hm\n#### {\"thoughts\":[\"4 * 4\",\"10 - 4\",\"10 + 4\"]}");
@@ -775,7 +783,7 @@ TEST(a_strategy_that_would_make_its_own_calls_is_refused) {
 TEST(progress_that_was_not_popped_outlives_the_history) {
     think t;
     phi_agent agent;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     think_script_tree(t.r);
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
@@ -844,7 +852,7 @@ TEST(a_tool_may_free_the_agent) {
     phi_agent agent;
     phi_tool tool = rig_echo();
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.tools = true;
     think_begin(&t, rig_new(), phi_strategy_tot(), &options);
     tool.start = free_start;
@@ -865,7 +873,7 @@ TEST(a_runtime_that_is_closed_in_the_midst_leaves_nothing) {
     for (steps = 0; steps < 10; steps++) {
         think t;
         phi_agent agent;
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         think_script_tree(t.r);
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);

@@ -110,7 +110,7 @@ static phi_status chorus_load(void *state, const phi_json *saved, const phi_stra
 }
 
 static const phi_strategy chorus_machine = {"chorus",    sizeof(chorus), chorus_bill, chorus_on,
-                                            chorus_best, chorus_save,    chorus_load};
+                                            chorus_best, chorus_save,    chorus_load, NULL};
 
 /* ---- calls ---- */
 
@@ -176,7 +176,7 @@ TEST(a_restored_run_has_no_more_calls_or_time_than_before) {
         phi_agent agent, other;
         phi_str text;
         phi_tot_options options;
-        memset(&options, 0, sizeof options);
+        options = *think_tot();
         if (which == 1) options.max_duration_ms = 1000;
         think_begin(&t, rig_new(), phi_strategy_tot(), &options);
         if (which == 0) t.desc.max_calls = 3;
@@ -219,7 +219,7 @@ TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
     phi_content block;
     phi_message message;
     int asked = 0;
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     t.desc.prune_fn = drop_a;
     t.desc.user_data = &asked;
     rig_says(t.r, "1. a\n2. b");
@@ -235,6 +235,43 @@ TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
     CHECK(strstr(rig_request(t.r, 1), "1. t1: b") != NULL);
     CHECK_EQ_STR(think_answer(agent), "c");
     CHECK_EQ_INT(asked, 3);
+    think_end(&t);
+}
+
+TEST(a_prompt_after_a_failed_run_is_a_problem_of_its_own) {
+    think t;
+    phi_agent agent;
+    think_begin(&t, rig_new(), phi_strategy_trm(), NULL);
+    rig_replies(t.r, 401, HEARD_JSON, HEARD_BOOM);
+    rig_says(t.r, "Answer: b");
+    rig_says(t.r, "SCORE: 1.0");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "The first riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK_EQ_INT(t.h.status, PHI_REFUSED);
+    CHECK_EQ_INT(phi_prompt(agent, "The second riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK(strstr(rig_request(t.r, 1), "Problem: The second riddle.") != NULL);
+    CHECK(strstr(rig_request(t.r, 1), "The first riddle.") == NULL);
+    CHECK_EQ_STR(think_answer(agent), "b");
+    think_end(&t);
+}
+
+TEST(in_a_conversation_a_prompt_that_was_not_answered_stands_before_the_next) {
+    think t;
+    phi_agent agent;
+    const char *first, *second;
+    think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
+    rig_replies(t.r, 401, HEARD_JSON, HEARD_BOOM);
+    rig_says(t.r, "#### b");
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "The first riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    CHECK_EQ_INT(phi_prompt(agent, "The second riddle."), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 200), 0);
+    first = strstr(rig_request(t.r, 1), "The first riddle.");
+    second = strstr(rig_request(t.r, 1), "The second riddle.");
+    CHECK(first != NULL && second != NULL && first < second);
     think_end(&t);
 }
 
@@ -401,6 +438,7 @@ TEST(fewer_calls_make_a_smaller_bill) {
     CHECK_EQ_INT(phi_strategy_worst(&desc, 1, 1, &all), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_strategy_worst(NULL, 1, 1, &all), PHI_BAD_ARG);
     desc.strategy = phi_strategy_tot();
+    desc.options = think_tot();
     CHECK_EQ_INT(phi_strategy_worst(&desc, 100, 100, &all), PHI_OK);
     CHECK_EQ_INT(all.output_tokens, 5200);
     desc.max_calls = 26;
@@ -543,6 +581,8 @@ TEST_MAIN(TEST_ENTRY(calls_run_beside_each_other_and_their_answers_come_in_order
           TEST_ENTRY(a_call_whose_agent_cannot_be_made_fails_with_the_reason),
           TEST_ENTRY(a_restored_run_has_no_more_calls_or_time_than_before),
           TEST_ENTRY(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked),
+          TEST_ENTRY(a_prompt_after_a_failed_run_is_a_problem_of_its_own),
+          TEST_ENTRY(in_a_conversation_a_prompt_that_was_not_answered_stands_before_the_next),
           TEST_ENTRY(a_call_that_is_tried_again_counts_once_and_has_the_last_text),
           TEST_ENTRY(a_call_has_its_own_settings_or_the_agents),
           TEST_ENTRY(the_key_that_the_host_gives_is_that_of_the_calls),

@@ -76,7 +76,7 @@ static void shop_release(void *user_data, const phi_tool *tools) {
 static phi_agent shop_agent(think *t, shop *s, phi_tot_options *options) {
     static const phi_tool_source *sources[1];
     memset(s, 0, sizeof *s);
-    memset(options, 0, sizeof *options);
+    *options = *think_tot();
     s->version = 1;
     s->source.user_data = s;
     s->source.version = shop_version;

@@ -54,8 +54,8 @@ static void make(world *w) {
     static const phi_strategy *(*const kinds[])(void) = {
         phi_strategy_tot, phi_strategy_tot, phi_strategy_aot, phi_strategy_cot,
         phi_strategy_got, phi_strategy_got, phi_strategy_trm, phi_strategy_adaptive};
-    static const phi_got_options votes = {PHI_GOT_VOTING, 3,    2,    0, 0,     0,   NULL, NULL,
-                                          NULL,           NULL, NULL, 0, false, 0.0, 0};
+    static const phi_got_options votes = {PHI_GOT_VOTING, 3,    2,    0,    0, 0,     0,   NULL,
+                                          NULL,           NULL, NULL, NULL, 0, false, 0.0, 0};
     uint32_t kind = dice(w) % PHI__COUNT(kinds);
     think_begin(&w->t, rig_new(), kinds[kind](),
                 kind < 2    ? (const void *)&w->options
@@ -64,7 +64,7 @@ static void make(world *w) {
     memset(&w->options, 0, sizeof w->options);
     w->options.tools = dice(w) % 2 == 0;
     w->options.max_tool_rounds = 1 + dice(w) % 2;
-    w->options.traversal = (phi_tot_traversal)(dice(w) % 3);
+    w->options.traversal = (phi_tot_traversal)(dice(w) % 2);
     w->options.convergence_window = PHI_UNLIMITED;
     w->t.desc.max_calls = dice(w) % 3 == 0 ? 1 + dice(w) % 6 : 0;
     w->echo = rig_echo();
@@ -168,7 +168,7 @@ TEST(with_memory_failing_by_chance_each_run_still_ends_once) {
     for (seed = 1; seed <= 60; seed++) {
         think t;
         phi_agent agent;
-        think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+        think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
         think_script_tree(t.r);
         agent = think_agent(&t);
         test_alloc_fail_some(seed, 5 + seed % 60);

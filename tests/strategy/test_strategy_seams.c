@@ -19,7 +19,7 @@ static void thinks_with(const phi_ask_desc *desc, bool echo, bool own) {
     phi_tool tool = rig_echo();
     phi_tot_options options;
     phi_response response;
-    memset(&options, 0, sizeof options);
+    options = *think_tot();
     options.tools = true;
     think_begin(&t, rig_new(), phi_strategy_tot(), &options);
     t.agent_desc.tools = &tool;

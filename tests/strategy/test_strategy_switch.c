@@ -11,7 +11,7 @@ TEST(an_agent_gets_another_strategy_in_mid_conversation_and_none_again) {
     memset(&draft, 0, sizeof draft);
     draft.strategy = phi_strategy_cod();
     drafts = phi_strategy_provider(&draft);
-    think_begin(&t, rig_new(), phi_strategy_tot(), NULL);
+    think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
     think_script_tree(t.r);
     script_draft(t.r);
     rig_says(t.r, "Gladly.");
@@ -58,7 +58,7 @@ TEST(a_provider_that_does_not_fit_is_refused_and_the_old_one_stays) {
     CHECK_EQ_INT(phi_agent_set_provider(agent, &t.provider), PHI_BUSY);
     CHECK_EQ_STR(words_of(t.r), "phi_agent_set_provider: a run is going on");
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
-    CHECK_EQ_INT(t.h.status, PHI_REFUSED); /* the strategy's own call has no provider */
+    CHECK_EQ_INT(t.h.status, PHI_UNSUPPORTED); /* the strategy's own call has no provider */
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_agent_set_provider(agent, NULL), PHI_STALE);
     think_end(&t);

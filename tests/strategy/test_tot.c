@@ -25,6 +25,7 @@ TEST(thoughts_are_read_as_json_else_by_lines) {
         {"1. \n2. b", "b", false},
         {"1. a\n2. b\n3. c\n4. d\n5. e", "a|b|c|d", false},
         {"{\"thoughts\":[]}\n1. a", "a", false},
+        {"{\"thoughts\":[]}", "", false},
         {"{\"thoughts\":[\"a\"", "", false},
         {"no list", "", false},
         {"", "", false}};
@@ -103,15 +104,25 @@ static bool begins_with(machine *m, const char *text) {
     return phi__str_starts(phi__buf_str(&m->ask), text);
 }
 
+/* Options for searches that are answered by hand: three thoughts a step, scored once. */
+static const phi_tot_options *once(void) {
+    static phi_tot_options options;
+    options.branching_factor = 3;
+    options.evaluations = 1;
+    return &options;
+}
+
 static const char *const three = "{\"thoughts\":[\"a\",\"b\",\"c\"]}";
 
 TEST(defaults_are_those_of_the_table) {
     phi_tot_options o = phi__tot_options_of(NULL);
-    CHECK(o.traversal == PHI_TOT_BEST_FIRST);
-    CHECK(o.branching_factor == 3 && o.max_depth == 3 && o.top_k == 3 && o.min_depth == 2);
-    CHECK(o.max_nodes == 100 && o.max_duration_ms == 0 && o.beam_width == 0);
+    CHECK(o.traversal == PHI_TOT_BFS);
+    CHECK(o.branching_factor == 8 && o.max_depth == 3 && o.top_k == 3 && o.min_depth == 2);
+    CHECK(o.max_nodes == 100 && o.max_duration_ms == 0 && o.beam_width == 5);
+    CHECK(o.evaluations == 3 && o.value_threshold > 0.39 && o.value_threshold < 0.41);
     CHECK(o.early_success_threshold >= 1.0 && o.early_success_threshold <= 1.0);
-    CHECK(o.convergence_window == 2 && o.max_parse_retries == 1 && o.max_tool_rounds == 3);
+    CHECK(o.convergence_window == PHI_UNLIMITED && o.max_parse_retries == 1 &&
+          o.max_tool_rounds == 3);
     CHECK(o.min_score_improvement > 0.019 && o.min_score_improvement < 0.021 && !o.tools);
 }
 
@@ -119,7 +130,7 @@ TEST(a_search_generates_scores_and_expands_until_a_thought_succeeds) {
     int reload;
     for (reload = 0; reload < 2; reload++) {
         machine m;
-        machine_new(&m, phi_strategy_tot(), NULL, reload == 1);
+        machine_new(&m, phi_strategy_tot(), once(), reload == 1);
         machine_begin(&m, "make 24");
         machine_answer(&m, three);
         machine_answer(&m, "{\"scores\":{\"t1\":0.2,\"t2\":0.6,\"t3\":0.4}}");
@@ -135,25 +146,27 @@ TEST(a_search_generates_scores_and_expands_until_a_thought_succeeds) {
                      "emit evaluating\n"
                      "ask 4: Problem: make 24|Step 1: b||Thoughts to score:|1. t1: d|2. t2: e\n"
                      "done: d\n");
-        CHECK_EQ_STR(
-            machine_text(&m.result),
-            "{\"best\":{\"node_id\":4,\"content\":\"d\",\"score\":1.0,\"depth\":2,\"path_ids\":[2,"
-            "4]"
-            ",\"path_text\":[\"b\",\"d\"]},\"candidates\":[{\"node_id\":4,\"content\":\"d\","
-            "\"score\""
-            ":1.0,\"depth\":2,\"path_ids\":[2,4],\"path_text\":[\"b\",\"d\"]},{\"node_id\":5,"
-            "\"content\":\"e\",\"score\":0.5,\"depth\":2,\"path_ids\":[2,5],\"path_text\":[\"b\","
-            "\"e\"]},{\"node_id\":3,\"content\":\"c\",\"score\":0.4,\"depth\":1,\"path_ids\":[3],"
-            "\"path_text\":[\"c\"]}],\"solution_path\":[\"b\",\"d\"],\"termination\":{\"reason\":"
-            "\"threshold\",\"status\":\"completed\",\"duration_ms\":0,\"depth_reached\":2,"
-            "\"node_count\":6},\"tree\":{\"node_count\":6,\"frontier_size\":4,"
-            "\"traversal_strategy\":\"best_first\",\"max_depth\":3,\"branching_factor\":3},"
-            "\"usage\":{\"input\":40,\"output\":20,\"reasoning\":0,\"cache_read\":0,"
-            "\"cache_write\":0,\"total_tokens\":60},\"diagnostics\":{\"parser_mode\":\"regex\","
-            "\"parse_retries\":{\"generation\":0,\"evaluation\":0},\"parser_errors\":0,\"pruned\":"
-            "0,"
-            "\"tool_rounds\":{},\"convergence\":{\"window\":2,\"min_score_improvement\":0.02,"
-            "\"recent_best_scores\":[0.6,1.0]},\"best_node_id\":4}}");
+        CHECK_EQ_STR(machine_text(&m.result),
+                     "{\"best\":{\"node_id\":4,\"content\":\"d\",\"score\":1.0,\"depth\":2,"
+                     "\"finished\":true,\"path_ids\":[2,4],\"path_text\":[\"b\",\"d\"]},"
+                     "\"candidates\":[{\"node_id\":4,\"content\":\"d\",\"score\":1.0,"
+                     "\"depth\":2,\"finished\":true,\"path_ids\":[2,4],\"path_text\":[\"b\","
+                     "\"d\"]},{\"node_id\":5,\"content\":\"e\",\"score\":0.5,\"depth\":2,"
+                     "\"finished\":false,\"path_ids\":[2,5],\"path_text\":[\"b\",\"e\"]},"
+                     "{\"node_id\":3,\"content\":\"c\",\"score\":0.4,\"depth\":1,"
+                     "\"finished\":false,\"path_ids\":[3],\"path_text\":[\"c\"]}],"
+                     "\"solution_path\":[\"b\",\"d\"],"
+                     "\"termination\":{\"reason\":\"threshold\",\"status\":\"completed\","
+                     "\"duration_ms\":0,\"depth_reached\":2,\"node_count\":6},"
+                     "\"tree\":{\"node_count\":6,\"frontier_size\":4,"
+                     "\"traversal_strategy\":\"bfs\",\"max_depth\":3,"
+                     "\"branching_factor\":3},\"usage\":{\"input\":40,\"output\":20,"
+                     "\"reasoning\":0,\"cache_read\":0,\"cache_write\":0,"
+                     "\"total_tokens\":60},\"diagnostics\":{\"parser_mode\":\"regex\","
+                     "\"parse_retries\":{\"generation\":0,\"evaluation\":0},"
+                     "\"parser_errors\":0,\"pruned\":0,\"tool_rounds\":{},"
+                     "\"convergence\":{\"window\":null,\"min_score_improvement\":0.02,"
+                     "\"recent_best_scores\":[]},\"best_node_id\":4}}");
         machine_free(&m);
     }
 }
@@ -176,16 +189,19 @@ static void search(machine *m, const double *scores, size_t count) {
 typedef struct walk {
     phi_tot_traversal traversal;
     uint32_t beam;
+    double threshold;
     const char *order; /* of expansion */
 } walk;
 
 TEST(traversals_expand_in_their_order_and_depth_ends_a_branch_alone) {
     static const double scores[] = {0.3, 0.2, 0.1, 0.9, 0.5, 0.4, 0.3,
                                     0.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
-    static const walk walks[] = {{PHI_TOT_BFS, 0, " n1 n2 n3 n4 n5 n6"},
-                                 {PHI_TOT_DFS, 0, " n1 n3 n4 n2 n9 n10"},
-                                 {PHI_TOT_BEST_FIRST, 0, " n1 n4 n2 n7 n8 n3"},
-                                 {PHI_TOT_BEST_FIRST, 1, " n1 n4"}};
+    static const walk walks[] = {{PHI_TOT_BFS, 9, -1.0, " n1 n2 n4 n5 n6 n3"},
+                                 {PHI_TOT_BFS, 3, -1.0, " n1 n2 n4 n5 n6"},
+                                 {PHI_TOT_BFS, 1, -1.0, " n1 n4"},
+                                 {PHI_TOT_DFS, 0, -1.0, " n1 n4 n3 n2 n9 n10"},
+                                 {PHI_TOT_DFS, 0, 0.15, " n1 n4 n2 n7 n8"},
+                                 {PHI_TOT_DFS, 0, 0.25, " n1 n4"}};
     size_t i;
     int reload;
     for (i = 0; i < 2 * PHI__COUNT(walks); i++) {
@@ -194,9 +210,10 @@ TEST(traversals_expand_in_their_order_and_depth_ends_a_branch_alone) {
         phi__buf order;
         const char *line;
         reload = (int)(i % 2);
-        memset(&options, 0, sizeof options);
+        options = *once();
         options.traversal = walks[i / 2].traversal;
         options.beam_width = walks[i / 2].beam;
+        options.value_threshold = walks[i / 2].threshold;
         options.branching_factor = 2;
         options.convergence_window = PHI_UNLIMITED;
         machine_new(&m, phi_strategy_tot(), &options, reload == 1);
@@ -205,8 +222,8 @@ TEST(traversals_expand_in_their_order_and_depth_ends_a_branch_alone) {
         search(&m, scores, PHI__COUNT(scores));
         CHECK(m.over);
         CHECK_EQ_STR(machine_result(&m, "termination.reason"), "max_depth");
-        CHECK_EQ_STR(machine_result(&m, "best.content"), "n4"); /* though it was expanded */
-        CHECK_EQ_STR(machine_result(&m, "best.score"), "0.9");
+        CHECK_EQ_STR(machine_result(&m, "termination.status"), "completed");
+        CHECK_EQ_STR(machine_result(&m, "best.depth"), "3"); /* though n4 has a higher score */
         line = machine_text(&m.log);
         while ((line = strstr(line, "||Propose")) != NULL) {
             const char *from = line;
@@ -226,22 +243,22 @@ TEST(traversals_expand_in_their_order_and_depth_ends_a_branch_alone) {
 typedef struct stop_row {
     uint32_t max_nodes, max_duration, calls_left, window;
     double threshold;
-    const char *reason;
+    const char *reason, *status;
 } stop_row;
 
 TEST(each_reason_ends_the_search_with_the_best) {
     static const double scores[] = {0.3, 0.2, 0.31, 0.1, 0.5, 0.4, 0.3, 0.2};
     static const stop_row rows[] = {
-        {5, 0, PHI_UNLIMITED, PHI_UNLIMITED, 0.0, "max_nodes"},
-        {4, 0, PHI_UNLIMITED, PHI_UNLIMITED, 0.0, "max_nodes"}, /* the second of two is cut */
-        {0, 5, PHI_UNLIMITED, PHI_UNLIMITED, 0.0, "max_duration"},
-        {0, 0, PHI_UNLIMITED, PHI_UNLIMITED, 0.31, "threshold"},
-        {0, 0, PHI_UNLIMITED, 0, 0.0, "converged"}};
+        {5, 0, PHI_UNLIMITED, PHI_UNLIMITED, 0.0, "max_nodes", "unfinished"},
+        {4, 0, PHI_UNLIMITED, PHI_UNLIMITED, 0.0, "max_nodes",
+         "unfinished"}, /* the second of two is cut */
+        {0, 5, PHI_UNLIMITED, PHI_UNLIMITED, 0.0, "max_duration", "unfinished"},
+        {0, 0, PHI_UNLIMITED, PHI_UNLIMITED, 0.31, "threshold", "completed"}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++) {
         phi_tot_options options;
         machine m;
-        memset(&options, 0, sizeof options);
+        options = *once();
         options.branching_factor = 2;
         options.max_nodes = rows[i].max_nodes;
         options.max_duration_ms = rows[i].max_duration;
@@ -257,7 +274,7 @@ TEST(each_reason_ends_the_search_with_the_best) {
             search(&m, scores + 2, 2);
         CHECK(m.over);
         CHECK_EQ_STR(machine_result(&m, "termination.reason"), rows[i].reason);
-        CHECK_EQ_STR(machine_result(&m, "termination.status"), "completed");
+        CHECK_EQ_STR(machine_result(&m, "termination.status"), rows[i].status);
         if (rows[i].max_nodes != 0)
             CHECK_EQ_INT(atoi(machine_result(&m, "tree.node_count")), rows[i].max_nodes);
         machine_free(&m);
@@ -266,7 +283,7 @@ TEST(each_reason_ends_the_search_with_the_best) {
 
 TEST(without_calls_or_when_stopped_the_best_so_far_is_the_answer) {
     machine m;
-    machine_new(&m, phi_strategy_tot(), NULL, true);
+    machine_new(&m, phi_strategy_tot(), once(), true);
     machine_begin(&m, "p");
     machine_answer(&m, three);
     m.env.calls_left = 0;
@@ -274,7 +291,7 @@ TEST(without_calls_or_when_stopped_the_best_so_far_is_the_answer) {
     CHECK_EQ_STR(machine_result(&m, "termination.reason"), "max_calls");
     CHECK_EQ_STR(machine_result(&m, "best.content"), "b");
     machine_free(&m);
-    machine_new(&m, phi_strategy_tot(), NULL, true);
+    machine_new(&m, phi_strategy_tot(), once(), true);
     machine_begin(&m, "p");
     machine_stop(&m); /* the problem itself is no answer */
     CHECK(strstr(machine_text(&m.log), "fail: ended before a thought was scored\n") != NULL);
@@ -285,7 +302,7 @@ TEST(without_calls_or_when_stopped_the_best_so_far_is_the_answer) {
 
 TEST(an_answer_that_cannot_be_read_is_repaired_once_a_call) {
     machine m;
-    machine_new(&m, phi_strategy_tot(), NULL, true);
+    machine_new(&m, phi_strategy_tot(), once(), true);
     machine_begin(&m, "p");
     machine_answer(&m, "prose");
     CHECK(!m.call.tools);
@@ -318,7 +335,7 @@ TEST(an_answer_that_cannot_be_read_is_repaired_once_a_call) {
 TEST(no_repair_means_none) {
     machine m;
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *once();
     options.no_repair = true;
     machine_new(&m, phi_strategy_tot(), &options, false);
     machine_begin(&m, "p");
@@ -341,7 +358,7 @@ static bool no_b(void *user_data, const phi_strategy_node *node) {
 TEST(the_hosts_prune_callback_leaves_thoughts_out_before_they_are_scored) {
     machine m;
     phi__buf seen;
-    machine_new(&m, phi_strategy_tot(), NULL, true);
+    machine_new(&m, phi_strategy_tot(), once(), true);
     phi__buf_init(&seen, &m.memory);
     m.env.prune_fn = no_b;
     m.env.user_data = &seen;
@@ -365,7 +382,7 @@ TEST(tools_are_offered_and_one_round_too_many_is_an_error) {
     machine m;
     phi_tot_options options;
     phi_strategy_event event;
-    memset(&options, 0, sizeof options);
+    options = *once();
     options.tools = true;
     machine_new(&m, phi_strategy_tot(), &options, true);
     machine_begin(&m, "p");
@@ -390,7 +407,7 @@ TEST(tools_are_offered_and_one_round_too_many_is_an_error) {
 
 TEST(stale_answers_change_nothing_and_a_failed_call_is_the_error) {
     machine m;
-    machine_new(&m, phi_strategy_tot(), NULL, true);
+    machine_new(&m, phi_strategy_tot(), once(), true);
     machine_begin(&m, "p");
     machine_answer(&m, three);
     machine_answer_str(&m, 1, phi_str_of(three));
@@ -406,7 +423,7 @@ TEST(stale_answers_change_nothing_and_a_failed_call_is_the_error) {
 TEST(each_call_has_its_prompt_or_the_options) {
     machine m;
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *once();
     options.has_temperature = true;
     options.temperature = 0.5;
     options.max_tokens = 9;
@@ -439,7 +456,7 @@ TEST(each_call_has_its_prompt_or_the_options) {
 TEST(of_equal_scores_the_deeper_thought_is_the_best_and_then_the_older) {
     machine m;
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *once();
     options.max_depth = 2;
     options.convergence_window = PHI_UNLIMITED;
     options.top_k = 9;
@@ -459,22 +476,98 @@ TEST(of_equal_scores_the_deeper_thought_is_the_best_and_then_the_older) {
     machine_free(&m);
 }
 
-TEST(convergence_looks_at_the_whole_window) {
-    static const double scores[] = {0.1, 0.1, 0.2, 0.1, 0.3, 0.1, 0.3, 0.1, 0.3, 0.1};
+TEST(convergence_looks_at_the_whole_window_since_the_depth_was_reached) {
+    /* flat scores on the way down end nothing */
+    static const double scores[] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.3,
+                                    0.1, 0.4, 0.1, 0.4, 0.1, 0.4, 0.1};
     machine m;
     phi_tot_options options;
-    memset(&options, 0, sizeof options);
+    options = *once();
     options.convergence_window = 3;
     options.branching_factor = 2;
-    options.max_depth = 9;
     machine_new(&m, phi_strategy_tot(), &options, true);
     machine_begin(&m, "p");
     search(&m, scores, PHI__COUNT(scores));
     CHECK_EQ_STR(machine_result(&m, "termination.reason"), "converged");
+    CHECK_EQ_STR(machine_result(&m, "termination.status"), "completed");
     CHECK_EQ_STR(machine_result(&m, "diagnostics.convergence"),
                  "{\"window\":3,\"min_score_improvement\":0.02,"
-                 "\"recent_best_scores\":[0.3,0.3,0.3]}");
-    CHECK_EQ_INT(m.asks, 10);
+                 "\"recent_best_scores\":[0.4,0.4,0.4]}");
+    CHECK_EQ_INT(m.asks, 14);
+    machine_free(&m);
+}
+
+TEST(a_thoughts_score_is_the_mean_of_its_evaluations) {
+    int reload;
+    for (reload = 0; reload < 2; reload++) {
+        machine m;
+        phi_tot_options options;
+        options = *once();
+        options.evaluations = 3;
+        machine_new(&m, phi_strategy_tot(), &options, reload == 1);
+        machine_begin(&m, "p");
+        machine_answer(&m, "1. a\n2. b");
+        machine_answer(&m, "1. 0.9\n2. 0.5");
+        machine_answer(&m, "1. 0.3\n2. 0.9");
+        machine_answer(&m, "1. 0.3\n2. 0.4");
+        CHECK(strstr(machine_text(&m.log), "ask 5: Problem: p|Step 1: b||Propose") != NULL);
+        machine_answer(&m, "1. c");
+        machine_answer(&m, "1. 1.0");
+        machine_answer(&m, "1. 0.8");
+        m.env.calls_left = 0;
+        machine_stop(&m); /* in the midst of the evaluations: the mean of those that there were */
+        CHECK_EQ_STR(machine_result(&m, "best.content"), "c");
+        CHECK_EQ_STR(machine_result(&m, "best.score"), "0.9");
+        CHECK_EQ_STR(machine_result(&m, "termination.status"), "unfinished");
+        CHECK_EQ_STR(machine_result(&m, "candidates[1].score"), "0.5");
+        machine_free(&m);
+    }
+}
+
+TEST(a_dead_end_closes_its_branch_and_not_the_search) {
+    machine m;
+    machine_new(&m, phi_strategy_tot(), once(), true);
+    machine_begin(&m, "p");
+    machine_answer(&m, three);
+    machine_answer(&m, "1. 0.9\n2. 0.8\n3. 0.7");
+    machine_answer(&m, "{\"thoughts\":[]}");
+    CHECK(strstr(machine_text(&m.log), "ask 4: Problem: p|Step 1: b||Propose") != NULL);
+    machine_answer(&m, "{\"thoughts\": [ ] }");
+    machine_answer(&m, "```\n{\"thoughts\":[]}\n```");
+    CHECK(strstr(machine_text(&m.log), "done: a\n") != NULL);
+    CHECK_EQ_STR(machine_result(&m, "termination.reason"), "exhausted");
+    CHECK_EQ_STR(machine_result(&m, "termination.status"), "unfinished");
+    CHECK_EQ_STR(machine_result(&m, "best.finished"), "false");
+    CHECK_EQ_STR(machine_result(&m, "diagnostics.parser_errors"), "0");
+    machine_free(&m);
+    machine_new(&m, phi_strategy_tot(), once(), true);
+    machine_begin(&m, "p");
+    machine_answer(&m, "{\"thoughts\":[]}");
+    CHECK(strstr(machine_text(&m.log), "fail: the model wrote no thought that could be used\n") !=
+          NULL);
+    machine_free(&m);
+}
+
+TEST(at_the_full_depth_the_best_there_is_the_answer_however_good_the_way_looked) {
+    machine m;
+    phi_tot_options options;
+    phi_strategy_best best;
+    options = *once();
+    options.max_depth = 2;
+    machine_new(&m, phi_strategy_tot(), &options, true);
+    machine_begin(&m, "p");
+    machine_answer(&m, "1. half");
+    machine_answer(&m, "1. 0.9");
+    m.strategy->best(m.state, &best);
+    CHECK(best.unfinished);
+    CHECK(strstr(machine_text(&m.log),
+                 "next steps. This is the last step: each states a whole solution.\n") != NULL);
+    machine_answer(&m, "1. whole");
+    machine_answer(&m, "1. 0.6");
+    m.strategy->best(m.state, &best);
+    CHECK(!best.unfinished);
+    CHECK(strstr(machine_text(&m.log), "done: whole\n") != NULL);
+    CHECK_EQ_STR(machine_result(&m, "termination.status"), "completed");
     machine_free(&m);
 }
 
@@ -499,7 +592,7 @@ TEST(a_saved_text_that_is_no_machine_is_refused) {
         phi_json *root = NULL;
         phi_strategy_commands commands;
         commands.count = 0;
-        machine_new(&m, phi_strategy_tot(), NULL, false);
+        machine_new(&m, phi_strategy_tot(), once(), false);
         CHECK_EQ_INT(phi_json_parse(&m.scratch, phi_str_of(texts[i]), 0, &root, NULL), PHI_OK);
         if (!CHECK_EQ_INT(m.strategy->load(m.state, root, &m.env, &commands), PHI_PARSE))
             printf("  %s\n", texts[i]);
@@ -536,7 +629,9 @@ static void random_answer(uint32_t *seed, char *out, size_t size) {
 
 static void random_options(uint32_t *seed, phi_tot_options *o) {
     memset(o, 0, sizeof *o);
-    o->traversal = (phi_tot_traversal)(dice(seed) % 3);
+    o->traversal = (phi_tot_traversal)(dice(seed) % 2);
+    o->evaluations = dice(seed) % 3;
+    o->value_threshold = dice(seed) % 2 == 0 ? -1.0 : 0.0;
     o->branching_factor = dice(seed) % 5;
     o->max_depth = dice(seed) % 5;
     o->max_nodes = dice(seed) % 4 == 0 ? 0 : dice(seed) % 12;
@@ -594,7 +689,7 @@ TEST(without_memory_the_machine_says_so_and_leaves_nothing) {
     int n = 0;
     for (; n < 150; n++) {
         machine m;
-        machine_new(&m, phi_strategy_tot(), NULL, false);
+        machine_new(&m, phi_strategy_tot(), once(), false);
         test_alloc_fail_at(n);
         machine_begin(&m, "a prompt");
         if (m.status == PHI_OK) machine_answer(&m, "prose");
@@ -612,9 +707,13 @@ TEST(the_bill_is_the_worst_case) {
     phi_strategy_bill bill;
     phi_tot_options options;
     phi_strategy_tot()->bill(NULL, 100, 50, &bill);
+    CHECK_EQ_INT(bill.calls, 88); /* 1 + 5 + 5 expansions of four calls, each repaired once */
+    CHECK_EQ_INT(bill.input_tokens, 88 * (400 + 100 + 50 * 4));
+    options = *once();
+    options.traversal = PHI_TOT_DFS;
+    phi_strategy_tot()->bill(&options, 100, 50, &bill);
     CHECK_EQ_INT(bill.calls, 52); /* 1 + 3 + 9 expansions of two calls, each repaired once */
-    CHECK_EQ_INT(bill.input_tokens, 52 * (400 + 100 + 50 * 4));
-    memset(&options, 0, sizeof options);
+    options = *once();
     options.tools = true;
     options.no_repair = true;
     options.max_depth = 1;
@@ -642,7 +741,10 @@ TEST_MAIN(TEST_ENTRY(thoughts_are_read_as_json_else_by_lines),
           TEST_ENTRY(stale_answers_change_nothing_and_a_failed_call_is_the_error),
           TEST_ENTRY(each_call_has_its_prompt_or_the_options),
           TEST_ENTRY(of_equal_scores_the_deeper_thought_is_the_best_and_then_the_older),
-          TEST_ENTRY(convergence_looks_at_the_whole_window),
+          TEST_ENTRY(convergence_looks_at_the_whole_window_since_the_depth_was_reached),
+          TEST_ENTRY(a_thoughts_score_is_the_mean_of_its_evaluations),
+          TEST_ENTRY(a_dead_end_closes_its_branch_and_not_the_search),
+          TEST_ENTRY(at_the_full_depth_the_best_there_is_the_answer_however_good_the_way_looked),
           TEST_ENTRY(a_saved_text_that_is_no_machine_is_refused),
           TEST_ENTRY(whatever_the_model_answers_the_bounds_hold),
           TEST_ENTRY(without_memory_the_machine_says_so_and_leaves_nothing),

@@ -50,21 +50,24 @@ TEST(an_answer_is_reviewed_and_improved_until_it_is_good_enough) {
         machine_begin(&m, "p");
         machine_answer(&m, " first\nAnswer: 1 ");
         machine_answer(&m, "ISSUE: wrong\nSCORE: 0.3");
+        machine_answer(&m, " try two ");
         machine_answer(&m, "second\nAnswer: 2");
         m.env.elapsed_ms = 9;
         machine_answer(&m, "STRENGTH: right\nSCORE: 0.9");
         CHECK_EQ_STR(machine_text(&m.log),
                      "emit reasoning\nask 1: Problem: p\n"
                      "emit supervising\nask 2: Problem: p||The answer:|first|Answer: 1\n"
-                     "emit improving\nask 3: Problem: p||The answer:|first|Answer: 1||The "
+                     "emit reasoning\nask 3: Problem: p||The answer:|first|Answer: 1||The "
                      "reviewer's remarks:|ISSUE: wrong|SCORE: 0.3\n"
-                     "emit supervising\nask 4: Problem: p||The answer:|second|Answer: 2\n"
+                     "emit improving\nask 4: Problem: p||The answer:|first|Answer: 1||The "
+                     "reviewer's remarks:|ISSUE: wrong|SCORE: 0.3||Your notes:|try two\n"
+                     "emit supervising\nask 5: Problem: p||The answer:|second|Answer: 2\n"
                      "done: 2\n");
         CHECK_EQ_STR(
             machine_text(&m.result),
             "{\"answer\":\"2\",\"raw_response\":\"second\\nAnswer: 2\",\"score\":0.9,"
-            "\"supervisions\":2,\"calls\":4,\"unscored\":0,\"usage\":{\"input\":40,\"output\":20,"
-            "\"reasoning\":0,\"cache_read\":0,\"cache_write\":0,\"total_tokens\":60},"
+            "\"supervisions\":2,\"calls\":5,\"unscored\":0,\"usage\":{\"input\":50,\"output\":25,"
+            "\"reasoning\":0,\"cache_read\":0,\"cache_write\":0,\"total_tokens\":75},"
             "\"termination\":{\"reason\":\"threshold\",\"status\":\"completed\",\"duration_ms\":9}"
             "}");
         machine_free(&m);
@@ -79,13 +82,13 @@ typedef struct course {
 
 TEST(the_last_improvement_is_scored_and_the_best_answer_wins) {
     static const course courses[] = {
-        /* five reviews: ten calls, and the fifth answer was scored */
-        {{"0.1", "0.2", "0.3", "0.4", "0.8", NULL}, "max_supervisions", "a5", 10},
-        {{"0.1", "0.7", "0.3", "0.4", "0.2", NULL}, "max_supervisions", "a2", 10},
-        {{"0.5", "0.51", "0.52", NULL}, "converged", "a3", 6},
-        {{"0.5", "0.5", "0.5", NULL}, "converged", "a1", 6}, /* of equals the first */
-        {{"0.2", "0.5", "0.5", "0.51", NULL}, "converged", "a4", 8},
-        {{"?", "?", "?", "?", "?", NULL}, "max_supervisions", "a5", 10}, /* nobody scored: newest */
+        /* five reviews: fourteen calls, and the fifth answer was scored */
+        {{"0.1", "0.2", "0.3", "0.4", "0.8", NULL}, "max_supervisions", "a5", 14},
+        {{"0.1", "0.7", "0.3", "0.4", "0.2", NULL}, "max_supervisions", "a2", 14},
+        {{"0.5", "0.51", "0.52", NULL}, "converged", "a3", 8},
+        {{"0.5", "0.5", "0.5", NULL}, "converged", "a1", 8}, /* of equals the first */
+        {{"0.2", "0.5", "0.5", "0.51", NULL}, "converged", "a4", 11},
+        {{"?", "?", "?", "?", "?", NULL}, "max_supervisions", "a5", 14}, /* nobody scored: newest */
         {{"0.95", NULL}, "threshold", "a1", 2}};
     size_t i, j;
     for (i = 0; i < 2 * PHI__COUNT(courses); i++) {
@@ -95,6 +98,7 @@ TEST(the_last_improvement_is_scored_and_the_best_answer_wins) {
         machine_begin(&m, "p");
         for (j = 0; c->scores[j] != NULL && !m.over; j++) {
             char text[40];
+            if (j > 0) machine_answer(&m, "notes");
             (void)snprintf(text, sizeof text, "a%u", (unsigned)j + 1);
             machine_answer(&m, text);
             (void)snprintf(text, sizeof text, "SCORE: %s", c->scores[j]);
@@ -113,8 +117,8 @@ TEST(defaults_and_options) {
     phi_strategy_bill bill;
     machine m;
     phi_strategy_trm()->bill(NULL, 100, 50, &bill);
-    CHECK_EQ_INT(bill.calls, 10);
-    CHECK_EQ_INT(bill.input_tokens, 10 * (100 + 200) + 13 * 50);
+    CHECK_EQ_INT(bill.calls, 14); /* one answer, five reviews, four times notes and an answer */
+    CHECK_EQ_INT(bill.input_tokens, 14 * (100 + 200) + (5 + 3 * 8) * 50);
     CHECK(bill.output_tokens == 0 && bill.in_conversation == 0);
     memset(&o, 0, sizeof o);
     o.max_supervisions = 1;
@@ -126,6 +130,7 @@ TEST(defaults_and_options) {
     o.reason_prompt = "R";
     o.supervise_prompt = "S";
     o.improve_prompt = "I";
+    o.notes_prompt = "N";
     phi_strategy_trm()->bill(&o, 100, 50, &bill);
     CHECK(bill.calls == 2 && bill.output_tokens == 14);
     machine_new(&m, phi_strategy_trm(), &o, true);
@@ -140,14 +145,49 @@ TEST(defaults_and_options) {
     machine_free(&m);
     o.max_supervisions = 1000; /* a bound on calls */
     phi_strategy_trm()->bill(&o, 0, 0, &bill);
-    CHECK_EQ_INT(bill.calls, 100);
+    CHECK_EQ_INT(bill.calls, 1 + 50 + 49 * 2);
+    o.reasoning_steps = 1000;
+    phi_strategy_trm()->bill(&o, 0, 0, &bill);
+    CHECK_EQ_INT(bill.calls, 1 + 50 + 49 * 21);
+    o.reasoning_steps = 0;
     o.max_supervisions = 2;
     machine_new(&m, phi_strategy_trm(), &o, true);
     machine_begin(&m, "p");
     machine_answer(&m, "a");
     machine_answer(&m, "SCORE: 0.1");
+    CHECK(strncmp(machine_text(&m.ask), "N\n\n", 3) == 0);
+    machine_answer(&m, "n");
     CHECK(strncmp(machine_text(&m.ask), "I\n\n", 3) == 0);
     machine_free(&m);
+}
+
+TEST(reasoning_is_repeated_as_often_as_the_option_says_each_time_from_the_notes_before) {
+    int reload;
+    for (reload = 0; reload < 2; reload++) {
+        phi_trm_options o;
+        machine m;
+        memset(&o, 0, sizeof o);
+        o.reasoning_steps = 3;
+        machine_new(&m, phi_strategy_trm(), &o, reload == 1);
+        machine_begin(&m, "p");
+        machine_answer(&m, "a");
+        machine_answer(&m, "SCORE: 0.1");
+        machine_answer(&m, "one");
+        CHECK(strstr(machine_text(&m.ask), "\n\nYour notes:\none") != NULL);
+        machine_answer(&m, "two");
+        CHECK(strstr(machine_text(&m.ask), "\n\nYour notes:\ntwo") != NULL);
+        machine_answer(&m, " "); /* nothing new */
+        CHECK(strstr(machine_text(&m.ask), "You improve") != NULL);
+        CHECK(strstr(machine_text(&m.ask), "\n\nYour notes:\ntwo") != NULL);
+        machine_answer(&m, "b");
+        CHECK(strstr(machine_text(&m.ask), "Your notes") == NULL); /* the supervisor's own check */
+        machine_answer(&m, "SCORE: 0.2");
+        CHECK(strstr(machine_text(&m.ask), "\n\nYour notes:\ntwo") != NULL);
+        machine_stop(&m); /* among its notes: the best answer */
+        CHECK_EQ_STR(machine_result(&m, "answer"), "b");
+        CHECK_EQ_INT(m.asks, 8);
+        machine_free(&m);
+    }
 }
 
 TEST(failures_ends_and_empty_answers) {
@@ -161,6 +201,7 @@ TEST(failures_ends_and_empty_answers) {
     machine_begin(&m, "p");
     machine_answer(&m, "a");
     machine_answer(&m, "SCORE: 0.4");
+    machine_answer(&m, "notes");
     machine_answer(&m, "");
     CHECK_EQ_STR(machine_result(&m, "termination.reason"), "no_answer");
     CHECK_EQ_STR(machine_result(&m, "answer"), "a");
@@ -229,9 +270,11 @@ TEST(without_memory_the_machine_says_so_and_leaves_nothing) {
     } while (n++ < 60);
 }
 
-TEST_MAIN(TEST_ENTRY(a_review_is_read_line_by_line),
-          TEST_ENTRY(an_answer_is_reviewed_and_improved_until_it_is_good_enough),
-          TEST_ENTRY(the_last_improvement_is_scored_and_the_best_answer_wins),
-          TEST_ENTRY(defaults_and_options), TEST_ENTRY(failures_ends_and_empty_answers),
-          TEST_ENTRY(what_is_no_saved_machine_is_refused),
-          TEST_ENTRY(without_memory_the_machine_says_so_and_leaves_nothing))
+TEST_MAIN(
+    TEST_ENTRY(a_review_is_read_line_by_line),
+    TEST_ENTRY(an_answer_is_reviewed_and_improved_until_it_is_good_enough),
+    TEST_ENTRY(the_last_improvement_is_scored_and_the_best_answer_wins),
+    TEST_ENTRY(defaults_and_options),
+    TEST_ENTRY(reasoning_is_repeated_as_often_as_the_option_says_each_time_from_the_notes_before),
+    TEST_ENTRY(failures_ends_and_empty_answers), TEST_ENTRY(what_is_no_saved_machine_is_refused),
+    TEST_ENTRY(without_memory_the_machine_says_so_and_leaves_nothing))

@@ -19,10 +19,10 @@ typedef struct story {
 } story;
 
 static const story *story_at(size_t i) {
-    static const phi_got_options votes = {PHI_GOT_VOTING, 1,    0,    0, 0,     0,   NULL, NULL,
-                                          NULL,           NULL, NULL, 0, false, 0.0, 0};
+    static const phi_got_options votes = {PHI_GOT_VOTING, 1,    0,    0,    0, 0,     0,   NULL,
+                                          NULL,           NULL, NULL, NULL, 0, false, 0.0, 0};
     static const phi_got_options weights = {
-        PHI_GOT_WEIGHTED, 1, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, false, 0.0, 0};
+        PHI_GOT_WEIGHTED, 1, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, false, 0.0, 0};
     static const story all[] = {
         {phi_strategy_got,
          NULL,
@@ -30,7 +30,7 @@ static const story *story_at(size_t i) {
          {"1. a\n2. b", "CONNECTION: [1] -> [2] : c", "1. d", "NONE", "the end", NULL},
          "the end",
          "attached.strategy.state.call_id",
-         "a"},
+         "b"},
         {phi_strategy_got,
          &votes,
          "24?",
@@ -48,14 +48,14 @@ static const story *story_at(size_t i) {
         {phi_strategy_trm,
          NULL,
          "24?",
-         {"Answer: a", "SCORE: 0.2", "Answer: b", "SCORE: 1.0", NULL, NULL},
+         {"Answer: a", "SCORE: 0.2", "notes", "Answer: b", "SCORE: 1.0", NULL},
          "b",
          "attached.strategy.state.calls",
          "a"},
         {phi_strategy_adaptive,
          NULL,
          "A riddle",
-         {"Answer: a", "SCORE: 0.2", "Answer: b", "SCORE: 1.0", NULL, NULL},
+         {"Answer: a", "SCORE: 0.2", "notes", "Answer: b", "SCORE: 1.0", NULL},
          "b",
          "attached.strategy.state.state.calls",
          "a"}};

@@ -57,6 +57,15 @@ static inline const char *think_answer(phi_agent agent) {
     return count == 0 ? "(nothing)" : text_at(agent, count - 1, 0);
 }
 
+/* Options for searches that a script follows: three thoughts a step, scored once. */
+static inline const phi_tot_options *think_tot(void) {
+    static phi_tot_options options;
+    options.branching_factor = 3;
+    options.evaluations = 1;
+    options.beam_width = 9;
+    return &options;
+}
+
 /* Three thoughts and their scores, two steps deep; the second thought of the second step is whole. */
 static inline void think_script_tree(rig *r) {
     rig_says(r, "{\"thoughts\":[\"4 * 4\",\"10 - 4\",\"10 + 4\"]}");

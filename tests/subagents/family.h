@@ -3,7 +3,8 @@
 
    A system prompt "lead N" makes N calls of the tool "worker" and then says "All N are done.";
    other models say "Done: <task>." A task may want more: "wait" never answers, "fail" fails, "tool"
-   calls the tool "echo" first, "silent" says nothing. */
+   calls the tool "echo" first, "silent" says nothing, "talk" says "One. " and thinks on before the
+   rest. */
 #ifndef PHI_TESTS_SUBAGENTS_FAMILY_H
 #define PHI_TESTS_SUBAGENTS_FAMILY_H
 
@@ -66,6 +67,8 @@ static inline phi_poll family_poll(void *user_data, void *call, phi_answer *answ
     phi_usage usage;
     char text[300];
     if (f->held || (c->lead == 0 && strstr(c->task, "wait") != NULL)) return PHI_POLL_AGAIN;
+    if (c->lead == 0 && c->polls == 0 && strstr(c->task, "talk") != NULL)
+        phi_answer_text(answer, phi_str_of("One. "));
     if (c->polls++ < 3) return PHI_POLL_AGAIN;
     memset(&usage, 0, sizeof usage);
     usage.input = FAMILY_INPUT;

@@ -146,8 +146,23 @@ TEST(the_tools_and_the_progress_of_a_child_are_forwarded) {
     s.worker_desc.tools = &s.echo;
     s.worker_desc.tool_count = 1;
     ask_lead(&s, "tool");
+    CHECK_EQ_STR(s.tool.label, "worker");
     CHECK_EQ_STR(s.updates, "[sub-agent calling tool: echo]|Done: the tool.|");
     CHECK_EQ_STR(s.details, "{\"sub_agent\":\"worker\",\"turns\":4}");
+    rig_free(s.r);
+}
+
+TEST(words_of_a_child_are_updates_while_it_still_speaks) {
+    stage s;
+    stage_begin(&s, rig_new());
+    CHECK_EQ_INT(phi_prompt(lead_of(&s), "talk"), PHI_OK);
+    while (s.updates[0] == '\0' && rig_step(s.r) > 0) continue;
+    CHECK_EQ_STR(s.updates, "One. |");
+    CHECK_EQ_INT(s.tool_ends, 0); /* the child has not ended */
+    CHECK_EQ_INT(s.f.open, 1);
+    CHECK_EQ_INT(rig_run(s.r, 300), 0);
+    CHECK_EQ_STR(s.updates, "One. |Done: talk 0.|");
+    CHECK_EQ_STR(s.result, "One. Done: talk 0.");
     rig_free(s.r);
 }
 
@@ -582,6 +597,7 @@ TEST(the_host_spawns_and_gets_the_result_as_an_event) {
 
 TEST_MAIN(TEST_ENTRY(a_child_does_the_task_and_its_last_words_are_the_result),
           TEST_ENTRY(the_tools_and_the_progress_of_a_child_are_forwarded),
+          TEST_ENTRY(words_of_a_child_are_updates_while_it_still_speaks),
           TEST_ENTRY(progress_of_a_childs_tool_reaches_the_host_while_it_waits),
           TEST_ENTRY(a_child_without_words_has_a_fixed_result),
           TEST_ENTRY(a_child_that_fails_makes_an_error_result_of_its_error),

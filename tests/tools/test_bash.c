@@ -33,6 +33,45 @@ TEST(commands_run_in_the_workspace) {
     calls_close(&c);
 }
 
+TEST(keys_are_not_in_a_commands_environment_unless_the_host_lists_them) {
+    static const char *const kept[] = {"PHI_TEST_TOKEN", NULL};
+    static const char line[] =
+        "{\"command\":\"echo a=$PHI_TEST_API_KEY b=$PHI_TEST_TOKEN c=$PHI_TEST_PLAIN\"}";
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    CHECK_EQ_INT(setenv("PHI_TEST_API_KEY", "one", 1), 0);
+    CHECK_EQ_INT(setenv("PHI_TEST_TOKEN", "two", 1), 0);
+    CHECK_EQ_INT(setenv("PHI_TEST_PLAIN", "three", 1), 0);
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", line, false, "Exit code: 0\na= b= c=three\n", NULL);
+    calls_close(&c);
+    desc.keep_keys = kept;
+    REQUIRE(calls_open(&c, &desc));
+    check_call(&c, "bash", line, false, "Exit code: 0\na= b=two c=three\n", NULL);
+    calls_close(&c);
+    (void)unsetenv("PHI_TEST_API_KEY");
+    (void)unsetenv("PHI_TEST_TOKEN");
+    (void)unsetenv("PHI_TEST_PLAIN");
+}
+
+TEST(git_takes_no_directory_that_only_looks_like_a_repository_for_one) {
+    static const char line[] =
+        "{\"command\":\"git config --get safe.bareRepository; git config --get phi.test\"}";
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", line, false, "Exit code: 1\nexplicit\n", NULL);
+    calls_close(&c);
+    CHECK_EQ_INT(setenv("GIT_CONFIG_COUNT", "1", 1), 0);
+    CHECK_EQ_INT(setenv("GIT_CONFIG_KEY_0", "phi.test", 1), 0);
+    CHECK_EQ_INT(setenv("GIT_CONFIG_VALUE_0", "kept", 1), 0);
+    REQUIRE(calls_open(&c, NULL));
+    check_call(&c, "bash", line, false, "Exit code: 0\nexplicit\nkept\n", NULL);
+    calls_close(&c);
+    (void)unsetenv("GIT_CONFIG_COUNT");
+    (void)unsetenv("GIT_CONFIG_KEY_0");
+    (void)unsetenv("GIT_CONFIG_VALUE_0");
+}
+
 TEST(output_is_told_while_the_command_runs_at_most_once_a_step) {
     int told, left = 10000;
     calls c;
@@ -68,35 +107,120 @@ TEST(a_character_that_comes_in_two_pieces_is_told_in_one) {
     calls_close(&c);
 }
 
-TEST(each_stream_is_cut_at_its_limit_between_characters) {
+TEST(of_a_stream_over_its_limit_head_and_tail_stay_cut_between_characters) {
     phi_tools_desc desc = PHI_ZERO;
     calls c;
-    char want[512];
     desc.max_output_bytes = 10;
     REQUIRE(calls_open(&c, &desc));
     check_call(&c, "bash", "{\"command\":\"printf 1234567890\"}", false, "Exit code: 0\n1234567890",
                NULL);
     check_call(&c, "bash", "{\"command\":\"printf 12345678901\"}", false,
-               "Exit code: 0\n1234567890\n... (output truncated)", NULL);
-    (void)snprintf(want, sizeof want,
-                   "Exit code: 0\nSTDOUT:\n12345678\n... (output truncated)\nSTDERR:\n%s\n... "
-                   "(output truncated)",
-                   "abcdefghij");
+               "Exit code: 0\n12345\n[... 1 bytes left out ...]\n78901\n"
+               "... (output truncated): 10 of 11 bytes were kept",
+               NULL);
     check_call(&c, "bash",
-               "{\"command\":\"printf '12345678\xe2\x82\xac'; printf abcdefghijk >&2\"}", false,
-               want, NULL);
+               "{\"command\":\"printf '1234\xe2\x82\xac-\xe2\x82\xac"
+               "5678'; printf abcdefghijk >&2\"}",
+               false,
+               "Exit code: 0\nSTDOUT:\n1234\n[... 7 bytes left out ...]\n5678\n"
+               "... (output truncated): 8 of 15 bytes were kept\n"
+               "STDERR:\nabcde\n[... 1 bytes left out ...]\nghijk\n"
+               "... (output truncated): 10 of 11 bytes were kept",
+               NULL);
     calls_close(&c);
 }
 
-TEST(ten_megabytes_are_cut_at_262144_bytes_and_the_command_still_ends) {
+TEST(the_tail_of_a_stream_is_the_last_that_came_wherever_it_was_split) {
+    phi_tools_desc desc = PHI_ZERO;
+    char want[200], command[200];
+    int most, at;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    if (call(&c, "bash", "{\"command\":\"head -c 10000000 /dev/zero | tr '\\\\0' x; exit 4\"}")) {
+    for (most = 1; most <= 6; most++) {
+        desc.max_output_bytes = (uint32_t)most;
+        REQUIRE(calls_open(&c, &desc));
+        for (at = 1; at<12; at += most> 4 ? 1 : 4) {
+            (void)snprintf(command, sizeof command,
+                           "{\"command\":\"printf %.*s; sleep 0.01; printf %s\"}", at,
+                           "abcdefghijkl", "abcdefghijkl" + at);
+            (void)snprintf(want, sizeof want,
+                           "Exit code: 0\n%.*s\n[... %d bytes left out ...]\n%s\n"
+                           "... (output truncated): %d of 12 bytes were kept",
+                           most - most / 2, "abcdefghijkl", 12 - most,
+                           "abcdefghijkl" + 12 - most / 2, most);
+            check_call(&c, "bash", command, false, want, NULL);
+        }
+        calls_close(&c);
+    }
+}
+
+TEST(of_ten_megabytes_256_kib_are_kept_and_the_command_still_ends) {
+    static const char last[] = "x\nthe end\n\n... (output truncated): 262144 of 10000009 bytes "
+                               "were kept";
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    desc.max_bash_result_bytes = PHI_UNLIMITED;
+    REQUIRE(calls_open(&c, &desc));
+    if (call(&c, "bash",
+             "{\"command\":\"head -c 10000000 /dev/zero | tr '\\\\0' x; echo; echo the end;"
+             " exit 4\"}")) {
         CHECK(strncmp(c.text, "Exit code: 4\nxxxx", 17) == 0);
-        CHECK_EQ_INT(c.len, 13 + 262144 + 23);
-        CHECK_EQ_STR(c.text + c.len - 24, "x\n... (output truncated)");
+        CHECK_EQ_INT(c.len, 13 + 262144 + 34 + 59);
+        CHECK(strstr(c.text, "x\n[... 9737865 bytes left out ...]\nx") != NULL);
+        REQUIRE(c.len >= sizeof last - 1);
+        CHECK_EQ_STR(c.text + c.len - (sizeof last - 1), last);
+        CHECK_EQ_INT(strlen(c.updates), 262144);
     }
     calls_close(&c);
+}
+
+TEST(the_model_gets_32_kib_of_a_command_by_default_head_and_tail) {
+    phi_tools_desc desc = PHI_ZERO;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    if (call(&c, "bash", "{\"command\":\"head -c 32755 /dev/zero | tr '\\\\0' x\"}")) {
+        CHECK_EQ_INT(c.len, 32768);
+        CHECK(strstr(c.text, "left out") == NULL);
+    }
+    if (call(&c, "bash",
+             "{\"command\":\"echo begin; head -c 100000 /dev/zero | tr '\\\\0' x;"
+             " echo end\"}")) {
+        CHECK(c.len <= 32768 && c.len > 32700);
+        CHECK(strncmp(c.text, "Exit code: 0\nbegin\nxxx", 22) == 0);
+        CHECK(strstr(c.text, "x\n[... 67288 bytes left out ...]\nx") != NULL);
+        CHECK_EQ_STR(c.text + c.len - 5, "xend\n");
+    }
+    calls_close(&c);
+    desc.max_bash_result_bytes = 100;
+    REQUIRE(calls_open(&c, &desc));
+    if (call(&c, "bash", "{\"command\":\"seq 1 1000000\"}")) {
+        CHECK(c.len <= 100);
+        CHECK(strncmp(c.text, "Exit code: 0\n1\n2\n", 17) == 0);
+        CHECK_EQ_STR(c.text + c.len - 33, "262144 of 6888896 bytes were kept");
+    }
+    calls_close(&c);
+}
+
+TEST(a_cut_stream_survives_every_failed_allocation) {
+    bool tripped = true;
+    int n;
+    for (n = 0; tripped && n < 1000; n++) {
+        phi_tools_desc desc = PHI_ZERO;
+        int left = 20000;
+        calls c;
+        desc.max_output_bytes = 3000;
+        desc.max_bash_result_bytes = 2000;
+        REQUIRE(calls_open(&c, &desc));
+        calls_begin(&c, "bash", "{\"command\":\"seq 1 5000\"}");
+        test_alloc_fail_at(n);
+        while (calls_step(&c) > 0 && left-- > 0) continue;
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(left > 0);
+        if (!tripped) CHECK_EQ_STR(c.text + c.len - 33, "d): 3000 of 23893 bytes were kept");
+        calls_close(&c);
+    }
+    printf("  %d allocations failed, one after another\n", n - 1);
+    CHECK(!tripped);
 }
 
 /* No process, or a dead one whose new parent has not looked yet. */
@@ -366,7 +490,9 @@ TEST(updates_wait_for_a_host_that_does_not_look_and_none_is_lost) {
     phi_event event;
     calls c;
     int i;
-    REQUIRE(calls_open(&c, NULL));
+    phi_tools_desc desc = PHI_ZERO;
+    desc.max_bash_result_bytes = PHI_UNLIMITED;
+    REQUIRE(calls_open(&c, &desc));
     calls_begin(&c, "bash", "{\"command\":\"head -c 200000 /dev/zero | tr '\\\\0' y\"}");
     for (i = 0; i < 300; i++) { /* nobody pops an event */
         (void)rig_step(c.r);
@@ -384,10 +510,15 @@ TEST(updates_wait_for_a_host_that_does_not_look_and_none_is_lost) {
 TEST_MAIN(TEST_ENTRY(output_is_given_behind_the_exit_code),
           TEST_ENTRY(another_exit_code_is_a_result_and_no_error),
           TEST_ENTRY(commands_run_in_the_workspace),
+          TEST_ENTRY(keys_are_not_in_a_commands_environment_unless_the_host_lists_them),
+          TEST_ENTRY(git_takes_no_directory_that_only_looks_like_a_repository_for_one),
           TEST_ENTRY(output_is_told_while_the_command_runs_at_most_once_a_step),
           TEST_ENTRY(a_character_that_comes_in_two_pieces_is_told_in_one),
-          TEST_ENTRY(each_stream_is_cut_at_its_limit_between_characters),
-          TEST_ENTRY(ten_megabytes_are_cut_at_262144_bytes_and_the_command_still_ends),
+          TEST_ENTRY(of_a_stream_over_its_limit_head_and_tail_stay_cut_between_characters),
+          TEST_ENTRY(the_tail_of_a_stream_is_the_last_that_came_wherever_it_was_split),
+          TEST_ENTRY(of_ten_megabytes_256_kib_are_kept_and_the_command_still_ends),
+          TEST_ENTRY(the_model_gets_32_kib_of_a_command_by_default_head_and_tail),
+          TEST_ENTRY(a_cut_stream_survives_every_failed_allocation),
           TEST_ENTRY(a_command_that_takes_too_long_is_killed_with_all_it_started),
           TEST_ENTRY(the_standard_deadline_is_two_minutes),
           TEST_ENTRY(dangerous_commands_are_blocked),

@@ -32,16 +32,53 @@ TEST(files_are_listed_sorted_without_what_is_never_wanted) {
     REQUIRE(calls_open(&c, NULL));
     make_tree(&c);
     check_call(&c, "list_files", "{}", false,
-               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)",
-               "{\"total\":5,\"truncated\":false}");
+               ".hidden\na.c\nb.txt\nsrc/deep/x.h\nsrc/main.c\n\n(5 files)\n"
+               "(left out: 2 ignored entries)",
+               "{\"total\":5,\"truncated\":false,\"ignored\":2}");
     check_call(&c, "list_files", "{\"path\":\"src/\",\"max_depth\":4}", false,
                "src/deep/er/y.h\nsrc/deep/x.h\nsrc/main.c\n\n(3 files)", NULL);
     check_call(&c, "list_files", "{\"path\":\".\",\"max_depth\":1}", false,
                ".hidden\na.c\nb.txt\n\n(3 files)", NULL);
     check_call(&c, "list_files", "{\"path\":\"./src\",\"pattern\":\"*.h\"}", false,
                "./src/deep/er/y.h\n./src/deep/x.h\n\n(2 files)", NULL);
-    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false, "src/deep/x.h\n\n(1 files)",
-               NULL);
+    check_call(&c, "list_files", "{\"pattern\":\"src/**/*.h\"}", false,
+               "src/deep/x.h\n\n(1 files)\n(left out: 2 ignored entries)", NULL);
+    calls_close(&c);
+}
+
+TEST(a_listing_says_how_many_ignored_entries_it_left_out) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    calls_mkdir(&c, "sub");
+    calls_mkdir(&c, "sub/out");
+    calls_put(&c, ".ignore", "*.o\nout/\n");
+    calls_put(&c, "sub/a.o", "");
+    check_call(&c, "list_files", "{\"path\":\"sub\"}", false,
+               "No files found in sub\n(left out: 2 ignored entries)",
+               "{\"total\":0,\"truncated\":false,\"ignored\":2}");
+    calls_put(&c, "sub/b.c", "");
+    check_call(&c, "list_files", "{\"path\":\"sub\",\"pattern\":\"b*\"}", false,
+               "sub/b.c\n\n(1 files)\n(left out: 1 ignored entry)",
+               "{\"total\":1,\"truncated\":false,\"ignored\":1}");
+    calls_mkdir(&c, "sub/node_modules");
+    calls_mkdir(&c, "sub/.git");
+    check_call(&c, "list_files", "{\"path\":\"sub\"}", false,
+               "sub/b.c\n\n(1 files)\n(left out: 3 ignored entries)", NULL);
+    calls_close(&c);
+}
+
+TEST(what_is_never_wanted_is_left_out_at_any_depth_and_so_is_what_an_ignore_file_names) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    calls_mkdir(&c, "src/target");
+    calls_mkdir(&c, "src/deep/.git");
+    calls_put(&c, "src/target/out.o", "");
+    calls_put(&c, "src/deep/.git/HEAD", "");
+    calls_put(&c, ".ignore", "*.txt\nmain.c\n");
+    check_call(&c, "list_files", "{}", false,
+               ".hidden\n.ignore\na.c\nsrc/deep/x.h\n\n(4 files)\n(left out: 5 ignored entries)",
+               "{\"total\":4,\"truncated\":false,\"ignored\":5}");
     calls_close(&c);
 }
 
@@ -262,6 +299,7 @@ TEST(a_notice_about_a_binary_file_makes_no_line) {
     calls c;
     if (!has_rg()) return;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.search_with = PHI_SEARCH_RG;
     f = fopen(calls_path(&c, "a"), "wb");
     REQUIRE(f != NULL);
     (void)fputs("needle\n", f);
@@ -278,6 +316,7 @@ TEST(rg_finds_lines) {
     calls c;
     if (!has_rg()) return;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.search_with = PHI_SEARCH_RG;
     make_tree(&c);
     search_scenario(&c);
     calls_close(&c);
@@ -298,6 +337,7 @@ TEST(grep_finds_the_same_lines_where_the_host_wants_it) {
 TEST(our_own_engine_finds_the_same_lines_where_there_is_no_rg) {
     calls c;
     REQUIRE(calls_open(&c, NULL));
+    c.set.desc.unconfined = true;
     make_tree(&c);
     use_path(&c, true);
     search_scenario(&c);
@@ -383,10 +423,13 @@ TEST(a_search_stays_inside_the_workspace) {
 }
 
 TEST(a_search_that_takes_too_long_is_ended) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0); /* nobody will ever write */
-    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    if (!has_rg()) return;
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
+    CHECK(mkfifo(calls_path(&c, ".ignore"), 0600) == 0); /* nobody will ever write */
+    calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK(!c.ended);
     rig_pass_stepping_ms(c.r, 30000);
@@ -397,10 +440,13 @@ TEST(a_search_that_takes_too_long_is_ended) {
 }
 
 TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
+    phi_tools_desc desc = PHI_ZERO;
     calls c;
-    REQUIRE(calls_open(&c, NULL));
-    CHECK(mkfifo(calls_path(&c, "pipe"), 0600) == 0);
-    calls_begin(&c, "search", "{\"pattern\":\"x\",\"path\":\"pipe\"}");
+    if (!has_rg()) return;
+    desc.search_with = PHI_SEARCH_RG;
+    REQUIRE(calls_open(&c, &desc));
+    CHECK(mkfifo(calls_path(&c, ".ignore"), 0600) == 0);
+    calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
     while (calls_step(&c) > 0) continue;
@@ -408,18 +454,59 @@ TEST(cancelling_a_search_or_a_listing_leaves_nothing) {
     calls_close(&c);
 }
 
-TEST_MAIN(TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
-          TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
-          TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
-          TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
-          TEST_ENTRY(names_forge_no_entries_and_say_nothing_to_a_terminal),
-          TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
-          TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
-          TEST_ENTRY(a_notice_about_a_binary_file_makes_no_line), TEST_ENTRY(rg_finds_lines),
-          TEST_ENTRY(grep_finds_the_same_lines_where_the_host_wants_it),
-          TEST_ENTRY(our_own_engine_finds_the_same_lines_where_there_is_no_rg),
-          TEST_ENTRY(a_program_that_the_host_wants_and_that_is_not_there_is_named),
-          TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
-          TEST_ENTRY(a_search_stays_inside_the_workspace),
-          TEST_ENTRY(a_search_that_takes_too_long_is_ended),
-          TEST_ENTRY(cancelling_a_search_or_a_listing_leaves_nothing))
+/* One call that is aborted after some steps: it says so, and all that it had opened is closed. */
+static void cancelled_at(const char *tool, const char *arguments, int steps) {
+    calls c;
+    int before, after;
+    REQUIRE(calls_open(&c, NULL));
+    CHECK(put_links(&c, 5000));
+    before = open(".", O_RDONLY);
+    calls_begin(&c, tool, arguments);
+    calls_go_on(&c, steps);
+    CHECK(!c.ended);
+    CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
+    while (calls_step(&c) > 0) continue;
+    CHECK_EQ_STR(c.text, "Cancelled");
+    CHECK(c.is_error);
+    (void)close(before);
+    after = open(".", O_RDONLY); /* the lowest number that is free */
+    CHECK_EQ_INT(after, before);
+    (void)close(after);
+    calls_close(&c);
+}
+
+TEST(a_listing_that_is_cancelled_says_so_and_closes_what_it_had_open) {
+    int steps;
+    for (steps = 1; steps <= 3; steps++) cancelled_at("list_files", "{}", steps);
+}
+
+TEST(a_search_without_rg_that_is_cancelled_says_so_and_closes_what_it_had_open) {
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    make_tree(&c);
+    use_path(&c, true); /* no rg: phi's own engine */
+    cancelled_at("search", "{\"pattern\":\"x\"}", 1);
+    use_path(&c, false);
+    calls_close(&c);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(files_are_listed_sorted_without_what_is_never_wanted),
+    TEST_ENTRY(a_listing_says_how_many_ignored_entries_it_left_out),
+    TEST_ENTRY(what_is_never_wanted_is_left_out_at_any_depth_and_so_is_what_an_ignore_file_names),
+    TEST_ENTRY(no_files_is_said_and_no_error), TEST_ENTRY(a_missing_directory_is_told),
+    TEST_ENTRY(two_hundred_files_are_shown_and_all_are_counted),
+    TEST_ENTRY(a_listing_that_takes_too_long_ends), TEST_ENTRY(odd_names_are_listed_as_text),
+    TEST_ENTRY(names_forge_no_entries_and_say_nothing_to_a_terminal),
+    TEST_ENTRY(a_listing_takes_steps_by_the_number_of_files_and_memory_by_what_is_shown),
+    TEST_ENTRY(a_listing_of_more_than_a_step_shows_is_whole_and_in_order),
+    TEST_ENTRY(a_notice_about_a_binary_file_makes_no_line), TEST_ENTRY(rg_finds_lines),
+    TEST_ENTRY(grep_finds_the_same_lines_where_the_host_wants_it),
+    TEST_ENTRY(our_own_engine_finds_the_same_lines_where_there_is_no_rg),
+    TEST_ENTRY(a_program_that_the_host_wants_and_that_is_not_there_is_named),
+    TEST_ENTRY(fifty_matches_are_shown_of_all_files_together), TEST_ENTRY(a_long_line_is_cut),
+    TEST_ENTRY(a_search_stays_inside_the_workspace),
+    TEST_ENTRY(a_search_that_takes_too_long_is_ended),
+    TEST_ENTRY(cancelling_a_search_or_a_listing_leaves_nothing),
+    TEST_ENTRY(a_listing_that_is_cancelled_says_so_and_closes_what_it_had_open),
+    TEST_ENTRY(a_search_without_rg_that_is_cancelled_says_so_and_closes_what_it_had_open))

@@ -67,6 +67,29 @@ TEST(a_long_file_is_read_over_many_steps_and_comes_whole) {
     free(want);
 }
 
+/* A host that sleeps in phi_step asks the same rule: it waited 10 ms between two slices. */
+TEST(a_host_does_not_sleep_between_two_slices) {
+    char *text = (char *)malloc(700001);
+    int asked = 0;
+    calls c;
+    REQUIRE(calls_open(&c, NULL));
+    memset(text, 'a', 700000);
+    text[700000] = '\0';
+    calls_put(&c, "f", text);
+    calls_begin(&c, "read_file", "{\"path\":\"f\"}");
+    calls_go_on(&c, 1);
+    while (!c.ended) {
+        CHECK_EQ_INT(phi_next_timeout(rig_runtime(c.r)), 0);
+        asked++;
+        (void)calls_step(&c);
+    }
+    CHECK(asked >= 10);
+    while (calls_step(&c) > 0) continue;
+    CHECK(phi_next_timeout(rig_runtime(c.r)) != 0); /* nothing is left over */
+    free(text);
+    calls_close(&c);
+}
+
 TEST(characters_may_lie_on_every_border_of_a_slice) {
     char *text = (char *)malloc(200000);
     int shift;
@@ -408,6 +431,7 @@ TEST(cancelling_in_the_middle_closes_the_file) {
 
 TEST_MAIN(TEST_ENTRY(lines_are_numbered_behind_a_header), TEST_ENTRY(offset_and_limit_choose_lines),
           TEST_ENTRY(a_long_file_is_read_over_many_steps_and_comes_whole),
+          TEST_ENTRY(a_host_does_not_sleep_between_two_slices),
           TEST_ENTRY(characters_may_lie_on_every_border_of_a_slice),
           TEST_ENTRY(more_than_a_mebibyte_needs_offset_and_limit),
           TEST_ENTRY(an_image_comes_as_base64_with_its_type),

@@ -63,6 +63,9 @@ TEST(defaults_are_what_the_book_says) {
     CHECK_EQ_INT(set.desc.list_timeout_ms, 10000);
     CHECK_EQ_INT(set.desc.search_timeout_ms, 30000);
     CHECK_EQ_INT(set.desc.max_output_bytes, 262144);
+    CHECK_EQ_INT(set.desc.max_bash_result_bytes, 32768);
+    CHECK_EQ_INT(set.tools[0].max_result_bytes, 32768);
+    CHECK_EQ_INT(set.tools[1].max_result_bytes, 0);
     CHECK_EQ_INT(set.desc.max_read_bytes, 1048576);
     CHECK_EQ_INT(set.desc.max_files, 200);
     CHECK_EQ_INT(set.desc.max_matches, 50);

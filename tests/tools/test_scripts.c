@@ -558,19 +558,70 @@ TEST(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_change
     phi_permissions_free(permissions);
 }
 
-TEST(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it) {
+TEST(a_denial_of_the_hosts_before_the_script_ends_counts_and_kills_it) {
     stage s;
     phi_pending_item item;
     phi_script script = script_of(PHI_HOOK_BEFORE_TOOL, sleeper);
+    int with_text;
+    for (with_text = 0; with_text < 2; with_text++) {
+        memset(&s, 0, sizeof s);
+        REQUIRE(stage_open(&s, &script, 1, NULL));
+        stage_begin_call(&s);
+        CHECK_EQ_INT(phi_pending(rig_runtime(s.r), &item, 1), 1);
+        CHECK(item.quiet);
+        CHECK_EQ_INT(phi_decide(item.ticket, PHI_DENY, with_text ? "not that" : NULL), PHI_OK);
+        CHECK_EQ_INT(stage_run(&s, 5000), 0);
+        check_gone(&s);
+        check_result(&s, with_text ? "not that"
+                                   : "Tool execution skipped by before_tool_execution hook.");
+        stage_close(&s);
+    }
+}
+
+TEST(nobody_allows_in_a_scripts_place) {
+    stage s;
+    phi_pending_item item;
+    phi_script script = script_of(PHI_HOOK_BEFORE_TOOL,
+                                  "touch here; until test -e go; do sleep 0.01; done; exit 1");
     memset(&s, 0, sizeof s);
     REQUIRE(stage_open(&s, &script, 1, NULL));
-    stage_begin_call(&s);
-    CHECK_EQ_INT(phi_pending(rig_runtime(s.r), &item, 1), 1);
-    CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_OK);
-    CHECK_EQ_INT(stage_run(&s, 5000), 0);
-    check_gone(&s);
-    check_result(&s, "{\"a\":1}");
+    rig_call(s.r, "c1", "echo", "{\"a\":1}");
+    rig_says(s.r, "done");
+    CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
+    while (phi_pending(rig_runtime(s.r), &item, 1) == 0 || item.kind != PHI_WAITING_DECISION)
+        (void)stage_run(&s, 0);
+    CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, "with words"), PHI_MISUSE);
+    CHECK_EQ_INT(phi_decide(item.ticket, PHI_WARN, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(phi_scripts_running(s.scripts), 1);
+    put(&s, "go", "");
+    CHECK_EQ_INT(stage_run(&s, 10000), 0);
+    check_result(
+        &s, "The hook script \"touch here; until test -e go; do sleep 0.01; done; exit 1\" exited "
+            "with code 1.");
     stage_close(&s);
+}
+
+TEST(a_scripts_denial_counts_whatever_the_person_behind_it_would_say) {
+    stage s;
+    host h;
+    phi_script scripts[2];
+    int i;
+    for (i = 0; i < 2; i++) { /* the guard is the first script, or the last */
+        memset(&s, 0, sizeof s);
+        memset(&h, 0, sizeof h);
+        scripts[i] = script_of(PHI_HOOK_BEFORE_TOOL, "sleep 0.05; exit 1");
+        scripts[1 - i] = script_of(PHI_HOOK_BEFORE_TOOL, "exit 0");
+        s.desc = rig_desc();
+        s.desc.hook_fn = host_hook;
+        s.desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+        s.desc.user_data = &h;
+        REQUIRE(stage_open(&s, scripts, 2, NULL));
+        stage_prompt_call(&s, "{\"a\":1}");
+        CHECK_EQ_INT(h.calls, 0);
+        check_result(&s, "The hook script \"sleep 0.05; exit 1\" exited with code 1.");
+        stage_close(&s);
+    }
 }
 
 TEST(points_of_a_run_can_be_denied_and_filled_by_scripts) {
@@ -932,7 +983,9 @@ TEST_MAIN(TEST_ENTRY(a_script_reads_the_numbers_of_a_compaction_and_may_deny_it)
           TEST_ENTRY(scripts_leave_questions_from_outside_to_the_hosts_hook),
           TEST_ENTRY(the_hosts_hook_is_called_after_the_scripts_and_may_wait),
           TEST_ENTRY(permissions_behind_scripts_decide_on_the_arguments_that_a_script_has_changed),
-          TEST_ENTRY(a_decision_of_the_hosts_before_the_script_ends_counts_and_kills_it),
+          TEST_ENTRY(a_denial_of_the_hosts_before_the_script_ends_counts_and_kills_it),
+          TEST_ENTRY(nobody_allows_in_a_scripts_place),
+          TEST_ENTRY(a_scripts_denial_counts_whatever_the_person_behind_it_would_say),
           TEST_ENTRY(points_of_a_run_can_be_denied_and_filled_by_scripts),
           TEST_ENTRY(a_hook_behind_a_script_knows_the_model_of_the_key),
           TEST_ENTRY(commands_are_split_without_a_shell),

@@ -56,10 +56,11 @@ TEST(ignore_files_hidden_files_and_the_order_of_names) {
     check_call(
         &c, "list_files", "{\"max_depth\":9}", false,
         ".gitignore\n.hidden\ndeep-b\ndeep/.gitignore\ndeep/.seen\ndeep/a/.ignore\ndeep/a/x.c\n"
-        "deep/a/x.h\ndeep/out\nkeep.o\n\n(10 files)",
+        "deep/a/x.h\ndeep/out\nkeep.o\n\n(10 files)\n"
+        "(left out: 5 ignored entries)",
         NULL);
     check_call(&c, "list_files", "{\"path\":\"deep\",\"pattern\":\"*.{c,h}\"}", false,
-               "deep/a/x.c\ndeep/a/x.h\n\n(2 files)", NULL);
+               "deep/a/x.c\ndeep/a/x.h\n\n(2 files)\n(left out: 1 ignored entry)", NULL);
     calls_close(&c);
 }
 

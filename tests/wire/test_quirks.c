@@ -206,6 +206,57 @@ TEST(govcloud_gets_no_display_of_thinking) {
     }
 }
 
+/* The description that is sent of `from`, as JSON text. */
+static bool sends_description(phi_model model, const char *path, const char *from,
+                              const char *want) {
+    static const phi__tool_view read[] = {
+        {{"read", 4}, {"", 0}, {"", 0}, false, NULL, false, {NULL, 0}, false}};
+    phi__tool_view tool = read[0];
+    char expected[2100];
+    bool same;
+    conversation t;
+    (void)snprintf(expected, sizeof expected, "\"%s\"", want);
+    tool.description = phi_str_of(from);
+    talk_begin(&t, model);
+    t.spec.tools = &tool;
+    t.spec.tool_count = 1;
+    talk_user(&t, "hi");
+    talk_render_ok(&t);
+    same = strcmp(talk_at(&t, path), expected) == 0;
+    talk_free(&t);
+    return same;
+}
+
+TEST(only_openais_protocols_get_a_tools_description_cut_at_1024_bytes) {
+    static const char *const path[PROTOCOLS] = {"tools[0].description",
+                                                "tools[0].function.description",
+                                                "tools[0].description",
+                                                "tools[0].description",
+                                                "tools[0].functionDeclarations[0].description",
+                                                "tools[0].functionDeclarations[0].description",
+                                                "toolConfig.tools[0].toolSpec.description",
+                                                "tools[0].description"};
+    char fits[1025], longer[1026], cut[1025], umlauts[2001], cut_umlauts[1024];
+    phi_model models[PROTOCOLS];
+    size_t i;
+    memset(fits, 'w', 1024);
+    fits[1024] = '\0';
+    memset(longer, 'w', 1025);
+    longer[1025] = '\0';
+    memcpy(cut, longer, 1021);
+    memcpy(cut + 1021, "...", 4);
+    for (i = 0; i < 1000; i++) memcpy(umlauts + 2 * i, "\xc3\xa4", 3);
+    memcpy(cut_umlauts, umlauts, 1020); /* 1,021 bytes would end inside of a character */
+    memcpy(cut_umlauts + 1020, "...", 4);
+    each(models);
+    for (i = 0; i < PROTOCOLS; i++) {
+        bool openai = i == 1 || i == 2 || i == 3;
+        CHECK(sends_description(models[i], path[i], fits, fits));
+        CHECK(sends_description(models[i], path[i], longer, openai ? cut : longer));
+        CHECK(sends_description(models[i], path[i], umlauts, openai ? cut_umlauts : umlauts));
+    }
+}
+
 TEST_MAIN(TEST_ENTRY(govcloud_gets_no_display_of_thinking),
           TEST_ENTRY(each_target_gets_the_types_of_images_that_it_takes),
           TEST_ENTRY(a_gif_that_was_rendered_for_another_server_is_not_sent_to_ollama),
@@ -213,5 +264,6 @@ TEST_MAIN(TEST_ENTRY(govcloud_gets_no_display_of_thinking),
           TEST_ENTRY(anthropic_gets_its_version_and_no_betas_and_no_other_products_name),
           TEST_ENTRY(every_request_asks_for_the_stream_it_can_read),
           TEST_ENTRY(a_result_that_is_an_error_is_said_in_each_protocols_way),
+          TEST_ENTRY(only_openais_protocols_get_a_tools_description_cut_at_1024_bytes),
           TEST_ENTRY(foreign_thinking_never_becomes_text_of_any_kind),
           TEST_ENTRY(unsigned_thinking_of_an_aborted_turn_is_left_out_for_claude))

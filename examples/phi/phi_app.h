@@ -1,0 +1,192 @@
+/* phi_app.h - what all of phi.c works on, and what it shows of a run. */
+#ifndef PHI_APP_H
+#define PHI_APP_H
+
+#include "phi_tools.h"
+
+#include "phi_attach.h"
+#include "phi_calls.h"
+#include "phi_commands.h"
+#include "phi_files.h"
+#include "phi_line.h"
+#include "phi_live.h"
+#include "phi_notes.h"
+#include "phi_options.h"
+#include "phi_question.h"
+#include "phi_screen.h"
+#include "phi_status.h"
+#include "phi_trust.h"
+#include "../pick_model.h"
+#include "../typed.h"
+
+typedef struct app {
+    options o;
+    phi_runtime *rt;
+    phi_agent agent;
+    phi_config *config;
+    trust trust; /* of a configuration that was found */
+    phi_agents *agents;
+    size_t which; /* of the agents */
+    phi_agent_desc desc;
+    phi_toolset set;
+    phi_permissions *permissions;
+    files_session session;
+    files_tape tape;
+    attachments attached; /* to the first prompt */
+    phi_memory memory;
+    phi_arena arena; /* of one event, or one question */
+    const char *why; /* this model */
+    bool chat, quit;
+    bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
+    screen screen;
+    text held; /* of stderr's text */
+    int below; /* lines below the transcript */
+    call_line calls[CALLS_MOST];
+    int64_t began_ms; /* the run */
+    int code;
+    question q; /* its rules are in the arena */
+    live live;
+    key_reader keys;
+    line_editor line;
+    typed typed;
+} app;
+
+/* ---- showing ---- */
+
+/* A line about the run: in the chat a line of the transcript, else on stderr. */
+static inline void note_str(app *a, style how, phi_str words) {
+    text clean = {NULL, 0, 0};
+    screen_fresh(&a->screen);
+    if (a->chat) {
+        screen_put(&a->screen, how, words);
+        screen_fresh(&a->screen);
+    } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
+        text_clean(&clean, &a->held, words);
+        text_say(&clean, "\n");
+        (void)fwrite(clean.at, 1, clean.len, stderr);
+    }
+    free(clean.at);
+}
+
+PHI_PRINTF(3, 4) static inline void note(app *a, style how, const char *format, ...) {
+    text words = {NULL, 0, 0};
+    va_list list;
+    va_start(list, format);
+    text_vprint(&words, format, list);
+    va_end(list);
+    note_str(a, how, text_str(&words));
+    free(words.at);
+}
+
+static inline int complain(app *a, const char *what, const char *words) {
+    note(a, STYLE_BAD, "phi: %s%s%s", what, words != NULL ? ": " : "", words != NULL ? words : "");
+    return UNUSABLE;
+}
+
+static inline const char *last_error(const app *a) {
+    const char *words;
+    return (void)phi_last_error(a->rt, &words, NULL), words;
+}
+
+/* A call is one line, when it is over, or has its result without having run. */
+static inline void show_call(app *a, const phi_event *ev) {
+    text words = {NULL, 0, 0};
+    bool bad = ev->kind != PHI_EV_TOOL_END || ev->is_error;
+    calls_end(a->calls, ev, &a->arena, 60, &words);
+    if (words.len > 0) note_str(a, bad ? STYLE_BAD : STYLE_GOOD, text_str(&words));
+    free(words.at);
+}
+
+/* "Agent:" becomes "Agent (1234ms, $0.01):", where that row is still to be seen. */
+static inline void show_time(app *a, const phi_event *ev) {
+    char words[64], cost[32] = "";
+    double dollars = phi_agent_run_cost(a->agent);
+    if (dollars > 0) (void)snprintf(cost, sizeof cost, ", $%.4f", dollars);
+    (void)snprintf(words, sizeof words, " (%dms%s)", (int)(ev->timestamp_ms - a->began_ms), cost);
+    if (!screen_amend(&a->screen, words, a->below + 1)) note(a, STYLE_DIM, "%s", words + 1);
+}
+
+static inline void show_end(app *a, const phi_event *ev) {
+    phi_status status = ev->status;
+    bool refused = ev->failure != NULL && ev->failure->kind == PHI_FAILURE_CONTENT_FILTER;
+    bool stopped = status == PHI_LIMIT || status == PHI_REJECTED || status == PHI_DENIED;
+    a->code = status == PHI_OK          ? 0
+              : status == PHI_CANCELLED ? INTERRUPTED
+              : stopped || refused      ? STOPPED
+                                        : FAILED;
+    if (status == PHI_CANCELLED && (a->screen.gone == 0 || a->screen.gone == EINTR))
+        note(a, STYLE_DIM, "(stopped)");
+    if (stopped) note(a, STYLE_BAD, "! %s", phi_status_text(status));
+    screen_fresh(&a->screen);
+    if (a->chat) show_time(a, ev);
+}
+
+/* The run and its answer: those of sub-agents, whose events may come as well, are their callers'. */
+static inline void show_run(app *a, const phi_event *ev) {
+    if (ev->agent.index != a->agent.index || ev->agent.gen != a->agent.gen) return;
+    switch (ev->kind) {
+    case PHI_EV_AGENT_START: a->began_ms = ev->timestamp_ms; break;
+    case PHI_EV_TEXT:
+        if (!a->whole) screen_answer(&a->screen, ev->text);
+        break;
+    case PHI_EV_MESSAGE_END:
+        if (a->whole && ev->message->role == PHI_ROLE_ASSISTANT)
+            screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
+        break;
+    case PHI_EV_THINKING:
+        if (a->chat) screen_put(&a->screen, STYLE_DIM, ev->text);
+        break;
+    case PHI_EV_RETRACT: /* -q hides no doubt about what stands there */
+        if (!a->whole)
+            note(a, a->chat ? STYLE_DIM : STYLE_BAD, "(that was cut off, and is asked for again)");
+        break;
+    case PHI_EV_AGENT_END: show_end(a, ev); break;
+    default: break;
+    }
+}
+
+static inline void show(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    text words = {NULL, 0, 0};
+    style how = notes_add(&words, ev);
+    int columns = a->chat ? a->screen.columns / 2 : 60;
+    phi_role role = ev->kind == PHI_EV_MESSAGE_END ? ev->message->role : PHI_ROLE_USER;
+    if (how != STYLE_END) note_str(a, how, text_str(&words));
+    if (role == PHI_ROLE_ASSISTANT) calls_wanted(a->calls, ev, &a->arena, columns);
+    if (ev->kind == PHI_EV_TOOL_START)
+        calls_begin(a->calls, ev->tool_call_id, ev->arguments, ev->timestamp_ms, &a->arena,
+                    columns);
+    if (ev->kind == PHI_EV_TOOL_END || role == PHI_ROLE_TOOL_RESULT) show_call(a, ev);
+    live_event(&a->live, ev);
+    show_run(a, ev);
+    phi_arena_reset(&a->arena, mark);
+    free(words.at);
+}
+
+static inline void show_json(app *a, const phi_event *ev) {
+    phi_arena_mark mark = phi_arena_save(&a->arena);
+    phi_str json;
+    if (phi_event_to_json(ev, &a->arena, &json) == PHI_OK) {
+        screen_write(&a->screen, json.at, json.len);
+        screen_write(&a->screen, "\n", 1);
+    }
+    if (ev->kind == PHI_EV_AGENT_END &&
+        phi_strategy_result(ev->agent, &a->arena, &json) == PHI_OK) {
+        static const char head[] = "{\"type\":\"StrategyResult\",\"result\":";
+        screen_write(&a->screen, head, sizeof head - 1);
+        screen_write(&a->screen, json.at, json.len);
+        screen_write(&a->screen, "}\n", 2);
+    }
+    phi_arena_reset(&a->arena, mark);
+}
+
+static inline void show_events(app *a) {
+    phi_event ev;
+    while (phi_next_event(a->rt, &ev)) {
+        if (a->o.json) show_json(a, &ev);
+        if (a->o.json && ev.kind == PHI_EV_AGENT_END) show_run(a, &ev);
+        if (!a->o.json) show(a, &ev);
+    }
+}
+
+#endif

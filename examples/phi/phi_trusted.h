@@ -1,0 +1,130 @@
+/* phi_trusted.h - what the user's configuration directory says of found files: phi/trusted, their paths and hashes, and
+   phi/servers, which may get keys. Copy what you need of it. */
+#ifndef PHI_TRUSTED_H
+#define PHI_TRUSTED_H
+
+#include "phi_hash.h"
+#include "phi_text.h"
+#include "../pick_model.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    TRUST_BYTES = 1 << 20,
+    TRUST_LINES = 200,
+    TRUST_VALUE = 2000,
+    TRUST_NAMES = 32,
+    TRUST_DEEP = 16
+};
+
+/* Zero to begin with. */
+typedef struct trust {
+    text file;    /* its bytes: what was shown is what is used */
+    text shown;   /* what it says, a line for each value */
+    text servers; /* lines of phi/servers */
+    char hash[65], path[PATH_MAX];
+    const char *why;               /* it cannot be shown; NULL: it can */
+    bool unknown_address;          /* some address is nobody's whom the user has named */
+    char refused[TRUST_NAMES][64]; /* variables that stand where none may */
+    size_t refused_count;
+} trust;
+
+/* A whole file; with `own`: one that nobody else can have written. False: there is none. */
+static inline bool trust_read(const char *path, bool own, text *out) {
+    char part[4096];
+    ssize_t got = -1;
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
+    bool good = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                (!own || (info.st_uid == getuid() && (info.st_mode & 022) == 0));
+    while (good && out->len <= TRUST_BYTES && (got = read(fd, part, sizeof part)) > 0)
+        text_add(out, part, (size_t)got);
+    if (fd >= 0) (void)close(fd);
+    return good && got == 0;
+}
+
+/* ---- addresses ---- */
+
+/* "https://host:port" of an address; empty: it is none. */
+static inline phi_str trust_origin(phi_str address) {
+    size_t i = 0, n;
+    while (i + 2 < address.len && memcmp(address.at + i, "://", 3) != 0) i++;
+    for (n = i + 3; n < address.len && strchr("/?# \t\r\n", address.at[n]) == NULL; n++) {}
+    address.len = i + 2 < address.len && n > i + 3 ? n : 0;
+    return address;
+}
+
+static inline bool trust_same(phi_str origin, const char *address) {
+    return address != NULL && origin.len > 0 &&
+           phi_str_equal(origin, trust_origin(phi_str_of(address)));
+}
+
+static inline bool trust_knows(const trust *t, phi_str origin) {
+    size_t i, from = 0;
+    if (trust_same(origin, pick_env("PHI_BASE_URL"))) return true;
+    for (i = 0; i < PICK_PRESETS; i++)
+        if (trust_same(origin, pick_presets[i].make("x", "x").base_url)) return true;
+    for (i = 0; i <= t->servers.len; i++) {
+        phi_str line = {t->servers.at + from, i - from};
+        if (i < t->servers.len && t->servers.at[i] != '\n') continue;
+        if (line.len > 0 && phi_str_equal(origin, trust_origin(line))) return true;
+        from = i + 1;
+    }
+    return false;
+}
+
+/* ---- who is trusted ---- */
+
+/* phi/NAME of the user's configuration directory; makes the directory. */
+static inline bool trust_place(const char *name, text *out) {
+    const char *base = pick_env("XDG_CONFIG_HOME"), *home = pick_env("HOME");
+    bool given = base != NULL && base[0] == '/';
+    out->len = 0;
+    if (!given && (home == NULL || home[0] != '/')) return false;
+    text_print(out, "%s%s", given ? base : home, given ? "" : "/.config");
+    (void)mkdir(out->at, 0700);
+    text_say(out, "/phi");
+    (void)mkdir(out->at, 0700);
+    text_print(out, "/%s", name);
+    return true;
+}
+
+/* Whether its path and hash are kept; with `keeps`: writes them, instead of an older hash of that path. */
+static inline bool trust_kept(const trust *t, bool keeps) {
+    text place = {NULL, 0, 0}, old = {NULL, 0, 0}, line = {NULL, 0, 0}, all = {NULL, 0, 0};
+    size_t i, from = 0;
+    bool found = false, done = false;
+    int fd;
+    text_print(&line, "%s %s\n", t->hash, t->path);
+    if (trust_place("trusted", &place) && trust_read(place.at, true, &old))
+        for (i = 0; i < old.len; i++) {
+            if (old.at[i] != '\n') continue;
+            if (i + 1 - from == line.len && memcmp(old.at + from, line.at, line.len) == 0)
+                found = true;
+            else if (i + 1 - from != line.len ||
+                     memcmp(old.at + from + 64, line.at + 64, line.len - 64) != 0)
+                text_add(&all, old.at + from, i + 1 - from);
+            from = i + 1;
+        }
+    if (keeps && !found && place.len > 0) {
+        text temp = {NULL, 0, 0};
+        text_add(&all, line.at, line.len);
+        text_print(&temp, "%s.XXXXXX", place.at);
+        fd = mkstemp(temp.at); /* 0600 */
+        done = fd >= 0 && write(fd, all.at, all.len) == (ssize_t)all.len && fsync(fd) == 0;
+        if (fd >= 0) (void)close(fd);
+        done = done && rename(temp.at, place.at) == 0;
+        if (!done && fd >= 0) (void)unlink(temp.at);
+        free(temp.at);
+    }
+    free(place.at);
+    free(old.at);
+    free(line.at);
+    free(all.at);
+    return found || done;
+}
+
+#endif

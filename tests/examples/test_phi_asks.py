@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""phi, the command: questions for permission in the chat, who may answer them, and what is to be seen of them."""
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import test_phi  # noqa: E402
+from test_examples import Mock  # noqa: E402
+
+# What hides text: a sample of each class. The tests' own list, not that of the program.
+HIDDEN = [0x00A0, 0x00AD, 0x034F, 0x0600, 0x061C, 0x070F, 0x115F, 0x1160, 0x1680, 0x17B4, 0x180E, 0x2000, 0x2003,
+          0x200B, 0x200D, 0x200E, 0x2028, 0x202E, 0x202F, 0x205F, 0x2060, 0x2066, 0x2800, 0x3000, 0x3164, 0xFE0F,
+          0xFEFF, 0xFFA0, 0xFFF9, 0x1BCA0, 0x1D173, 0xE0001, 0xE0041, 0xE0100]
+
+
+def bash(command):
+    return [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": command}}]},
+            {"blocks": [{"type": "text", "text": "I was told: ${last_tool_result}"}]}]
+
+
+SCENARIOS = {
+    "one": bash("touch one.txt"),
+    "two": bash("touch one.txt")[:1] + bash("touch two.txt"),
+    "blanks": bash("touch first.txt;" + " " * 8000 + "touch last.txt"),
+    "breaks": bash("touch first.txt\n" + "\n" * 100 + "touch last.txt"),
+    "hidden": bash("touch " + "".join("x" + chr(c) for c in HIDDEN) + " one.txt"),
+    "long": bash("touch one.txt " + "word " * 60),
+    "denied": bash("rm -rf /"),
+    "prints": bash("for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; printf '\\033[31mred'; sleep 2"),
+}
+CONFIG = """
+[provider]
+model = "claude-haiku-4-5"
+base_url = "${SERVER}/s/%s"
+api_key = "k"
+api = "anthropic_messages"
+[tools]
+enabled = ["bash"]
+[permissions]
+otherwise = "%s"
+[callbacks]
+before_tool_execution = { command = "%s", shell = true }
+"""
+
+
+def setUpModule():
+    folder = tempfile.mkdtemp(prefix="phi")
+    unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, "scenarios.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(SCENARIOS, file)
+    test_phi.mock = Mock("--port", "0", "--scenario", path)
+
+
+tearDownModule = test_phi.tearDownModule
+
+
+class Screen(test_phi.Tmux):
+    def begin_chat(self, scenario, otherwise=None, script=None, **more):
+        """A chat whose agent has been asked to go."""
+        os.makedirs(os.path.join(self.folder, "work"), exist_ok=True)
+        args = []
+        if script is not None:
+            self.write("work/agent.toml", CONFIG % (scenario, otherwise, script))
+            args = ["-c", "agent.toml"]
+        self.start(scenario, *args, SERVER=test_phi.mock.url, **more)
+        self.type("go", "Enter")
+
+    def ask(self, scenario, **more):
+        self.begin_chat(scenario, **more)
+        screen = self.wait_for(r"y: once|larger window")
+        time.sleep(0.3)  # an answer that was typed before the question could be read is none
+        return screen
+
+    def settled(self, seconds=0.7):
+        time.sleep(seconds)
+        return self.screen()
+
+    # ---- scripts ----
+
+    def test_no_key_answers_for_a_hook_script(self):
+        for otherwise in ("allow", "ask"):
+            with self.subTest(otherwise=otherwise):
+                self.begin_chat("one", otherwise, "touch asked; sleep 2; echo not that >&2; exit 1")
+                self.wait_for("Status: . A hook script decides bash")
+                time.sleep(0.4)
+                self.type("y")
+                screen = self.settled()
+                self.assertNotIn("wants to run", screen)
+                self.type("Enter")
+                screen = self.wait_for(r"I was told: .*not that")
+                self.assertRegex(screen, r"\* bash touch one.txt \(not run: .*not that")
+                self.assertFalse(self.has("one.txt"))
+                self.tmux("kill-server")
+
+    def test_a_script_that_allows_leaves_the_question_to_the_person(self):
+        self.begin_chat("one", "ask", "sleep 0.5; exit 0")
+        self.wait_for("y: once")
+        self.assertFalse(self.has("one.txt"))
+        time.sleep(0.3)
+        self.type("y")
+        self.wait_for(r"\* bash touch one.txt \(\d+ms, ok\)")
+
+    def test_a_denied_call_leaves_a_line(self):
+        self.begin_chat("denied")
+        self.wait_for(r"^\* bash rm -rf / \(not run: denied: ")
+
+    # ---- what counts as an answer ----
+
+    def test_a_typed_sentence_answers_nothing(self):
+        self.ask("two")
+        for words in ("are you sure?", "rm -f", "yes, but", "no way", "a b", "y y"):
+            with self.subTest(words=words):
+                self.type("-l", words)
+                screen = self.settled(0.6)
+                self.assertIn("touch one.txt", screen)
+                self.assertRegex(screen, r"(?m)^> " + words.replace("?", r"\?"))
+                self.assertRegex(screen, "(?m)^y: once")
+                self.type("C-u")
+                self.wait_for(r"^>$")
+        self.assertFalse(self.has("one.txt"))
+        self.type("-l", "yes")
+        self.type("Enter")
+        self.wait_for(r"touch two.txt\n(.*\n)+.*y: once")
+        self.assertTrue(self.has("one.txt"))
+        time.sleep(0.3)
+        self.type("n")
+        self.wait_for("I was told: The user said no")
+
+    def test_a_letter_that_is_pasted_or_taken_back_is_no_answer(self):
+        self.ask("one")
+        self.tmux("set-buffer", "y")
+        self.tmux("paste-buffer", "-p", "-r")
+        self.assertRegex(self.settled(), r"(?m)^> y$")
+        self.type("C-u")
+        self.wait_for(r"^>$")
+        self.type("y", "BSpace")
+        self.assertRegex(self.settled(), r"(?m)^>$")
+        for keys in (("y", "C-@"), ("-l", "\u200by"), ("-l", "\x01y")):  # it did not come alone
+            self.type(*keys)
+            self.settled(0.5)
+            self.assertFalse(self.has("one.txt"))
+            self.type("C-u")
+            self.wait_for(r"^>$")
+            time.sleep(0.3)
+        self.type("y")
+        self.wait_for(r"\* bash touch one.txt")
+
+    def test_what_was_typed_before_the_question_is_no_answer(self):
+        self.begin_chat("one", "ask", "sleep 1; exit 0")
+        self.wait_for("A hook script decides")
+        self.type("-l", "yes")  # a draft, which stays
+        self.wait_for("y: once")
+        time.sleep(0.4)
+        self.type("Enter")
+        self.wait_for("^You: yes")
+        self.assertRegex(self.settled(), "(?m)^y: once")
+        self.assertFalse(self.has("one.txt"))
+
+    # ---- what is to be seen ----
+
+    def test_the_beginning_and_the_end_of_a_long_command_are_shown_and_the_rest_is_counted(self):
+        for scenario, said in [("blanks", r"(?m)^  \.\.\. 1\d\d rows not shown, 7\d\d\d characters \.\.\.$"),
+                               ("breaks", r"(?m)^  \.\.\. 9\d rows not shown, 0 characters \.\.\.$")]:
+            for size in ((80, 24), (80, 9), (40, 60)):
+                with self.subTest(scenario=scenario, size=size):
+                    screen = self.ask(scenario, size=size)
+                    self.assertRegex(screen, r"(?m)^bash wants to run:\n  \| touch first.txt")
+                    self.assertRegex(screen.replace("\n  + ", ""), r"(?m) touch last.txt$")
+                    self.assertRegex(screen, said if size == (80, 24) else r"\.\.\. \d+ rows not shown")
+                    self.tmux("kill-server")
+
+    def test_a_window_that_is_too_small_takes_no_yes(self):
+        screen = self.ask("long", size=(40, 6))
+        self.assertIn("n: no | a yes wants a larger window", screen)
+        self.type("y")
+        self.settled()
+        self.type("Enter")
+        self.settled(0.3)
+        self.assertFalse(self.has("one.txt"))
+        self.tmux("resize-window", "-x", "80", "-y", "24")
+        self.wait_for(r"^  \| touch one.txt (.*\n)  \+ (.*\n)+y: once")
+        self.type("C-u")
+        time.sleep(0.3)
+        self.type("y")
+        self.wait_for(r"\* bash touch one.txt")
+
+    def test_what_hides_text_is_spelled_out(self):
+        screen = self.ask("hidden", size=(200, 40)).replace("\n  + ", "")
+        for c in HIDDEN:
+            self.assertIn("x<U+%04X>" % c, screen)
+        self.assertTrue(screen.isascii(), [hex(ord(c)) for c in screen if ord(c) > 126])
+
+    def test_what_a_tool_prints_is_to_be_seen_while_it_runs(self):
+        self.begin_chat("prints", "allow", "exit 0")
+        screen = self.wait_for(r"^  : line 6\n  : line 7\n  : line 8\n  : line 9\n  : <U\+001B>\[31mred$")
+        self.assertNotIn(": line 5", screen)
+        screen = self.wait_for(r"Ready")
+        self.assertNotIn("  : line", screen)
+
+
+for name in [n for n in dir(test_phi.Tmux) if n.startswith("test_")]:
+    setattr(Screen, name, None)  # they are run where they stand
+
+
+if __name__ == "__main__":
+    unittest.main()
