@@ -19,8 +19,7 @@ enum {
     PHI__RUNTIME_STARTS = 4,       /* the same */
     PHI__RUNTIME_READY_BATCH = 16, /* descriptors between two looks at the clock */
     PHI__RUNTIME_TIMERS_PER_STEP = 256,
-    PHI__RUNTIME_POLL_MS = 10,      /* a wait is cut to this while tools want to be polled */
-    PHI__RUNTIME_DEADLINE_MS = 1000 /* and a host's sleep to this while a deadline counts */
+    PHI__RUNTIME_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
 };
 
 /* ---- making one ---- */
@@ -169,12 +168,22 @@ static bool phi__runtime_polls(const phi_runtime *rt) {
     return rt->polls.count > 0 || rt->polled.first != NULL;
 }
 
+/* Cuts a sleep (-1: for ever) to a second while deadlines or the duration of a run count: the rest
+   would be a gap. */
+static int phi__runtime_sleep_ms(const phi_runtime *rt, int timeout_ms) {
+    bool timed = phi__io_next_timer_us(rt->io) != UINT64_MAX;
+    int most = -1;
+    if (phi__runtime_polls(rt))
+        most = PHI__RUNTIME_POLL_MS;
+    else if (phi__io_deadlines(rt->io) || (timed && rt->active > 0))
+        most = PHI__IO_GAP_MS;
+    return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
+}
+
 /* How long this step may sleep: not at all while something is waiting already. */
 static int phi__runtime_timeout(phi_runtime *rt, int timeout_ms) {
     if (timeout_ms == 0 || phi__runtime_has_work(rt)) return 0;
-    if (phi__runtime_polls(rt) && (timeout_ms < 0 || timeout_ms > PHI__RUNTIME_POLL_MS))
-        return PHI__RUNTIME_POLL_MS;
-    return timeout_ms;
+    return phi__runtime_sleep_ms(rt, timeout_ms);
 }
 
 static void phi__runtime_budget(phi_runtime *rt) {
@@ -188,7 +197,6 @@ static void phi__runtime_budget(phi_runtime *rt) {
 static void phi__runtime_io_pump(phi_runtime *rt, int wait) {
     int done = phi__io_wait(rt->io, wait, PHI__RUNTIME_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */
-        phi__io_step_woken(rt->io);
         phi__runtime_budget(rt);
         phi__io_step_begin(rt->io);
     }
@@ -250,8 +258,8 @@ static void phi__runtime_record(phi_runtime *rt, int wait) {
     phi__runtime_io_pump(rt, wait);
     if (wait == 0) return;
     rt->tape->ops->woken(rt->tape);
-    phi__io_step_woken(rt->io);
     phi__runtime_budget(rt);
+    phi__io_step_begin(rt->io);
     phi__runtime_taped_posts(rt);
     phi__runtime_taped_timers(rt);
 }
@@ -393,11 +401,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
     now = phi__schedule_look_us(rt);
-    if (next == UINT64_MAX) return phi__runtime_polls(rt) ? (int)PHI__RUNTIME_POLL_MS : -1;
+    if (next == UINT64_MAX) return phi__runtime_sleep_ms(rt, -1);
     ms = next > now ? (next - now + 999) / 1000 : 0;
-    if (phi__runtime_polls(rt) && ms > PHI__RUNTIME_POLL_MS) ms = PHI__RUNTIME_POLL_MS;
-    if (phi__io_deadlines(rt->io) && ms > PHI__RUNTIME_DEADLINE_MS) ms = PHI__RUNTIME_DEADLINE_MS;
-    return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
+    return phi__runtime_sleep_ms(rt, ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms);
 }
 
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have) {

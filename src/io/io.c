@@ -13,7 +13,6 @@
 
 #define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
-#define PHI__IO_GAP_US 1000000   /* a longer gap between two steps counts as this for deadlines */
 
 typedef struct phi__io_slot {
     phi__watch *watch;
@@ -34,14 +33,14 @@ struct phi__io {
     phi__wake wake;
     phi__watch wake_watch;
     phi__ending endings;   /* the ring's head */
-    uint64_t slept_us;     /* how long this step was to sleep; UINT64_MAX: until woken */
-    uint64_t gaps_us;      /* of gaps, not counted by deadlines */
+    uint64_t looked_us;    /* the last look at the clock that ended a gap */
+    uint64_t gaps_us;      /* what deadlines did not count until then */
     size_t deadline_count; /* timers that are deadlines, but for never */
     uint32_t starts;
-    uint64_t step_began_us; /* or its sleep was over */
-    bool fired;             /* a timer has, since the last wait */
-    uint64_t timer_sets;    /* so far: the order of timers of one moment */
-    uint64_t round_us;      /* while timers fire: then; else 0 */
+    uint64_t step_began_us;
+    bool fired;          /* a timer has, since the last wait */
+    uint64_t timer_sets; /* so far: the order of timers of one moment */
+    uint64_t round_us;   /* while timers fire: then; else 0 */
 };
 
 /* ---- timers ---- */
@@ -122,31 +121,29 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
     return io->timer_count == 0 ? UINT64_MAX : io->timers[0]->at_us;
 }
 
-/* Timers that are set in a round come after those that are due in it, and wait for the next. */
-PHI__FN int phi__io_timers(phi__io *io, int most) {
-    uint64_t sets = io->timer_sets;
-    int fired = 0;
-    if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
-    io->round_us = phi__io_now_us(io);
-    while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= io->round_us &&
-           io->timers[0]->order <= sets) {
-        phi__timer *timer = io->timers[0];
-        phi__io_timer_clear(io, timer);
-        fired++;
-        timer->fire(timer);
-    }
-    io->round_us = 0;
-    if (fired > 0) io->fired = true;
-    return fired;
+/* ---- deadlines ---- */
+
+PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us) {
+    uint64_t until = io->looked_us + (uint64_t)PHI__IO_GAP_MS * 1000;
+    return io->desc.told_gaps || now_us <= until ? io->gaps_us : io->gaps_us + (now_us - until);
 }
 
-/* ---- deadlines ---- */
+PHI__FN uint64_t phi__io_counted_us(const phi__io *io) {
+    uint64_t now = phi__io_now_us(io), gaps = phi__io_gaps_us(io, now);
+    return now > gaps ? now - gaps : 0; /* a host's clock that goes back all the same */
+}
+
+PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us) {
+    uint64_t at = timer->at_us;
+    if (timer->deadline) at += phi__io_gaps_us(io, now_us) - io->gaps_us;
+    return at > now_us ? at - now_us : 0;
+}
 
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us) {
     uint64_t now = phi__io_now_us(io);
     uint64_t at = UINT64_MAX;
     phi_status status;
-    /* the next step moves it by the gap that is under way */
+    /* the look that ends the gap under way moves it by that gap */
     if (after_us != UINT64_MAX) at = now - (phi__io_gaps_us(io, now) - io->gaps_us) + after_us;
     status = phi__io_timer_set(io, timer, at);
     if (status != PHI_OK || at == UINT64_MAX) return status;
@@ -156,16 +153,6 @@ PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t
 }
 
 PHI__FN bool phi__io_deadlines(const phi__io *io) { return io->deadline_count > 0; }
-
-PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us) {
-    uint64_t until = io->step_began_us + PHI__IO_GAP_US;
-    return io->desc.told_gaps || now_us <= until ? io->gaps_us : io->gaps_us + (now_us - until);
-}
-
-PHI__FN uint64_t phi__io_counted_us(const phi__io *io) {
-    uint64_t now = phi__io_now_us(io);
-    return now - phi__io_gaps_us(io, now);
-}
 
 /* Moves all deadlines. It costs as much as there are timers, after a gap of more than a second. */
 PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
@@ -177,6 +164,33 @@ PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
     for (i = 0; i < io->timer_count; i++)
         if (io->timers[i]->deadline) io->timers[i]->at_us += more;
     for (i = io->timer_count / 2; i-- > 0;) phi__io_heap_down(io, i, io->timers[i]);
+}
+
+/* Ends the gap under way, and returns the time. */
+static uint64_t phi__io_look(phi__io *io) {
+    uint64_t now = phi__io_now_us(io);
+    phi__io_gaps_set(io, phi__io_gaps_us(io, now));
+    io->looked_us = now;
+    return now;
+}
+
+/* ---- firing ---- */
+
+/* Timers that are set in a round come after those that are due in it, and wait for the next. */
+PHI__FN int phi__io_timers(phi__io *io, int most) {
+    uint64_t sets = io->timer_sets, now = phi__io_look(io);
+    int fired = 0;
+    io->round_us = now;
+    while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= io->round_us &&
+           io->timers[0]->order <= sets) {
+        phi__timer *timer = io->timers[0];
+        phi__io_timer_clear(io, timer);
+        fired++;
+        timer->fire(timer);
+    }
+    io->round_us = 0;
+    if (fired > 0) io->fired = true;
+    return fired;
 }
 
 /* ---- watches ---- */
@@ -311,10 +325,8 @@ static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
 }
 
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most) {
-    int ms = phi__io_sleep_ms(io, timeout_ms);
-    bool more = phi__io_collect(io, ms);
+    bool more = phi__io_collect(io, phi__io_sleep_ms(io, timeout_ms));
     int called = phi__io_dispatch(io, most);
-    if (ms != 0) io->slept_us = ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000;
     io->fired = false;
     while (more && called < most) {
         more = phi__io_collect(io, 0);
@@ -345,7 +357,7 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
         phi__io_free(io);
         return status;
     }
-    io->step_began_us = phi__io_now_us(io);
+    io->step_began_us = io->looked_us = phi__io_now_us(io);
     *out = io;
     return PHI_OK;
 }
@@ -411,19 +423,8 @@ PHI__FN intptr_t phi__io_any_fd(const phi__io *io) { return io->wake.read_fd; }
 PHI__FN void phi__io_wake(phi__io *io) { phi__wake_signal(&io->wake); }
 
 PHI__FN void phi__io_step_begin(phi__io *io) {
-    uint64_t now = phi__io_now_us(io);
     io->starts = 0;
-    phi__io_gaps_set(io, phi__io_gaps_us(io, now));
-    io->step_began_us = now;
-}
-
-/* A sleep that took much longer than asked for is a gap all the same: a debugger stopped it. */
-PHI__FN void phi__io_step_woken(phi__io *io) {
-    uint64_t now = phi__io_now_us(io);
-    if (now <= io->step_began_us) return;
-    now -= io->step_began_us;
-    io->step_began_us += now < io->slept_us ? now : io->slept_us;
-    io->slept_us = 0;
+    io->step_began_us = phi__io_look(io);
 }
 
 /* The first start of a step is always allowed, or a busy host would never start any. */

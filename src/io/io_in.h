@@ -57,17 +57,22 @@ PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
    not set before. */
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
 PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
-/* Sets or moves a deadline, `after_us` from now (UINT64_MAX: never, as above). It counts the time
-   in which steps are made: a gap between two steps that is longer than a second, in a debugger or
-   with the window minimised, counts as one second. */
+PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
+
+/* Deadlines count the clock without its gaps. phi__io_step_begin and phi__io_timers look at the
+   clock. The time between two looks counts for at most a second; the rest is a gap: a debugger, a
+   minimised window, a suspended laptop. A deadline is a timer that each gap moves. For a moment
+   without a timer, keep phi__io_counted_us and compare it later. */
+#define PHI__IO_GAP_MS 1000
+/* Sets or moves a deadline, `after_us` of counted time from now (UINT64_MAX: never, as above). */
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
 PHI__FN bool phi__io_deadlines(const phi__io *io); /* one is set, and not for never */
-/* What gaps have taken from deadlines so far; at now_us of the clock, with the gap under way. */
+/* How long until a timer is due, at now_us of the clock; it is set. */
+PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us);
+PHI__FN uint64_t phi__io_counted_us(const phi__io *io); /* the clock without its gaps */
+/* All gaps until now_us of the clock, the one under way too. */
 PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us);
 PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us); /* told_gaps; less than before: ignored */
-/* The time that counts for deadlines: the clock without those gaps. */
-PHI__FN uint64_t phi__io_counted_us(const phi__io *io);
-PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none */
 
 /* Watches fd for `want` (0 forgets it; always safe to forget). */
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
@@ -102,8 +107,7 @@ PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more tur
 
 /* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
    starts; phi__io_start_left only says whether one is left. */
-PHI__FN void phi__io_step_begin(phi__io *io);
-PHI__FN void phi__io_step_woken(phi__io *io); /* the step has slept: that was no gap */
+PHI__FN void phi__io_step_begin(phi__io *io); /* also after the step has slept: it ends a gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);

@@ -325,7 +325,7 @@ PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &r
 /* ---- limits ---- */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
-    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     if (run->limits.max_duration_ms == PHI_UNLIMITED || run->limits.pause) return true;
     return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
 }
@@ -334,7 +334,7 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
     const phi_usage *used = &phi__limits_charge_of(run)->usage;
     uint64_t tokens = phi__limits_budget_sum(used->input, used->output);
-    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__limits_pause_of(run, run->agent->handle);
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {

@@ -308,22 +308,44 @@ TEST(a_gap_between_steps_moves_deadlines_and_no_other_timer) {
     teardown();
 }
 
-TEST(a_step_that_sleeps_is_no_gap_unless_it_sleeps_longer_than_it_was_to) {
+TEST(a_breakpoint_within_a_step_is_a_gap_before_timers_fire) {
     if (!setup_manual()) return;
     reset_alarms();
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[0].timer, 5000000), PHI_OK);
     phi__io_step_begin(io);
-    phi__io_wake(io);
-    (void)phi__io_wait(io, -1, 10);
     manual_us += 120000000;
-    phi__io_step_woken(io);
-    phi__io_step_begin(io);
-    CHECK_EQ_INT(phi__io_gaps_us(io, manual_us), 0);
-    phi__io_wake(io);
-    (void)phi__io_wait(io, 3000, 10);
-    manual_us += 120000000;
-    phi__io_step_woken(io);
-    phi__io_step_begin(io);
-    CHECK_EQ_INT(phi__io_gaps_us(io, manual_us), 116000000);
+    CHECK_EQ_INT(phi__io_left_us(io, &alarms[0].timer, manual_us), 4000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    CHECK_EQ_INT(phi__io_left_us(io, &alarms[0].timer, manual_us), 4000000);
+    manual_us += 500000;
+    CHECK_EQ_INT(phi__io_left_us(io, &alarms[0].timer, manual_us), 3500000);
+    phi__io_timer_clear(io, &alarms[0].timer);
+    teardown();
+}
+
+/* No clock may; a deadline then comes later, and never at once. */
+TEST(a_clock_that_goes_back_ends_no_deadline) {
+    uint64_t counted;
+    int i;
+    if (!setup_manual()) return;
+    reset_alarms();
+    step_at(90000000);
+    counted = phi__io_counted_us(io);
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[0].timer, 5000000), PHI_OK);
+    step_at(7);
+    CHECK(phi__io_counted_us(io) <= counted);
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[1].timer, 5000000), PHI_OK);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    step_at(5000006);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    step_at(90000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    for (i = 0; i < 3; i++) step_at(manual_us + 1000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 1);
+    CHECK_EQ_INT(alarms[1].fired, 1);
+    for (i = 0; i < 90; i++) step_at(manual_us + 1000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 1);
+    CHECK_EQ_INT(alarms[0].fired, 1);
     teardown();
 }
 
@@ -791,7 +813,8 @@ TEST_MAIN(
     TEST_ENTRY(a_timer_that_sets_itself_for_now_fires_once_a_round),
     TEST_ENTRY(the_time_before_the_first_step_is_no_gap),
     TEST_ENTRY(a_gap_between_steps_moves_deadlines_and_no_other_timer),
-    TEST_ENTRY(a_step_that_sleeps_is_no_gap_unless_it_sleeps_longer_than_it_was_to),
+    TEST_ENTRY(a_breakpoint_within_a_step_is_a_gap_before_timers_fire),
+    TEST_ENTRY(a_clock_that_goes_back_ends_no_deadline),
     TEST_ENTRY(timers_and_deadlines_keep_their_order_when_a_gap_moves_some_of_them),
     TEST_ENTRY(a_readable_descriptor_is_told_until_it_is_read),
     TEST_ENTRY(reading_and_writing_are_told_apart), TEST_ENTRY(a_hang_up_is_told_to_a_reader),
