@@ -72,7 +72,7 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xe39adbb6
+#if PHI__PUB_LOOP != 0x19d1b12f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xc876c56e
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xbea4e776
+#if PHI__PUB_PERMISSIONS != 0x5b2f3c6c
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0xbea4e776
+#define PHI__PUB_PERMISSIONS 0x5b2f3c6c
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -228,11 +228,11 @@ typedef struct phi_permissions_desc {
        rules, writing one is asked about, and a command that copies, moves or removes it or the
        directory that it is in. Relative ones are in the workspace; copied (default: none) */
     const char *const *protected_paths;
-    /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
-       why it asks. (default: such a call is denied, with a text) */
+    /* Called for a call to ask about; its verdict may be PHI_WAIT. hook->text says why it asks.
+       (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
-    /* The host's own hook: called at every other point, and for calls that rules allow; of a call
-       to ask about ask_fn alone decides (default: none) */
+    /* The host's own hook: called at every other point, and for calls that rules, or ask_fn, have
+       allowed, with the arguments that will be used: it may still deny them (default: none) */
     phi_hook_fn hook_fn;
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;
@@ -4692,11 +4692,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x74b85191
+#if PHI__IMP_PERMISSIONS != 0x89be1e40
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x74b85191
+#define PHI__IMP_PERMISSIONS 0x89be1e40
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5898,31 +5898,52 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source
 
 /* ---- the hook ---- */
 
-static phi_verdict phi__permissions_call(phi_permissions *p, phi_hook_fn fn, phi_hook *hook) {
+/* ask_fn has waited in a round before, and its call was allowed. */
+static bool phi__permissions_asked(const phi_hook *hook) {
+    return hook->round > 0 && (hook->waited & 1) != 0;
+}
+
+/* hook_fn, of a call that rules or ask_fn have allowed. */
+static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hook) {
+    phi_hook inner = *hook;
     phi_verdict verdict;
-    bool busy = p->busy;
-    p->busy = true;
-    verdict = fn(p->user_data, hook);
-    p->busy = busy;
-    if (p->freed && !busy) {
-        hook->text = phi__str(NULL, 0);
-        phi_permissions_free(p);
-    }
+    bool asked = phi__permissions_asked(hook);
+    if (asked) inner.round--;
+    if (asked && hook->reply.len > 0) inner.arguments = hook->reply;
+    inner.waited >>= 1;
+    verdict = p->hook_fn(p->user_data, &inner);
+    inner.round = hook->round;
+    inner.waited = inner.waited << 1 | (hook->waited & 1);
+    *hook = inner;
     return verdict;
 }
 
 static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
-    if (p->ask_fn != NULL) {
-        phi__buf_clear(&p->question);
-        phi__buf_add_str(&p->question, phi__buf_str(&p->why));
-        hook->text = phi__buf_str(&p->question);
-        hook->permissions = p;
-        return phi__permissions_call(p, p->ask_fn, hook);
+    phi_verdict verdict;
+    phi__buf_clear(&p->question);
+    phi__buf_add_str(&p->question, phi__buf_str(&p->why));
+    hook->text = phi__buf_str(&p->question);
+    hook->permissions = p;
+    verdict = p->ask_fn(p->user_data, hook);
+    if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
+        hook->ask_again = true; /* for hook_fn */
+        hook->waited |= 1;
     }
-    phi__buf_text(&p->why, "; there is nobody to ask");
-    hook->reply =
-        p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.") : phi__buf_str(&p->why);
-    return PHI_DENY;
+    if (p->freed) hook->text = phi__str(NULL, 0);
+    return verdict;
+}
+
+/* The host's hooks; what one of them denies is denied. */
+static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, bool ask) {
+    phi_verdict verdict = PHI_ALLOW;
+    bool busy = p->busy;
+    p->busy = true;
+    if (ask) verdict = phi__permissions_ask(p, hook);
+    if (verdict == PHI_ALLOW && p->hook_fn != NULL && !p->freed)
+        verdict = phi__permissions_next(p, hook);
+    p->busy = busy;
+    if (p->freed && !busy) phi_permissions_free(p);
+    return verdict;
 }
 
 /* ---- public ---- */
@@ -5930,15 +5951,22 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
+    if (phi__permissions_asked(hook)) return phi__permissions_host(p, hook, false);
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
         verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
         hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
         return PHI_DENY;
     }
-    if (verdict == PHI_PERMISSION_ASK) return phi__permissions_ask(p, hook);
-    if (p->hook_fn != NULL) return phi__permissions_call(p, p->hook_fn, hook);
-    return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
+    if (verdict == PHI_PERMISSION_ASK && p->ask_fn == NULL) {
+        phi__buf_text(&p->why, "; there is nobody to ask");
+        hook->reply = p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.")
+                                    : phi__buf_str(&p->why);
+        return PHI_DENY;
+    }
+    if (verdict == PHI_PERMISSION_ALLOW && p->hook_fn == NULL && hook->point == PHI_HOOK_QUESTION)
+        return PHI_DENY; /* there is nobody to answer */
+    return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
 PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
@@ -8907,11 +8935,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x96cdcd34
+#if PHI__IMP_TOOLS != 0x0cd8c095
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x96cdcd34
+#define PHI__IMP_TOOLS 0x0cd8c095
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10407,7 +10435,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
 
 /* A job that has a step and is not done has its next slice ready. */
 static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
-    if (flow == PHI_PENDING) rt->polls.busy = true;
+    if (flow == PHI_PENDING) phi__call_has_work(rt);
     return flow;
 }
 

@@ -21,9 +21,6 @@ static bool person(const app *a) {
 /* Called for calls that the rules ask about. */
 static phi_verdict ask(void *user_data, phi_hook *hook) {
     app *a = (app *)user_data;
-    if (phi_permissions_check_from(a->permissions, hook->source, hook->tool_name, hook->arguments,
-                                   NULL) == PHI_PERMISSION_ALLOW)
-        return PHI_ALLOW;
     if (person(a)) return PHI_WAIT;
     hook->reply = phi_str_of("Nobody is there to allow this call.");
     if (hook->agent.index != a->agent.index) /* whose events do not show it */
@@ -52,16 +49,27 @@ static void drop_keys(app *a) {
             if (key == KEY_ESCAPE || key == KEY_CTRL('C')) press(a, key);
 }
 
+/* What "always" would add: to the rules that ask. */
+static void propose(app *a, const phi_pending_item *item, phi_permission_rules *rules,
+                    phi_str *why) {
+    static const phi_permission_scope scopes[] = {PHI_PERMISSION_SCOPE_KIND,
+                                                  PHI_PERMISSION_SCOPE_EXACT};
+    phi_status status = PHI_REJECTED;
+    int i;
+    for (i = 0; i < 2 && status == PHI_REJECTED && item->permissions != NULL; i++)
+        status = phi_permissions_always(item->permissions, item->tool_name, item->arguments,
+                                        scopes[i], &a->arena, rules, why);
+    if (status != PHI_OK) rules->count = 0;
+    if (status == PHI_OK) *why = phi_str_of("");
+}
+
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
     drop_keys(a);
     phi_arena_free(&a->arena);
     question_set(&a->q, item, &a->arena);
-    if (item->kind == PHI_WAITING_DECISION &&
-        phi_permissions_always(a->permissions, item->tool_name, item->arguments,
-                               PHI_PERMISSION_SCOPE_KIND, &a->arena, &rules, &why) != PHI_OK)
-        rules.count = 0;
+    if (item->kind == PHI_WAITING_DECISION) propose(a, item, &rules, &why);
     question_always(&a->q, &rules, why);
     a->q.asking = true;
     question_shown(&a->q);
@@ -76,8 +84,9 @@ static bool ask_next(app *a) {
         phi_pending_item *item = &items[i];
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
-        if (tool && phi_permissions_check_from(a->permissions, item->source, item->tool_name,
-                                               item->arguments, NULL) == PHI_PERMISSION_ALLOW) {
+        if (tool && item->permissions != NULL &&
+            phi_permissions_check_from(item->permissions, item->source, item->tool_name,
+                                       item->arguments, NULL) == PHI_PERMISSION_ALLOW) {
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
             continue;
         }
@@ -99,7 +108,7 @@ static void decide(app *a, char answer) {
         (void)(yes ? phi_budget_raise(item->payer, &again) : phi_abort(item->agent));
     } else {
         if (answer == 'a')
-            (void)phi_permissions_add(a->permissions, a->q.always.rules, a->q.always.count);
+            (void)phi_permissions_add(item->permissions, a->q.always.rules, a->q.always.count);
         (void)phi_decide(item->ticket, yes ? PHI_ALLOW : PHI_DENY,
                          yes ? NULL : "The user said no.");
     }
@@ -110,23 +119,24 @@ static void decide(app *a, char answer) {
 
 /* ---- setting up ---- */
 
-/* Which calls may run. Rules of a configuration come first, and what they ask about is asked here. */
+/* Which calls may run, where the configuration has no rules; what its rules ask about is asked here, too. */
 static int open_permissions(app *a) {
-    static const phi_permission_rules none = PHI_ZERO;
     static char directory[4096];
-    bool ruled = phi_json_get(phi_config_tree(a->config), "permissions") != NULL;
     phi_permissions_desc desc = PHI_ZERO;
-    phi_status status;
+    phi_status status = PHI_OK;
+    a->desc.decision_timeout_ms = person(a) ? PHI_UNLIMITED : 1;
+    if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
     if (getcwd(directory, sizeof directory) != NULL) desc.workspace = directory;
     desc.home = getenv("HOME");
     desc.ask_fn = ask;
     desc.user_data = a;
-    if (ruled) desc.rules = &none; /* those that "always" adds */
-    a->permissions = phi_permissions_new(&desc, &status);
+    if (a->config != NULL)
+        status = phi_config_protected_paths(a->config, &a->arena, &desc.protected_paths);
+    if (status == PHI_OK) a->permissions = phi_permissions_new(&desc, &status);
     if (a->permissions == NULL) return complain(a, "permissions", phi_status_text(status));
-    if (!ruled) a->desc.hook_fn = phi_permissions_hook, a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    a->desc.hook_fn = phi_permissions_hook;
+    a->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     a->desc.hook_user_data = a->permissions;
-    a->desc.decision_timeout_ms = person(a) ? PHI_UNLIMITED : 1;
     return 0;
 }
 

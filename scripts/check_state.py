@@ -26,7 +26,7 @@ SAVES = "loop/run_save loop/run_load"  # what a run is saved by touches what it 
 PARTS = {
     # of a run
     "start": ("loop/run", "", "loop/run_load loop/states loop/stored"),
-    "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load features/capture"
+    "turn": ("loop/states", "", "loop/events loop/hooks loop/limits loop/pending loop/run_load loop/tools features/capture"
              " features/failover strategy/strategy"),
     "end": ("loop/schedule", "loop/input loop/run agent/agent",  # no memory for what was said; it is over; a reason
             "loop/attempt loop/attempt_end loop/call loop/cap loop/hooks loop/model_call loop/states loop/tools " + SAVES +
@@ -36,7 +36,7 @@ PARTS = {
     "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot",
               "agent/agent evaluate/evaluation strategy/strategy_call"),  # the agent's, too
     "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
-    "limits": ("loop/limits", "", "loop/reserve"),
+    "limits": ("loop/limits", "", "loop/reserve loop/tools"),
     "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
     "ready": ("loop/schedule", "", "record/tape_play record/tape_record"),
     "pause": ("loop/limits", "", "loop/states"),
@@ -48,11 +48,12 @@ PARTS = {
     "hosted": ("loop/provider", "", ""),
     "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider"
                 " loop/head loop/tell features/facts",  # what is appended to the request
-                "loop/thinking"),
+                "loop/thinking strategy/strategy"),
     # of an agent
     "tree": ("agent/agent_end", "loop/events loop/states loop/schedule"  # a watcher is due; aborts are counted
              " subagents/child subagents/follow evaluate/evaluation strategy/strategy_call",  # who it is
-             "agent/agent_make agent/summary features/effects features/facts loop/find loop/limits evaluate/evaluate"),
+             "agent/agent_make agent/snapshot_all agent/summary features/effects features/facts loop/find loop/limits"
+             " loop/tools loop/update evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
              " agent/event_json agent/new_session agent/snapshot strategy/strategy subagents/children subagents/forward subagents/result"

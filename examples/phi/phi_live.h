@@ -45,6 +45,18 @@ static inline void live_event(live *l, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_END) l->strategy.len = 0;
 }
 
+/* A line that was printed, without its colours. */
+static inline void live_plain(text *out, phi_str line) {
+    size_t i = 0, end;
+    while (i < line.len) {
+        bool opens = i + 1 < line.len && line.at[i] == 27 && line.at[i + 1] == '[';
+        for (end = i + 2; opens && end < line.len && strchr("0123456789;:", line.at[end]); end++) {}
+        opens = opens && end < line.len && line.at[end] == 'm';
+        if (!opens) text_add(out, line.at + i, 1);
+        i = opens ? end + 1 : i + 1;
+    }
+}
+
 /* The last lines, at most `most`, of which each is a row; a line that a carriage return began again shows its newest
    text. How many. */
 static inline int live_rows(const live *l, int columns, int most, text *rows) {
@@ -67,8 +79,11 @@ static inline int live_rows(const live *l, int columns, int most, text *rows) {
     count = n + (strategy ? 1 : 0);
     while (n-- > 0) {
         phi_str line = {l->printed.at + from[n], to[n] - from[n]};
+        text plain = {NULL, 0, 0};
+        live_plain(&plain, line);
         text_say(rows, "  : ");
-        text_fit(rows++, line, columns - 4);
+        text_fit(rows++, text_str(&plain), columns - 4);
+        free(plain.at);
     }
     return count;
 }

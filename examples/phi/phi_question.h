@@ -1,6 +1,6 @@
 /* phi_question.h - a question for a person: what a tool wants to run, in rows that fit the window, and which keys
-   answer it. Copy what you need of it. Each row of a command is marked, so that none looks like one of the program's own: "|" begins a line of it, "+"
-   continues the row before. Where not all rows fit, the first and the last are shown, and what is between is counted.
+   answer it. Copy what you need of it. Each row of a command is marked, so that none looks like the program's: "|"
+   begins a line, "+" continues the row before. Where not all rows fit, those between the first and last are counted.
    Nothing counts as an answer that may have been typed before the question was read, or is the beginning of a sentence:
    an answer is a single key on an empty line, followed by nothing for QUESTION_MS, or a word and Enter. */
 #ifndef PHI_QUESTION_H
@@ -69,10 +69,13 @@ static inline void question_always(question *q, const phi_permission_rules *rule
     free(lines.at);
 }
 
-/* The one rule is the tool's name and the command as it stands above. */
+/* The one rule is about all of the arguments, or is the tool's name and the command as shown above. */
 static inline bool question_is_exact(const question *q) {
     size_t name = q->rules.len - q->body.len;
-    return q->always.count == 1 && q->body.len > 0 && q->rules.len > q->body.len &&
+    const phi_permission_rule *rule = q->always.rules;
+    if (q->always.count != 1) return false;
+    if (rule->matches != NULL && rule->argument == NULL) return true;
+    return q->body.len > 0 && q->rules.len > q->body.len &&
            memchr(q->rules.at, ' ', q->rules.len) == q->rules.at + name - 1 &&
            memcmp(q->rules.at + name, q->body.at, q->body.len) == 0;
 }
@@ -127,8 +130,7 @@ static inline int question_rows(question *q, int columns, int most, text *out) {
     if (q->why.len > 0 && most > least) text_say(out, "\n");
     if (q->why.len > 0 && most > least) text_fit(out, text_str(&q->why), columns);
     if (q->offers) text_print(out, "\n%s", q->rule_rows.at);
-    part.at = out->at + before;
-    part.len = out->len - before;
+    part.at = out->at + before, part.len = out->len - before;
     return marked_count(&part);
 }
 
@@ -190,10 +192,8 @@ static inline char question_waited(question *q, bool more) {
 }
 
 static inline void question_free(question *q) {
-    free(q->head.at);
-    free(q->body.at);
-    free(q->why.at);
-    free(q->rules.at);
+    free(q->head.at), free(q->body.at);
+    free(q->why.at), free(q->rules.at);
     free(q->rows.at), free(q->rule_rows.at);
 }
 

@@ -137,11 +137,13 @@ PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *d
 PHI__FN phi_status phi__snapshot_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *line,
                                 phi_arena *scratch);
-#endif
-
 /* snapshot_all.c: the runtime is being saved or loaded: phi_step does nothing. */
 PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt);
 PHI__FN void phi__snapshot_all_drop(phi_runtime *rt); /* the runtime goes */
+#else
+#define phi__snapshot_all_under_way(rt) ((void)(rt), false)
+#define phi__snapshot_all_drop(rt) ((void)(rt))
+#endif
 
 /* one_shot_run.c */
 /* The agent's run, active or over, is its last: it is freed once its events were popped. */

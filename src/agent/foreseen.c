@@ -108,7 +108,7 @@ static phi_status phi__foreseen_items(phi__foreseen *f) {
 static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words_size) {
     phi__agent *agent = f->agent;
     phi__request_spec *spec = &f->spec;
-    bool raws = agent->run == NULL || agent->run->toolset == NULL;
+    bool raws = agent->run == NULL || agent->run->own.toolset == NULL;
     phi__toolset_change change;
     phi_status status;
     spec->model = &agent->desc.model;

@@ -187,8 +187,8 @@ static int phi__runtime_timeout(phi_runtime *rt, int timeout_ms) {
 }
 
 static void phi__runtime_budget(phi_runtime *rt) {
-    rt->step_began_us = phi__io_now_us(rt->io);
-    rt->step_wall_ms = phi__io_wall_ms(rt->io);
+    rt->step.began_us = phi__io_now_us(rt->io);
+    rt->step.wall_ms = phi__io_wall_ms(rt->io);
     phi__slice_begin(&rt->slice);
 }
 
@@ -210,9 +210,8 @@ static void phi__runtime_transport(phi_runtime *rt) {
 
 /* Tools, and models of the host's own. */
 static void phi__runtime_poll(phi_runtime *rt) {
-    rt->round++;
-    rt->polls.busy = false;
-    if (rt->polls.count > 0) phi__call_poll_all(rt);
+    rt->step.round++;
+    phi__call_poll_all(rt);
     if (rt->polled.first != NULL) phi__provider_wake_all(rt);
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }

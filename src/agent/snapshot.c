@@ -257,7 +257,7 @@ PHI__FN phi_agent phi__snapshot_restore(phi_runtime *rt, const phi_agent_desc *d
     phi__agent *agent;
     memset(&none, 0, sizeof none);
     rt->in_step = true; /* a store's functions must not step an unfinished agent */
-    rt->step_wall_ms = phi__io_wall_ms(rt->io);
+    rt->step.wall_ms = phi__io_wall_ms(rt->io);
     agent = phi__snapshot_make(rt, desc, root, how);
     phi__agent_end_of_step(rt);
     return agent != NULL ? agent->handle : none;

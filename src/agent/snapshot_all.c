@@ -97,9 +97,9 @@ static phi_status phi__snapshot_all_piece(phi_runtime *rt, struct phi__snapshot_
 }
 
 static void phi__snapshot_all_drop_saving(phi_runtime *rt) {
-    struct phi__snapshot_saving *s = rt->saving;
+    struct phi__snapshot_saving *s = rt->snapshots.saving;
     if (s == NULL) return;
-    rt->saving = NULL;
+    rt->snapshots.saving = NULL;
     phi__buf_free(&s->text);
     phi_arena_free(&s->scratch);
     phi__free(&rt->memory, s, sizeof *s);
@@ -107,7 +107,7 @@ static void phi__snapshot_all_drop_saving(phi_runtime *rt) {
 
 /* The line about all of them, and the lines. */
 static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_str *out) {
-    struct phi__snapshot_saving *s = rt->saving;
+    struct phi__snapshot_saving *s = rt->snapshots.saving;
     phi__buf head;
     char *at;
 #ifndef PHI_NO_FACTS
@@ -138,28 +138,29 @@ static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out) {
     phi_status status = PHI_BUSY;
     if (rt == NULL) return PHI_BAD_ARG;
-    if (rt->in_step || rt->loading != NULL)
+    if (rt->in_step || rt->snapshots.loading != NULL)
         return phi__error(rt, PHI_MISUSE, "phi_runtime_snapshot %s",
                           rt->in_step ? "inside a callback" : "during phi_runtime_restore");
     if (arena == NULL || out == NULL) {
         phi__snapshot_all_drop_saving(rt);
         return arena == NULL ? PHI_OK : PHI_BAD_ARG;
     }
-    if (rt->saving == NULL) {
-        rt->saving = (struct phi__snapshot_saving *)phi__alloc(&rt->memory, sizeof *rt->saving);
-        if (rt->saving == NULL)
+    if (rt->snapshots.saving == NULL) {
+        rt->snapshots.saving =
+            (struct phi__snapshot_saving *)phi__alloc(&rt->memory, sizeof *rt->snapshots.saving);
+        if (rt->snapshots.saving == NULL)
             return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_snapshot: out of memory");
-        phi__buf_init(&rt->saving->text, &rt->memory);
-        phi_arena_init(&rt->saving->scratch, &rt->memory, 0);
-        rt->saving->empty = phi_arena_save(&rt->saving->scratch);
+        phi__buf_init(&rt->snapshots.saving->text, &rt->memory);
+        phi_arena_init(&rt->snapshots.saving->scratch, &rt->memory, 0);
+        rt->snapshots.saving->empty = phi_arena_save(&rt->snapshots.saving->scratch);
     }
     phi__posts_read_all(rt); /* input posted so far */
     phi__slice_begin(&rt->slice);
     while (status == PHI_BUSY && !phi__slice_spent(&rt->slice)) {
-        size_t before = rt->saving->text.len;
-        status = phi__snapshot_all_piece(rt, rt->saving);
-        if (rt->saving->text.len > before)
-            phi__slice_took(&rt->slice, rt->saving->text.len - before);
+        size_t before = rt->snapshots.saving->text.len;
+        status = phi__snapshot_all_piece(rt, rt->snapshots.saving);
+        if (rt->snapshots.saving->text.len > before)
+            phi__slice_took(&rt->slice, rt->snapshots.saving->text.len - before);
     }
     if (status == PHI_BUSY) return status;
     if (status == PHI_OK) status = phi__snapshot_all_join(rt, arena, out);
@@ -176,7 +177,8 @@ struct phi__snapshot_loading {
     size_t at;       /* of the line that is next */
     uint64_t agents; /* as line 1 says */
     bool has_head;   /* line 1 is about all of them */
-    bool has_facts;  /* ... and has the facts */
+    phi_arena arena; /* of line 1 */
+    phi_str facts;   /* as JSON; empty: line 1 has none */
     phi_agent *made;
     size_t count, cap;
 };
@@ -206,37 +208,35 @@ static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_l
     phi_json *root = NULL;
     size_t at = 0;
     phi_str line = {"", 0};
-    phi_status status = PHI_OK;
-    phi_arena scratch;
+    phi_status status;
     uint64_t version;
     if (!phi__snapshot_all_line(l->text, &at, &line))
         return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
-    phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, line, PHI_JSON_BORROW, &root, &error);
-    if (status != PHI_OK)
-        status = phi__snapshot_all_words(rt, 1, status, error.message);
-    else if (phi_json_get(root, "phi_snapshot") == NULL) {
-        version = phi__records_get_u64(root, "phi_runtime_snapshot");
-        l->at = at;
-        l->has_head = true;
-        l->agents = phi__records_get_u64(root, "agents");
-        l->has_facts = phi_json_get(root, "facts") != NULL;
-        if (version != PHI_SNAPSHOT_VERSION)
-            status = phi__snapshot_all_words(
-                rt, 1, version > PHI_SNAPSHOT_VERSION ? PHI_UNSUPPORTED : PHI_PARSE,
-                version > PHI_SNAPSHOT_VERSION ? "a snapshot of a later version" : "no snapshot");
-    }
-    phi_arena_free(&scratch);
-    return status;
+    status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
+    if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, error.message);
+    if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
+    version = phi__records_get_u64(root, "phi_runtime_snapshot");
+    if (version > PHI_SNAPSHOT_VERSION)
+        return phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
+    if (version != PHI_SNAPSHOT_VERSION)
+        return phi__snapshot_all_words(rt, 1, PHI_PARSE, "no snapshot");
+    l->at = at;
+    l->has_head = true;
+    l->agents = phi__records_get_u64(root, "agents");
+    if (phi_json_get(root, "facts") == NULL ||
+        phi_json_write(&l->arena, phi_json_get(root, "facts"), 0, &l->facts) == PHI_OK)
+        return PHI_OK;
+    return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 }
 
 static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
-    struct phi__snapshot_loading *l = rt->loading;
+    struct phi__snapshot_loading *l = rt->snapshots.loading;
     size_t i;
     if (l == NULL) return;
-    rt->loading = NULL;
+    rt->snapshots.loading = NULL;
     for (i = l->count; with_agents && i > 0; i--)
         if (l->made[i - 1].rt != NULL) (void)phi_agent_free(l->made[i - 1]);
+    phi_arena_free(&l->arena);
     phi__free(&rt->memory, l->made, l->cap * sizeof *l->made);
     phi__free(&rt->memory, l, sizeof *l);
 }
@@ -244,7 +244,7 @@ static void phi__snapshot_all_drop_loading(phi_runtime *rt, bool with_agents) {
 /* Makes the agent of a line, or leaves it out. */
 static phi_status phi__snapshot_all_agent(phi_runtime *rt, const phi_restore_desc *with,
                                           phi_str line, phi_arena *scratch, phi_agent *out) {
-    struct phi__snapshot_loading *l = rt->loading;
+    struct phi__snapshot_loading *l = rt->snapshots.loading;
     phi_agent_desc desc;
     phi_parse_error error;
     phi_json *root = NULL;
@@ -268,7 +268,7 @@ static phi_status phi__snapshot_all_agent(phi_runtime *rt, const phi_restore_des
 
 /* The next line. PHI_BUSY: there is more. */
 static phi_status phi__snapshot_all_load(phi_runtime *rt, const phi_restore_desc *with) {
-    struct phi__snapshot_loading *l = rt->loading;
+    struct phi__snapshot_loading *l = rt->snapshots.loading;
     phi_str line;
     phi_agent made;
     phi_status status;
@@ -293,31 +293,17 @@ static phi_status phi__snapshot_all_load(phi_runtime *rt, const phi_restore_desc
 /* All agents are there: the facts, and the list for the host. */
 static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
                                            const phi_agent **agents, size_t *count) {
-    struct phi__snapshot_loading *l = rt->loading;
-    phi_status status = PHI_OK;
+    struct phi__snapshot_loading *l = rt->snapshots.loading;
     phi_agent *made = (phi_agent *)phi_arena_alloc(arena, l->count * sizeof *made + 1);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 #ifndef PHI_NO_FACTS
-    if (l->has_facts) {
-        phi_arena scratch;
-        phi_json *root = NULL;
-        phi_str line = {"", 0}, facts = {"", 0};
-        const char *words = "out of memory";
-        size_t at = 0;
-        phi_arena_init(&scratch, &rt->memory, 0);
-        (void)phi__snapshot_all_line(l->text, &at, &line);
-        status = phi_json_parse(&scratch, line, PHI_JSON_BORROW, &root, NULL);
-        if (status == PHI_OK)
-            status = phi_json_write(&scratch, phi_json_get(root, "facts"), 0, &facts);
-        if (status == PHI_OK) {
-            status = phi_facts_load(rt, facts);
-            if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
-        }
-        if (status != PHI_OK) status = phi__snapshot_all_words(rt, 1, status, words);
-        phi_arena_free(&scratch);
+    if (l->facts.len > 0) {
+        phi_status status = phi_facts_load(rt, l->facts);
+        const char *words = "";
+        if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
+        if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, words);
     }
 #endif
-    if (status != PHI_OK) return status;
     if (l->count > 0) memcpy(made, l->made, l->count * sizeof *made);
     *agents = made;
     *count = l->count;
@@ -326,22 +312,26 @@ static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
 
 /* PHI_OK: under way, with this text. */
 static phi_status phi__snapshot_all_load_begin(phi_runtime *rt, phi_str text) {
-    if (rt->loading != NULL) {
-        if (rt->loading->text.at == text.at && rt->loading->text.len == text.len) return PHI_OK;
+    if (rt->snapshots.loading != NULL) {
+        if (rt->snapshots.loading->text.at == text.at &&
+            rt->snapshots.loading->text.len == text.len)
+            return PHI_OK;
         return phi__error(rt, PHI_MISUSE, "phi_runtime_restore: another text is being read");
     }
-    rt->loading = (struct phi__snapshot_loading *)phi__alloc(&rt->memory, sizeof *rt->loading);
-    if (rt->loading == NULL)
+    rt->snapshots.loading =
+        (struct phi__snapshot_loading *)phi__alloc(&rt->memory, sizeof *rt->snapshots.loading);
+    if (rt->snapshots.loading == NULL)
         return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
-    rt->loading->text = text;
-    return phi__snapshot_all_head(rt, rt->loading);
+    rt->snapshots.loading->text = text;
+    phi_arena_init(&rt->snapshots.loading->arena, &rt->memory, 0);
+    return phi__snapshot_all_head(rt, rt->snapshots.loading);
 }
 
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count) {
     phi_status status;
     if (rt == NULL) return PHI_BAD_ARG;
-    if (rt->in_step || rt->saving != NULL)
+    if (rt->in_step || rt->snapshots.saving != NULL)
         return phi__error(rt, PHI_MISUSE, "phi_runtime_restore %s",
                           rt->in_step ? "inside a callback" : "during phi_runtime_snapshot");
     if (text.len == 0) {
@@ -364,7 +354,7 @@ PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_
 }
 
 PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt) {
-    return rt->saving != NULL || rt->loading != NULL;
+    return rt->snapshots.saving != NULL || rt->snapshots.loading != NULL;
 }
 
 PHI__FN void phi__snapshot_all_drop(phi_runtime *rt) {
@@ -391,12 +381,5 @@ PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_
     if (rt == NULL) return PHI_BAD_ARG;
     return phi__error(rt, PHI_UNSUPPORTED, "phi_runtime_restore: built with PHI_NO_SNAPSHOT");
 }
-
-PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt) {
-    (void)rt;
-    return false;
-}
-
-PHI__FN void phi__snapshot_all_drop(phi_runtime *rt) { (void)rt; }
 
 #endif

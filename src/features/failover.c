@@ -145,7 +145,7 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
 /* Gives an agent that has sat down the tools of sources that its model takes. False: no memory. */
 static bool phi__failover_ready(phi__agent *agent) {
     const phi__run *run = agent->run; /* NULL: out of a snapshot, which emits nothing */
-    return agent->sources == NULL || (run != NULL && run->toolset != NULL) ||
+    return agent->sources == NULL || (run != NULL && run->own.toolset != NULL) ||
            phi__tool_sources_refresh(agent, run == NULL) == PHI_OK;
 }
 

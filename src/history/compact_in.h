@@ -3,6 +3,7 @@
 #define PHI_HISTORY_COMPACT_IN_H
 
 #include "base/arena_in.h"
+#include "base/buf_in.h"
 #include "history/compact.h"
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
@@ -42,5 +43,8 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
 
 /* A user's message with one text, which is borrowed. NULL: no memory. */
 PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
+/* The same with a copy of the text, and with the time, run and turn of `place`. Frees the text. */
+PHI__FN phi_message *phi__compact_say_at(phi__buf *text, const phi_message *place,
+                                         phi_arena *arena);
 
 #endif

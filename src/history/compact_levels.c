@@ -17,6 +17,8 @@ typedef struct phi__compact_levels {
     phi_arena *arena;
     const phi_message **list;
     size_t count;
+    size_t *callers; /* of each message that is a result: its answer; SIZE_MAX: none */
+    size_t *ends;    /* of each message: the end of the group that begins with it */
     uint64_t budget;
 } phi__compact_levels;
 
@@ -30,17 +32,23 @@ static bool phi__compact_levels_fit(const phi__compact_levels *l) {
     return phi__compact_levels_tokens(l, 0, l->count) <= l->budget;
 }
 
-/* Behind the last result of the answer at `at`. */
-static size_t phi__compact_levels_group_end(const phi__compact_levels *l, size_t at) {
-    size_t end = at + 1, i;
-    for (i = end; i < l->count; i++) {
-        const phi_message *m = l->list[i];
-        if (m->role == PHI_ROLE_TOOL_RESULT && phi__groups_calls(l->list[at], m->tool_call_id))
-            end = i + 1;
-        else if (m->role == PHI_ROLE_ASSISTANT)
-            break;
+/* Finds the groups once more, after the list has changed. A group ends with the last result of its
+   answer before the next answer. False: no memory. */
+static bool phi__compact_levels_group(phi__compact_levels *l) {
+    phi_memory *memory = l->arena->memory;
+    size_t *callers = phi__groups_find(memory, l->list, sizeof *l->list, l->count);
+    size_t answer = SIZE_MAX, i;
+    if (callers == NULL) return false;
+    for (i = 0; i < l->count; i++) {
+        l->callers[i] = callers[i];
+        l->ends[i] = i + 1;
+        if (l->list[i]->role == PHI_ROLE_ASSISTANT)
+            answer = i;
+        else if (callers[i] != SIZE_MAX && callers[i] == answer)
+            l->ends[answer] = i + 1;
     }
-    return end;
+    phi__groups_free(memory, l->count, callers);
+    return true;
 }
 
 static bool phi__compact_levels_cut_results(phi__compact_levels *l) {
@@ -75,18 +83,9 @@ static void phi__compact_levels_words(const phi_message *answer, phi__buf *out) 
 static const phi_message *phi__compact_levels_sum_up(const phi__compact_levels *l,
                                                      const phi_message *answer) {
     phi__buf words;
-    phi_str text;
-    phi_message *made = NULL;
     phi__buf_init(&words, l->arena->memory);
     phi__compact_levels_words(answer, &words);
-    if (!words.failed && phi__arena_str(l->arena, phi__buf_str(&words), &text))
-        made = phi__compact_say(text, l->arena);
-    phi__buf_free(&words);
-    if (made == NULL) return NULL;
-    made->timestamp_ms = answer->timestamp_ms;
-    made->loop_id = answer->loop_id;
-    made->turn_index = answer->turn_index;
-    return made;
+    return phi__compact_say_at(&words, answer, l->arena);
 }
 
 /* The answers before the last ones; results whose call is not there any more go. */
@@ -99,7 +98,7 @@ static bool phi__compact_levels_sum_up_all(phi__compact_levels *l) {
         if (m->role == PHI_ROLE_TOOL_RESULT) continue;
         if (m->role == PHI_ROLE_ASSISTANT) {
             size_t j;
-            end = phi__compact_levels_group_end(l, i);
+            end = l->ends[i];
             m = phi__compact_levels_sum_up(l, m);
             if (m == NULL) return false;
             l->list[n++] = m;
@@ -183,15 +182,14 @@ static uint64_t phi__compact_levels_gone(const phi__compact_levels *l, size_t fr
 /* Where the last whole group ends that is within the first `most` messages; and where the first one
    begins that is within the last `most`. */
 static size_t phi__compact_levels_head(const phi__compact_levels *l, size_t most) {
-    size_t at = 0, end;
-    for (; at < l->count && (end = phi__compact_levels_group_end(l, at)) <= most; at = end)
-        continue;
+    size_t at = 0;
+    while (at < l->count && l->ends[at] <= most) at = l->ends[at];
     return at;
 }
 
 static size_t phi__compact_levels_tail(const phi__compact_levels *l, size_t most) {
     size_t at = 0, from = l->count - phi__min(most, l->count);
-    while (at < from) at = phi__compact_levels_group_end(l, at);
+    while (at < from) at = l->ends[at];
     return at;
 }
 
@@ -233,8 +231,7 @@ static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
     const phi_message *marker;
     size_t groups = 0, at, from, head;
     bool marked;
-    for (at = 0; at < l->count; at = ends[groups++])
-        ends[groups] = phi__compact_levels_group_end(l, at);
+    for (at = 0; at < l->count; at = ends[groups++]) ends[groups] = l->ends[at];
     from = phi__compact_levels_newest_from(l, ends, groups, &marked);
     if (from == 0) return true;
     marker = marked ? phi__compact_levels_marker(l, phi__compact_levels_gone(l, 0, from),
@@ -252,13 +249,11 @@ static bool phi__compact_levels_newest(phi__compact_levels *l, size_t *ends) {
 static void phi__compact_levels_drop_orphans(phi__compact_levels *l) {
     size_t i, j, n = 0, end;
     for (i = 0; i < l->count; i = end) {
-        end = l->list[i]->role == PHI_ROLE_ASSISTANT ? phi__compact_levels_group_end(l, i) : i + 1;
+        end = l->ends[i];
         if (l->list[i]->role == PHI_ROLE_TOOL_RESULT) continue;
-        for (j = i; j < end; j++) {
-            bool ours = l->list[j]->role != PHI_ROLE_TOOL_RESULT ||
-                        phi__groups_calls(l->list[i], l->list[j]->tool_call_id);
-            if (ours) l->list[n++] = l->list[j];
-        }
+        for (j = i; j < end; j++)
+            if (l->list[j]->role != PHI_ROLE_TOOL_RESULT || l->callers[j] == i)
+                l->list[n++] = l->list[j];
     }
     l->count = n;
 }
@@ -268,16 +263,20 @@ static phi_status phi__compact_levels_go(phi__compact_levels *l) {
     if (phi__compact_levels_fit(l)) return PHI_OK;
     if (!phi__compact_levels_cut_results(l)) return PHI_NO_MEMORY;
     if (phi__compact_levels_fit(l)) return PHI_OK;
-    if (!phi__compact_levels_sum_up_all(l)) return PHI_NO_MEMORY;
+    if (!phi__compact_levels_group(l) || !phi__compact_levels_sum_up_all(l) ||
+        !phi__compact_levels_group(l))
+        return PHI_NO_MEMORY;
     phi__compact_levels_drop_orphans(l);
     if (phi__compact_levels_fit(l)) return PHI_OK;
+    if (!phi__compact_levels_group(l)) return PHI_NO_MEMORY;
     tail = phi__compact_levels_tail(l, l->config.keep_recent_messages);
     if (!phi__compact_levels_cut_middle(
             l, phi__compact_levels_head(l, l->config.keep_first_messages), tail))
         return PHI_NO_MEMORY;
     if (phi__compact_levels_fit(l)) return PHI_OK;
     ends = (size_t *)phi_arena_alloc(l->arena, phi__mul(phi__max(l->count, 1), sizeof *ends));
-    return ends != NULL && phi__compact_levels_newest(l, ends) ? PHI_OK : PHI_NO_MEMORY;
+    if (ends == NULL || !phi__compact_levels_group(l)) return PHI_NO_MEMORY;
+    return phi__compact_levels_newest(l, ends) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- public ---- */
@@ -302,7 +301,9 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                    : 0;
     l.list = (const phi_message **)phi_arena_alloc(
         arena, phi__mul(phi__add(count, 1), sizeof *l.list)); /* and a marker */
-    if (l.list == NULL) return PHI_NO_MEMORY;
+    l.callers = (size_t *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *l.callers));
+    l.ends = (size_t *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *l.ends));
+    if (l.list == NULL || l.callers == NULL || l.ends == NULL) return PHI_NO_MEMORY;
     l.count = count;
     if (count > 0) memcpy(l.list, messages, count * sizeof *l.list);
     status = phi__compact_levels_go(&l);

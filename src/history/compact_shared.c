@@ -117,3 +117,17 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
     message->content_count = 1;
     return message;
 }
+
+PHI__FN phi_message *phi__compact_say_at(phi__buf *text, const phi_message *place,
+                                         phi_arena *arena) {
+    phi_str kept;
+    phi_message *message = NULL;
+    if (!text->failed && phi__arena_str(arena, phi__buf_str(text), &kept))
+        message = phi__compact_say(kept, arena);
+    phi__buf_free(text);
+    if (message == NULL) return NULL;
+    message->timestamp_ms = place->timestamp_ms;
+    message->loop_id = place->loop_id;
+    message->turn_index = place->turn_index;
+    return message;
+}

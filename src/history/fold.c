@@ -192,40 +192,32 @@ static uint32_t phi__fold_summary(const phi_span *span) {
     return (uint32_t)PHI_ITEM_SUMMARY | (span->lines ? (uint32_t)PHI_ITEM_LINES : 0);
 }
 
-/* Span `at` of a rewrite, whose first message is number `message` of all of them. */
-static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t message) {
-    const phi_span *span = &op->rewrite.spans[at];
-    size_t from = phi__fold_find(fold, span->from), to = from, i;
-    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC | phi__fold_summary(span);
-    while (to < fold->count && fold->items[to].from <= span->to) to++;
-    if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
-        flags |= (uint32_t)PHI_ENTRY_DURABLE;
-    for (i = from; i < to; i++) phi__fold_count_out(fold, &fold->items[i]);
-    phi__fold_open(fold, from, to - from, span->message_count);
-    for (i = 0; i < span->message_count; i++) {
-        phi__item *item = &fold->items[from + i];
-        phi__fold_fill(item, &span->messages[i], op->segment, &op->rendered[message + i], span,
-                       flags);
-        phi__fold_count_in(fold, item);
-    }
-}
-
 /* ---- rewrites ---- */
 
 typedef struct phi__folding {
     const phi__fold *in;
     phi__op *op;
-    phi__fold out;
-    uint8_t *durable;     /* of each item of `in`: it stays; NULL: none does */
+    size_t end;           /* of the items that the spans reach */
+    phi__fold out;        /* these items, rewritten; its tokens are those of the whole view */
+    uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none does */
     size_t span, message; /* the next of each; messages are counted over all spans */
     bool open;            /* the replacement of span `span` is in the list */
 } phi__folding;
 
-static void phi__fold_open_span(phi__folding *f, bool place) {
+/* The flags of the messages that replace the items from `at` on; SIZE_MAX: the span has none. */
+static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC | phi__fold_summary(span);
+    bool alone = at < f->end && (at + 1 == f->end || f->in->items[at + 1].from > span->to);
+    return alone && phi__fold_inherits(span, &f->in->items[at])
+               ? flags | (uint32_t)PHI_ENTRY_DURABLE
+               : flags;
+}
+
+static void phi__fold_open_span(phi__folding *f, size_t at, bool place) {
+    const phi_span *span = &f->op->rewrite.spans[f->span];
+    uint32_t flags = phi__fold_span_flags(f, at);
     size_t i;
-    if (f->open) return;
     f->open = true;
     for (i = 0; i < span->message_count; i++, f->message++)
         if (place)
@@ -234,79 +226,66 @@ static void phi__fold_open_span(phi__folding *f, bool place) {
 }
 
 static void phi__fold_close_span(phi__folding *f) {
-    phi__fold_open_span(f, true);
+    if (!f->open) phi__fold_open_span(f, SIZE_MAX, true);
     f->open = false;
     f->span++;
 }
 
-/* Whether the span takes any item out of the view, from item `at` to its end: where all of them are
+/* True if the span takes an item out of the view, from item `at` to its end: if all of them are
    durable, nothing replaces them. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
-    while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
-           f->durable[at] != 0)
+    while (at < f->end && f->in->items[at].from <= to && f->durable != NULL && f->durable[at] != 0)
         at++;
-    return at < f->in->count && f->in->items[at].from <= to;
-}
-
-static void phi__fold_inherit(phi__folding *f, const phi__item *was) {
-    phi__item *now = &f->out.items[f->out.count - (f->out.count > 0)];
-    if (!phi__fold_inherits(&f->op->rewrite.spans[f->span], was)) return;
-    f->out.durable += (now->flags & PHI_ENTRY_DURABLE) == 0;
-    now->flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    return at < f->end && f->in->items[at].from <= to;
 }
 
 static void phi__fold_item(phi__folding *f, size_t at) {
     const phi_rewrite *r = &f->op->rewrite;
     const phi__item *item = &f->in->items[at];
-    bool durable = f->durable != NULL && f->durable[at] != 0;
     while (f->span < r->span_count && r->spans[f->span].to < item->from) phi__fold_close_span(f);
     if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
-        if (!f->open) phi__fold_open_span(f, phi__fold_takes(f, at));
-        if (!durable) {
+        if (!f->open) phi__fold_open_span(f, at, phi__fold_takes(f, at));
+        if (f->durable == NULL || f->durable[at] == 0) {
             phi__fold_count_out(&f->out, item);
-            phi__fold_inherit(f, item);
             return;
         }
     }
     f->out.items[f->out.count++] = *item;
 }
 
-/* A compaction, where something is durable: what stays and what goes is worked out over all of
-   it. */
-static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi__op *op) {
-    phi__folding f;
-    size_t i;
-    memset(&f, 0, sizeof f);
-    f.in = fold;
-    f.op = op;
-    if (!phi__groups_durable(thread->log.memory, fold, &f.durable)) return false;
-    if (phi__fold_room(thread->log.memory, &f.out,
-                       phi__max(phi__add(fold->count, op->message_count), 1))) {
-        f.out.tokens = fold->tokens;
-        f.out.durable = fold->durable;
-        f.out.overlaps = true;
-        f.out.opaque = fold->opaque;
-        for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
-        while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
-    }
-    phi__free(thread->log.memory, f.durable, f.durable != NULL ? fold->count : 0);
-    if (f.out.items == NULL) return false;
-    phi__fold_move(thread->log.memory, fold, &f.out);
+/* Rewrites the items from the first span to the last in one pass. */
+static bool phi__fold_rewrite(phi_memory *memory, phi__fold *fold, phi__folding *f) {
+    const phi_rewrite *r = &f->op->rewrite;
+    size_t from = phi__fold_find(fold, r->spans[0].from), i;
+    f->end = phi__fold_find(fold, r->spans[r->span_count - 1].to + 1);
+    if (!phi__fold_room(memory, fold, phi__max(f->op->message_count, 1)) ||
+        !phi__fold_room(memory, &f->out,
+                        phi__max(phi__add(f->end - from, f->op->message_count), 1)))
+        return false;
+    f->out.tokens = fold->tokens;
+    for (i = from; i < f->end; i++) phi__fold_item(f, i);
+    while (f->span < r->span_count) phi__fold_close_span(f);
+    phi__fold_splice(fold, from, f->end - from, f->out.items, f->out.count);
+    fold->tokens = f->out.tokens;
     return true;
 }
 
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op) {
-    size_t i, message = op->message_count;
+    phi_memory *memory = thread->log.memory;
+    bool overlaps = op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0, done;
+    size_t count = fold->count;
+    phi__folding f;
     if (op->rewrite.span_count == 0) return true;
-    if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
-        return phi__fold_compaction(thread, fold, op);
-    if (!phi__fold_room(thread->log.memory, fold, phi__max(op->message_count, 1))) return false;
-    for (i = op->rewrite.span_count; i > 0; i--) { /* backwards: places in front stay */
-        message -= op->rewrite.spans[i - 1].message_count;
-        phi__fold_put_span(fold, op, i - 1, message);
-    }
-    return true;
+    memset(&f, 0, sizeof f);
+    f.in = fold;
+    f.op = op;
+    if (overlaps && !phi__groups_durable(memory, fold, &f.durable)) return false;
+    done = phi__fold_rewrite(memory, fold, &f);
+    fold->overlaps = fold->overlaps || (done && overlaps);
+    phi__free(memory, f.durable, f.durable != NULL ? count : 0);
+    phi__fold_free(memory, &f.out);
+    return done;
 }
 
 /* ---- runs of which nothing is kept ---- */

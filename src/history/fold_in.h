@@ -103,8 +103,9 @@ PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id); /* SIZE_MAX
    NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers);
-/* Whether an answer made the call of this id. */
-PHI__FN bool phi__groups_calls(const phi_message *message, phi_str id);
+/* The same for a list of messages: each element, `stride` bytes apart, begins with a pointer to
+   one. */
+PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count);
 /* 1 for each item that a compaction leaves standing: a durable item and the others of its group.
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);

@@ -4,18 +4,21 @@
 
 #include "wire/hash_in.h"
 
-PHI__FN bool phi__groups_calls(const phi_message *m, phi_str id) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
-            return true;
-    return false;
+/* Messages of a list whose elements begin, `stride` bytes apart, with the message. */
+typedef struct phi__groups_list {
+    const void *at;
+    size_t stride, count;
+} phi__groups_list;
+
+static const phi_message *phi__groups_message(const phi__groups_list *list, size_t i) {
+    const void *element = (const char *)list->at + i * list->stride;
+    return *(const phi_message *const *)element;
 }
 
-static size_t phi__groups_count(const phi__fold *fold) {
+static size_t phi__groups_count(const phi__groups_list *list) {
     size_t i, j, n = 0;
-    for (i = 0; i < fold->count; i++) {
-        const phi_message *m = fold->items[i].message;
+    for (i = 0; i < list->count; i++) {
+        const phi_message *m = phi__groups_message(list, i);
         for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
             n += m->content[j].kind == PHI_CONTENT_TOOL_CALL;
     }
@@ -65,18 +68,21 @@ static void phi__groups_put(phi__ids *calls, const phi_message *m, size_t at) {
             phi__groups_ids_put(calls, m->content[i].id, at);
 }
 
-PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold) {
-    size_t *callers =
-        (size_t *)phi__alloc(memory, phi__mul(phi__max(fold->count, 1), sizeof *callers));
+PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count) {
+    size_t *callers = (size_t *)phi__alloc(memory, phi__mul(phi__max(count, 1), sizeof *callers));
+    phi__groups_list list;
     phi__ids calls;
     size_t i;
-    if (!phi__groups_ids_make(memory, &calls, phi__groups_count(fold)) || callers == NULL) {
-        phi__groups_free(memory, fold->count, callers);
+    list.at = at;
+    list.stride = stride;
+    list.count = count;
+    if (!phi__groups_ids_make(memory, &calls, phi__groups_count(&list)) || callers == NULL) {
+        phi__groups_free(memory, count, callers);
         phi__groups_ids_free(memory, &calls);
         return NULL;
     }
-    for (i = 0; i < fold->count; i++) {
-        const phi_message *m = fold->items[i].message;
+    for (i = 0; i < count; i++) {
+        const phi_message *m = phi__groups_message(&list, i);
         callers[i] = SIZE_MAX;
         if (m->role == PHI_ROLE_TOOL_RESULT)
             callers[i] = phi__groups_ids_get(&calls, m->tool_call_id);
@@ -85,6 +91,10 @@ PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold) {
     }
     phi__groups_ids_free(memory, &calls);
     return callers;
+}
+
+PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold) {
+    return phi__groups_find(memory, fold->items, sizeof *fold->items, fold->count);
 }
 
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *callers) {

@@ -2,6 +2,7 @@
 #include "history/prune.h"
 
 #include "text/json_in.h"
+#include "history/compact_in.h"
 #include "history/history_in.h"
 #include "history/plan_in.h"
 #include "history/prune_in.h"
@@ -18,16 +19,6 @@ typedef struct phi__pruning {
     phi_pruned pruned;
 } phi__pruning;
 
-/* The nearest answer before it that made its call; a result without one is a group by itself. */
-static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
-    const phi_message *m = p->items[at].message;
-    size_t i = at;
-    if (m->role != PHI_ROLE_TOOL_RESULT) return at;
-    while (i > 0)
-        if (phi__groups_calls(p->items[--i].message, m->tool_call_id)) return i;
-    return at;
-}
-
 static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
     uint32_t kept = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ENTRY_DURABLE;
     phi_role role = item->message->role;
@@ -36,19 +27,25 @@ static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
            (p->prune->end_seq != 0 && item->to >= p->prune->end_seq);
 }
 
-static void phi__prune_choose(phi__pruning *p) {
+/* A result without a call is a group by itself. False: no memory. */
+static bool phi__prune_choose(phi__pruning *p) {
+    phi_memory *memory = p->arena->memory;
+    size_t *callers = phi__groups_find(memory, p->items, sizeof *p->items, p->plan.count);
     size_t i, at = 0;
+    if (callers == NULL) return false;
     for (i = 0; i < p->plan.count; i++) {
         const phi_view_item *item = &p->items[i];
         phi__plan_put(&p->plan, i, item->from, item->to,
                       phi_tokens_of_message(p->counter, item->message));
         p->plan.items[i].stays = phi__prune_stays(p, item);
-        phi__plan_join(&p->plan, phi__prune_leader(p, i), i);
+        if (callers[i] != SIZE_MAX) phi__plan_join(&p->plan, callers[i], i);
     }
+    phi__groups_free(memory, p->plan.count, callers);
     while (p->plan.tokens < p->prune->tokens &&
            phi__plan_take(&p->plan, &at, p->plan.count, false)) {}
     p->pruned.tokens_removed = p->plan.tokens;
     p->pruned.messages_removed = p->plan.removed;
+    return true;
 }
 
 /* ---- the report ---- */
@@ -66,25 +63,12 @@ static bool phi__prune_times(phi__pruning *p) {
 }
 
 PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, phi_arena *arena) {
-    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
-    phi_message *out = (phi_message *)phi__arena_zero(arena, sizeof *out);
     phi__buf text;
-    bool done;
-    if (block == NULL || out == NULL) return NULL;
     phi__buf_init(&text, arena->memory);
     phi__buf_text(&text, "[Pruned context summary: ");
     phi__buf_add_str(&text, memo);
     phi__buf_char(&text, ']');
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &block->text);
-    phi__buf_free(&text);
-    block->kind = PHI_CONTENT_TEXT;
-    out->role = PHI_ROLE_USER;
-    out->content = block;
-    out->content_count = 1;
-    out->timestamp_ms = first->timestamp_ms;
-    out->loop_id = first->loop_id;
-    out->turn_index = first->turn_index;
-    return done ? out : NULL;
+    return phi__compact_say_at(&text, first, arena);
 }
 
 static bool phi__prune_remember(phi__pruning *p) {
@@ -123,7 +107,7 @@ static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
 }
 
 static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
-    phi__prune_choose(p);
+    if (!phi__prune_choose(p)) return PHI_NO_MEMORY;
     if (p->pruned.messages_removed > 0) {
         if (!phi__prune_remember(p)) return PHI_NO_MEMORY;
         if (p->memo == NULL ||

@@ -3,6 +3,7 @@
 
 #include "text/json_in.h"
 #include "history/step_in.h"
+#include "history/compact_in.h"
 #include "history/history_in.h"
 
 #include <stdio.h>
@@ -101,28 +102,14 @@ static bool phi__revert_abandon(phi__reverting *r) {
 }
 
 static phi_message *phi__revert_tag(const phi__reverting *r) {
-    phi_message *tag = (phi_message *)phi__arena_zero(r->arena, sizeof *tag);
-    phi_content *block = (phi_content *)phi__arena_zero(r->arena, sizeof *block);
-    const phi_message *target = r->thread->fold.items[r->target].message;
     phi__buf text;
-    bool done;
-    if (tag == NULL || block == NULL) return NULL;
     phi__buf_init(&text, r->arena->memory);
     phi__buf_printf(&text, "[Reverted to step n%llu (%s)", (unsigned long long)r->revert->step,
                     phi_revert_category_text(r->revert->category));
     if (r->told->summary.len > 0) phi__buf_text(&text, ": ");
     phi__buf_add_str(&text, r->told->summary);
     phi__buf_char(&text, ']');
-    done = !text.failed && phi__arena_str(r->arena, phi__buf_str(&text), &block->text);
-    phi__buf_free(&text);
-    block->kind = PHI_CONTENT_TEXT;
-    tag->role = PHI_ROLE_USER;
-    tag->content = block;
-    tag->content_count = 1;
-    tag->timestamp_ms = target->timestamp_ms;
-    tag->loop_id = target->loop_id;
-    tag->turn_index = target->turn_index;
-    return done ? tag : NULL;
+    return phi__compact_say_at(&text, r->thread->fold.items[r->target].message, r->arena);
 }
 
 /* As the event has it. */

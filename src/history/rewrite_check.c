@@ -162,13 +162,14 @@ static phi_status phi__rewrite_check_parts(phi__rewriting *w, phi__rewrite_place
     return PHI_OK;
 }
 
-/* Whether a result may follow messages that spans put. A log that is read is as it was written. */
+/* True if a result may follow messages that spans put. A log that is read is as it was written.
+   What the walk of one span passed, no later span looks at. */
 static bool phi__rewrite_check_may_part(const phi__rewriting *w) {
     const phi__fold *fold = w->fold;
-    size_t i, at;
+    size_t i, at = 0;
     for (i = 0; i < w->given->span_count && w->thread->loading == NULL; i++) {
         if (w->given->spans[i].message_count == 0) continue;
-        at = phi__fold_find(fold, w->given->spans[i].from);
+        at = phi__max(at, phi__fold_find(fold, w->given->spans[i].from));
         while (at < fold->count && (fold->items[at].from <= w->given->spans[i].to ||
                                     fold->items[at].message->role == PHI_ROLE_EXTENSION))
             at++;

@@ -37,18 +37,28 @@ static uint64_t phi__truncate_before(const phi__truncation *t) {
     return phi__fold_tokens(&t->thread->fold, t->counter);
 }
 
-/* The meta of the truncation that an item is the marker of, or NULL. */
-static const char *phi__truncate_meta(const phi_thread *thread, const phi__item *item) {
+static bool phi__truncate_is(const phi_rewrite *r) {
+    return r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 &&
+           r->spans[0].message_count > 0 && r->meta != NULL &&
+           phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META);
+}
+
+/* Finds the marker of an earlier truncation: a view has at most one, since each truncation takes
+   the one before it out. */
+static void phi__truncate_find_marker(phi__truncation *t) {
+    const phi__fold *fold = &t->thread->fold;
     const phi__op *op;
-    if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+    for (op = t->thread->ops.last; op != NULL; op = op->earlier) {
         const phi_rewrite *r = &op->rewrite;
-        if (r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 && r->meta != NULL &&
-            r->spans[0].messages == item->message &&
-            phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META))
-            return r->meta;
+        size_t at;
+        if (!phi__truncate_is(r)) continue;
+        at = phi__fold_find(fold, r->spans[0].from);
+        if (at == fold->count || fold->items[at].message != r->spans[0].messages) continue;
+        t->plan.also = at;
+        t->gone = strtoull(r->meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
+        t->tokens -= phi_tokens_of_message(t->counter, fold->items[at].message);
+        return;
     }
-    return NULL;
 }
 
 /* Where the group that begins at an item ends: behind the last result that follows an answer,
@@ -73,16 +83,11 @@ static void phi__truncate_look(phi__truncation *t) {
     bool summed_up = false;
     t->first = t->newest = SIZE_MAX;
     t->tokens = phi__truncate_before(t);
+    phi__truncate_find_marker(t);
     for (at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
-        const char *meta = phi__truncate_meta(thread, item);
         end = phi__truncate_group_end(thread, at);
-        if (meta != NULL) {
-            t->plan.also = at;
-            t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
-            t->tokens -= phi_tokens_of_message(t->counter, item->message);
-            continue;
-        }
+        if (at == t->plan.also) continue;
         for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
         if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
             phi__plan_block(&t->plan, at)->late = summed_up = true;

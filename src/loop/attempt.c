@@ -282,7 +282,7 @@ static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
 static void phi__attempt_opaque(phi__run *run, size_t block) {
     const phi__draft *draft = &run->attempt.answer->assembly.drafts[block];
     if (run->attempt.lost || draft->kind != PHI_CONTENT_OPAQUE || draft->incomplete) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
     if (!phi__attempt_emit_start(run) ||
         !phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
                                  phi__buf_str(&draft->replay), run->attempt.answer))
@@ -309,7 +309,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
         return;
     }
     if (run->attempt.lost) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
     if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;
     draft = &assembly->drafts[block];

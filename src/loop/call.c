@@ -495,14 +495,17 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
         rt->tape->ops->fires(rt->tape);
 }
 
+PHI__FN void phi__call_has_work(phi_runtime *rt) { rt->polls.busy = true; }
+
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
    have their turn in each. The ring may change under way: a round is over when it comes to a call
    that had its turn. */
 PHI__FN void phi__call_poll_all(phi_runtime *rt) {
-    while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->round) {
+    rt->polls.busy = false;
+    while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->step.round) {
         phi__toolcall *call = rt->polls.next;
         rt->polls.next = call->poll_next;
-        call->poll_round = rt->round;
+        call->poll_round = rt->step.round;
         phi__call_poll_tool(rt, call);
         if (rt->tape == NULL && phi__slice_spent(&rt->slice)) return;
     }

@@ -141,7 +141,7 @@ static phi_flow phi__deferral_tools_search_step(void *user_data, phi_call handle
         if (points > 0) phi__deferral_tools_rank(s, s->at, points);
     }
     if (s->at >= agent->tools->count) return phi__deferral_tools_found(call, s);
-    call->rt->polls.busy = true;
+    phi__call_has_work(call->rt);
     return PHI_PENDING;
 }
 

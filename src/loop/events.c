@@ -244,7 +244,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     event->user_data = agent->desc.user_data;
     event->seq = ++events->seq;
     event->timestamp_ms =
-        agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
+        agent->rt->in_step ? agent->rt->step.wall_ms : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
     if (agent->run != NULL) event->turn_index = agent->run->turn.index;
     record->agent = agent;

@@ -137,7 +137,7 @@ static phi__fetch *phi__fetch_make(phi_runtime *rt, const phi__fetch_desc *desc)
     if (f == NULL) return NULL;
     f->rt = rt;
     f->desc = *desc;
-    f->round = rt->round; /* its callbacks come in a later step */
+    f->round = rt->step.round; /* its callbacks come in a later step */
     phi__fetch_defaults(&f->desc.deadlines);
     phi_arena_init(&f->arena, desc->memory, 1024);
     if (phi__arena_str(&f->arena, desc->method, &f->request.method) &&
@@ -335,8 +335,8 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
         size_t n;
-        if (f->round == rt->round) return; /* those behind it have had their turn, too */
-        f->round = rt->round;
+        if (f->round == rt->step.round) return; /* those behind it have had their turn, too */
+        f->round = rt->step.round;
         phi__fetch_unready(f);
         n = phi__fetch_go(f);
         done += n;

@@ -104,6 +104,9 @@ typedef struct phi_hook {
     bool ask_again;
     bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
     uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
+    /* In and out, kept from round to round, 0 at first: for hooks that call others to note who has
+       waited. The lowest bit is phi_permissions_hook's; its hook_fn sees the bits above it. */
+    uint32_t waited;
     /* QUESTION: who asks: the name of a server. BEFORE_TOOL: phi_tool.source, or empty */
     phi_str source;
     phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
@@ -166,6 +169,7 @@ typedef struct phi_pending_item {
     /* DECISION: as of phi_hook: the hook that waits decides by itself, such as a script. A dialog
        does not show it as its own. */
     bool quiet;
+    struct phi_permissions *permissions; /* DECISION: the same; NULL: no rules ask */
 } phi_pending_item;
 
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,

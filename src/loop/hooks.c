@@ -139,11 +139,13 @@ static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
 
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
-    uint32_t most = d->run != NULL ? d->run->waits_ms : d->agent->desc.decision_timeout_ms;
+    uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.decision_timeout_ms;
     uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;
     d->quiet = hook->quiet;
+    d->permissions = hook->permissions;
+    d->waited = hook->waited;
     d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
     if (d->timeout_ms != PHI_UNLIMITED) after = (uint64_t)d->timeout_ms * 1000;
@@ -207,6 +209,7 @@ static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
     bool gone;
     phi__buf_init(&d->reply, before.memory);
     hook->round = d->round;
+    hook->waited = d->waited;
     if (before.len > 0) hook->reply = phi__buf_str(&before);
     verdict = fn(user_data, hook);
     gone = d->agent->slot == NULL;
@@ -253,7 +256,7 @@ PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook
                                       void *user_data) {
     if (d->state == PHI__DECISION_WAITS) return PHI__HOOK_WAIT;
     if (d->state == PHI__DECISION_NONE) {
-        d->round = 0;
+        d->round = d->waited = 0;
         return phi__hooks_decide_now(d, hook, fn, user_data, false);
     }
     d->state = PHI__DECISION_NONE;

@@ -84,6 +84,8 @@ PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call);
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__call_poll_all(phi_runtime *rt);
+/* A polled call has its next slice ready: the next step does not sleep. */
+PHI__FN void phi__call_has_work(phi_runtime *rt);
 
 /* hooks.c */
 PHI__FN void phi__hooks_decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);

@@ -247,7 +247,7 @@ static bool phi__model_call_offer(phi__run *run) {
     own[0] = agent->desc.model.protocol;
     return phi__deferral_change(agent, &run->arena, &change, &spec->system_prompt) &&
            phi__toolset_offer(agent->tools, &change, agent->desc.raw_tools,
-                              run->toolset == NULL ? agent->desc.raw_tool_count : 0,
+                              run->own.toolset == NULL ? agent->desc.raw_tool_count : 0,
                               agent->provider == NULL ? agent->codec->names : own, &run->arena,
                               &spec->tools, &spec->tool_count);
 }
@@ -256,10 +256,10 @@ static bool phi__model_call_offer(phi__run *run) {
 static bool phi__model_call_extra(phi__run *run) {
     const phi_agent_desc *desc = &run->agent->desc;
     phi_str *extra = &run->attempt.spec.extra;
-    if (desc->model.extra == NULL && desc->extra == NULL && run->extra.len == 0) return true;
+    if (desc->model.extra == NULL && desc->extra == NULL && run->own.extra.len == 0) return true;
     return phi__extra_join(&run->arena, phi_str_of(desc->model.extra), phi_str_of(desc->extra),
                            extra) &&
-           phi__extra_join(&run->arena, *extra, run->extra, extra);
+           phi__extra_join(&run->arena, *extra, run->own.extra, extra);
 }
 
 /* PHI_BAD_ARG with a message: the target cannot give such an answer. */

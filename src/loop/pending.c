@@ -45,6 +45,7 @@ static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__de
     item.ticket.gen = d->gen;
     item.point = d->point;
     item.quiet = d->quiet;
+    item.permissions = d->permissions;
     phi__pending_due(&item, d->rt, &d->timer);
     return item;
 }

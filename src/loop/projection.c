@@ -84,7 +84,7 @@ enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
 PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent) {
     const phi__projected *projected = agent->projected;
-    if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
+    if (agent->run != NULL && agent->run->own.policy != NULL) return agent->run->own.policy;
     return projected != NULL && projected->has_policy ? &projected->policy : NULL;
 }
 
@@ -94,9 +94,9 @@ PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy
     if (agent->projected == NULL)
         agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
     if (agent->projected == NULL) return false;
-    run->policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->policy);
-    if (run->policy != NULL) *run->policy = *policy;
-    return run->policy != NULL;
+    run->own.policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->own.policy);
+    if (run->own.policy != NULL) *run->own.policy = *policy;
+    return run->own.policy != NULL;
 }
 
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order) {

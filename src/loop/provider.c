@@ -222,9 +222,9 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->hosted.polled_step == run->agent->rt->round || phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == run->agent->rt->step.round || phi__events_backlog(run->agent))
         return false;
-    run->hosted.polled_step = run->agent->rt->round;
+    run->hosted.polled_step = run->agent->rt->step.round;
     run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));

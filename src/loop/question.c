@@ -80,7 +80,7 @@ static phi_hook phi__question_hook(const phi__question *q) {
     hook.text = q->asked.text;
     hook.arguments = q->asked.arguments;
     hook.timeout_ms = q->timeout_ms;
-    if (hook.timeout_ms == 0 && q->of_call) hook.timeout_ms = agent->run->waits_ms;
+    if (hook.timeout_ms == 0 && q->of_call) hook.timeout_ms = agent->run->own.waits_ms;
     if (q->of_call) {
         hook.call = q->call;
         hook.tool_name = q->decision.call->block->name;

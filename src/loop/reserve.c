@@ -38,7 +38,7 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
         phi__limits_pause_say(run, reason);
         return run->state;
     }
-    if (run->waits_ms != PHI_UNLIMITED) after = (uint64_t)run->waits_ms * 1000;
+    if (run->own.waits_ms != PHI_UNLIMITED) after = (uint64_t)run->own.waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);

@@ -35,7 +35,7 @@ PHI__FN void phi__responses_close(phi__run *run) {
     run->response = NULL;
     phi__responses_update(response, run);
     response->status = run->status;
-    response->ended_ms = rt->in_step ? rt->step_wall_ms : phi__io_wall_ms(rt->io);
+    response->ended_ms = rt->in_step ? rt->step.wall_ms : phi__io_wall_ms(rt->io);
 }
 
 PHI__FN void phi__responses_drop_one(phi__response *response) {

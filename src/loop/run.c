@@ -29,26 +29,26 @@ PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format) {
     if (format == NULL) return true;
     schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
     name = phi_str_of(format->name);
-    bytes = phi__add(sizeof *run->format, phi__add(schema.len, phi__add(name.len, 2)));
-    run->format = (phi__run_format *)phi__alloc(&run->agent->memory, bytes);
-    if (run->format == NULL) return false;
-    run->format->bytes = bytes;
-    run->format->format = *format;
-    at = (char *)(run->format + 1); /* zeroed: both end with a NUL */
+    bytes = phi__add(sizeof *run->own.format, phi__add(schema.len, phi__add(name.len, 2)));
+    run->own.format = (phi__run_format *)phi__alloc(&run->agent->memory, bytes);
+    if (run->own.format == NULL) return false;
+    run->own.format->bytes = bytes;
+    run->own.format->format = *format;
+    at = (char *)(run->own.format + 1); /* zeroed: both end with a NUL */
     if (schema.len > 0) memcpy(at, schema.at, schema.len);
-    run->format->format.schema = schema.len > 0 ? at : NULL;
+    run->own.format->format.schema = schema.len > 0 ? at : NULL;
     at += schema.len + 1;
     if (name.len > 0) memcpy(at, name.at, name.len);
-    run->format->format.name = name.len > 0 ? at : NULL;
+    run->own.format->format.name = name.len > 0 ? at : NULL;
     return true;
 }
 
 PHI__FN const phi_format *phi__run_format_of(const phi__run *run) {
-    return run->format != NULL ? &run->format->format : &run->agent->desc.format;
+    return run->own.format != NULL ? &run->own.format->format : &run->agent->desc.format;
 }
 
 PHI__FN double phi__run_temperature(const phi__run *run) {
-    if (run->has_temperature) return run->temperature;
+    if (run->own.has_temperature) return run->own.temperature;
     return run->agent->desc.has_temperature ? run->agent->desc.temperature : -1.0;
 }
 
@@ -69,7 +69,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->state = PHI__RUN_BEFORE_LOOP;
     phi__input_since(run, phi__posts_next(agent->rt));
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
-    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
+    run->own.waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__run_refusals(agent);
     run->no_turns = order->no_turns;
     run->start.trigger =
@@ -81,10 +81,10 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__hooks_decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
-    run->has_temperature = order->has_temperature;
-    run->temperature = order->temperature;
-    if (phi__run_take_text(run, phi_str_of(order->extra), &run->extra) &&
-        phi__run_take_text(run, phi_str_of(order->context), &run->context) &&
+    run->own.has_temperature = order->has_temperature;
+    run->own.temperature = order->temperature;
+    if (phi__run_take_text(run, phi_str_of(order->extra), &run->own.extra) &&
+        phi__run_take_text(run, phi_str_of(order->context), &run->own.context) &&
         phi__run_take_format(run, order->format) &&
         phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
@@ -101,10 +101,11 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__limits_pause_free(run);
     phi__run_drop_text(run, run->end.reason);
     phi__tools_round_free(run);
-    phi__free(&agent->memory, run->policy, sizeof *run->policy);
-    phi__run_drop_text(run, run->extra);
-    phi__run_drop_text(run, run->context);
-    phi__free(&agent->memory, run->format, run->format != NULL ? run->format->bytes : 0);
+    phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
+    phi__run_drop_text(run, run->own.extra);
+    phi__run_drop_text(run, run->own.context);
+    phi__free(&agent->memory, run->own.format,
+              run->own.format != NULL ? run->own.format->bytes : 0);
     phi__toolset_free_run(run);
     (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
     phi_arena_free(&run->arena);

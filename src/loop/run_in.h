@@ -40,8 +40,8 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 /* The limit that refused it memory; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
-/* Copies a text of the request's into *at, run->extra or run->context; empty: none. False: no
-   memory. */
+/* Copies a text of the request's into *at, run->own.extra or run->own.context; empty: none. False:
+   no memory. */
 PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at);
 /* The same of its format; NULL: none of its own. */
 PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format);

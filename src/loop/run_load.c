@@ -90,7 +90,7 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
     if (extra.len > 0)
         status = phi__extra_check(NULL, &run->agent->memory, extra, words, sizeof words);
     if (status != PHI_OK) return status == PHI_BAD_ARG ? PHI_PARSE : status;
-    return phi__run_take_text(run, extra, &run->extra) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__run_take_text(run, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* Strings of JSON's end with a NUL. */
@@ -112,9 +112,9 @@ static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
 /* The format, temperature and context of a request. */
 static phi_status phi__run_load_own(phi__run *run, const phi_json *node) {
     const phi_json *temperature = phi_json_get(node, "temperature");
-    run->temperature = phi_json_num(temperature, -1.0);
-    run->has_temperature = run->temperature >= 0.0;
-    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->context))
+    run->own.temperature = phi_json_num(temperature, -1.0);
+    run->own.has_temperature = run->own.temperature >= 0.0;
+    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->own.context))
         return PHI_NO_MEMORY;
     return phi__run_load_format(run, phi_json_get(node, "format"));
 }
@@ -129,7 +129,7 @@ static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
     phi_tool *tools;
     phi_status status;
     size_t n = 0;
-    if (waits_ms != 0) run->waits_ms = waits_ms;
+    if (waits_ms != 0) run->own.waits_ms = waits_ms;
     if (!phi_json_is_array(node)) return PHI_OK;
     tools =
         (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));

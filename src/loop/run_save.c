@@ -160,17 +160,17 @@ static void phi__run_save_format(phi__buf *out, const phi_format *format) {
 static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t i;
-    if (run->waits_ms != agent->desc.decision_timeout_ms)
-        phi__records_u64(out, "decision_timeout_ms", run->waits_ms);
-    if (run->extra.len > 0) phi__records_str(out, "extra", run->extra);
-    if (run->context.len > 0) phi__records_str(out, "context", run->context);
-    if (run->has_temperature) phi__records_double(out, "temperature", run->temperature);
-    if (run->format != NULL) phi__run_save_format(out, &run->format->format);
-    if (run->toolset == NULL) return;
+    if (run->own.waits_ms != agent->desc.decision_timeout_ms)
+        phi__records_u64(out, "decision_timeout_ms", run->own.waits_ms);
+    if (run->own.extra.len > 0) phi__records_str(out, "extra", run->own.extra);
+    if (run->own.context.len > 0) phi__records_str(out, "context", run->own.context);
+    if (run->own.has_temperature) phi__records_double(out, "temperature", run->own.temperature);
+    if (run->own.format != NULL) phi__run_save_format(out, &run->own.format->format);
+    if (run->own.toolset == NULL) return;
     phi__records_raw(out, "tools", "[");
-    for (i = 0; i < run->toolset->count; i++) {
+    for (i = 0; i < run->own.toolset->count; i++) {
         phi__json_write_comma(out);
-        phi__json_write_str(out, phi_str_of(run->toolset->tools[i].name));
+        phi__json_write_str(out, phi_str_of(run->own.toolset->tools[i].name));
     }
     phi__buf_char(out, ']');
 }
@@ -215,7 +215,7 @@ static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena 
     phi__records_i64(out, "status", (int64_t)run->status);
     phi__run_save_fields_put(out, PHI__RUN_SAVE_FLAGS, run);
     phi__run_save_limits(out, run);
-    phi__run_save_policy(out, run->policy);
+    phi__run_save_policy(out, run->own.policy);
     phi__run_save_offered(out, run);
     phi__message_put_usage(out, &phi__limits_charge_of(run)->usage);
     phi__records_double(out, "cost", phi__limits_charge_of(run)->cost);

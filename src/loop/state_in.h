@@ -127,8 +127,9 @@ struct phi__decision {
     bool late;      /* its deadline settled it */
     bool ask_again; /* of the wait: as of phi_hook, and quiet */
     bool quiet;
-    uint32_t round;
-    void (*over)(void *ctx); /* the ticket is dead; NULL: nobody wants to know */
+    struct phi_permissions *permissions; /* the same: whose rules ask; NULL: none */
+    uint32_t round, waited;              /* as of phi_hook */
+    void (*over)(void *ctx);             /* the ticket is dead; NULL: nobody wants to know */
     void *over_ctx;
     const phi__asked *asked;                  /* of a question; NULL: it is none */
     void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
@@ -201,6 +202,18 @@ typedef struct phi__run_format {
     size_t bytes;
 } phi__run_format;
 
+/* What a request sets for its run alone. */
+typedef struct phi__run_own {
+    phi_policy *policy;      /* in memory of its own; NULL: the agent's */
+    phi__toolset *toolset;   /* the same */
+    phi_str extra;           /* in the agent's memory; empty: none */
+    phi_str context;         /* the same, its tools' context */
+    phi__run_format *format; /* the same; NULL: the agent's */
+    bool has_temperature;    /* else the agent's */
+    double temperature;
+    uint32_t waits_ms; /* decision_timeout_ms of the run */
+} phi__run_own;
+
 struct phi__run {
     phi__agent *agent;
     phi__state state;
@@ -221,16 +234,9 @@ struct phi__run {
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
-    bool no_turns;           /* of phi_compact: no turn follows */
-    phi_limits limits;       /* the agent's, and what phi_budget_raise added */
-    phi_policy *policy;      /* the request's own, in memory of its own; NULL: the agent's */
-    phi__toolset *toolset;   /* the same; NULL: the agent's */
-    phi_str extra;           /* the request's extra, in the agent's memory; empty: none */
-    phi_str context;         /* the same, its tools' context */
-    phi__run_format *format; /* the same; NULL: the agent's */
-    bool has_temperature;    /* else the agent's */
-    double temperature;
-    uint32_t waits_ms;     /* decision_timeout_ms of the run */
+    bool no_turns;     /* of phi_compact: no turn follows */
+    phi_limits limits; /* the agent's, and what phi_budget_raise added */
+    phi__run_own own;
     phi_spending reserved; /* in the agent's budget and those above */
     bool pot;              /* ... for model calls of agents below it, instead of its own */
     phi__pause pause;
@@ -423,6 +429,19 @@ typedef struct phi__polls {
     bool busy; /* one of them has work that is ready: the next step must not sleep */
 } phi__polls;
 
+/* The step that is under way, or the last one. */
+typedef struct phi__step_of {
+    uint32_t round; /* counts the steps */
+    uint64_t began_us;
+    int64_t wall_ms; /* one look at the clock serves all its events */
+} phi__step_of;
+
+/* snapshot_all.c: NULL, unless phi_runtime_snapshot or phi_runtime_restore has begun. */
+typedef struct phi__snapshots {
+    struct phi__snapshot_saving *saving;
+    struct phi__snapshot_loading *loading;
+} phi__snapshots;
+
 struct phi_runtime {
     phi_memory memory;
     phi__io *io;
@@ -453,14 +472,11 @@ struct phi_runtime {
     phi__list one_shot_over;     /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
-    uint32_t round; /* counts the steps */
-    uint64_t step_began_us;
-    int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
+    phi__step_of step;
     /* names the thread that made it, and then the one of the last step: where its errno is */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
-    struct phi__snapshot_saving *saving;   /* phi_runtime_snapshot has begun; NULL: it has not */
-    struct phi__snapshot_loading *loading; /* the same of phi_runtime_restore */
+    phi__snapshots snapshots;
     bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
     phi__last_error last_error;
 };

@@ -178,7 +178,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     phi__state next;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    if (run->agent->sources != NULL && run->toolset == NULL &&
+    if (run->agent->sources != NULL && run->own.toolset == NULL &&
         phi__tool_sources_refresh(run->agent, false) != PHI_OK)
         return PHI__RUN_LOST;
     if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);

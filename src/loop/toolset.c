@@ -140,16 +140,16 @@ PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t 
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory);
-    run->toolset = agent->tools = set; /* phi__toolset_free_run frees it */
+    run->own.toolset = agent->tools = set; /* phi__toolset_free_run frees it */
     if (!phi__toolset_take(set, tools, count, agent->desc.tool_timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
 }
 
 PHI__FN void phi__toolset_free_run(phi__run *run) {
-    if (run->toolset == NULL) return;
-    phi__toolset_free(run->toolset);
-    phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
-    run->toolset = NULL;
+    if (run->own.toolset == NULL) return;
+    phi__toolset_free(run->own.toolset);
+    phi__free(&run->agent->memory, run->own.toolset, sizeof *run->own.toolset);
+    run->own.toolset = NULL;
     run->agent->tools = &run->agent->toolset;
 }

@@ -134,7 +134,7 @@ PHI__FN void phi__transfer_alive(phi__transfer *t) {
     const phi_runtime *rt = t->rt;
     /* close enough for a deadline, and costs no clock */
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = rt->step_began_us - phi__io_gaps_us(rt->io, rt->step_began_us);
+        t->stage_us = rt->step.began_us - phi__io_gaps_us(rt->io, rt->step.began_us);
     else if (!t->ended)
         phi__transfer_stage(t, PHI__STAGE_EVENTS);
 }

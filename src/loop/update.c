@@ -169,10 +169,10 @@ PHI_API uint32_t phi_call_block_index(phi_call handle) {
 PHI_API phi_str phi_call_context(phi_call handle) {
     const phi__toolcall *call = phi__call_find(handle);
     const phi__agent *agent = call != NULL ? call->run->agent : NULL;
-    phi_str context = call != NULL ? call->run->context : phi__str(NULL, 0);
+    phi_str context = call != NULL ? call->run->own.context : phi__str(NULL, 0);
     while (agent != NULL && context.len == 0 && phi__find_hidden(agent)) {
         agent = agent->tree.parent;
-        if (agent != NULL && agent->run != NULL) context = agent->run->context;
+        if (agent != NULL && agent->run != NULL) context = agent->run->own.context;
     }
     return context;
 }

@@ -31,6 +31,14 @@ PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
     return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
 }
 
+PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token) {
+    phi__mcp_oauth *oauth;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_assert");
+    return phi__mcp_oauth_asserted(oauth, phi_str_of(token));
+}
+
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
     phi__mcp_oauth *oauth;
     if (mcp == NULL) return PHI_BAD_ARG;

@@ -203,6 +203,7 @@ static void phi__mcp_exchange_head(void *user_data, int http_status, phi_str hea
     phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
+    if (e->wire->oauth != NULL) phi__mcp_oauth_heard(e->wire->oauth, headers);
     if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
     if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
         e->redirects < PHI__MCP_EXCHANGE_REDIRECTS) {
@@ -336,10 +337,12 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     phi__fetch_desc desc;
     phi_arena arena;
     phi__header *headers = NULL;
-    phi_status status = PHI_NO_MEMORY;
+    phi_status status = PHI_OK;
     const char *words = "";
+    phi__buf proof;
     memset(&desc, 0, sizeof desc);
     phi_arena_init(&arena, e->wire->memory, 1024);
+    phi__buf_init(&proof, e->wire->memory);
     /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
     desc.memory = &e->wire->rt->memory;
     desc.method = phi_str_of(e->kind->method);
@@ -353,7 +356,13 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     desc.on_end = phi__mcp_exchange_end;
     desc.user_data = e;
     phi__mcp_exchange_deadlines(e, &desc.deadlines);
-    if (phi__mcp_head_make(e, phi__buf_str(&e->sent), &arena, &headers, &desc.header_count)) {
+    if (e->sent.len > 0)
+        status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
+    if (status != PHI_OK)
+        (void)phi_last_error(e->wire->rt, &words, NULL);
+    else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
+        status = PHI_NO_MEMORY;
+    else {
         desc.headers = headers;
         status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
         if (status == PHI_FULL)
@@ -363,6 +372,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
+    phi__buf_free(&proof);
     phi_arena_free(&arena);
     return status;
 }

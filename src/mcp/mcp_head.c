@@ -12,7 +12,7 @@
 
 /* ---- of a request ---- */
 
-enum { PHI__MCP_HEAD_OWN = 9 }; /* headers of ours, at most */
+enum { PHI__MCP_HEAD_OWN = 10 }; /* headers of ours, at most */
 
 typedef struct phi__mcp_head_list {
     phi__header *at;
@@ -51,7 +51,7 @@ static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__mcp_o
     return true;
 }
 
-PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorization, phi_arena *arena,
+PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_arena *arena,
                                 phi__header **out, size_t *count) {
     const phi__mcp_wire *wire = e->wire;
     const phi__mcp_era *era = wire->era;
@@ -70,7 +70,8 @@ PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorizatio
         phi__mcp_head_add(&list, "Mcp-Session-Id", phi__buf_str(&wire->session));
     if (e->resume.id.len > 0 && strcmp(e->kind->method, "GET") == 0)
         phi__mcp_head_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
-    if (authorization.len > 0) phi__mcp_head_add(&list, "Authorization", authorization);
+    if (e->sent.len > 0) phi__mcp_head_add(&list, "Authorization", phi__buf_str(&e->sent));
+    if (proof.len > 0) phi__mcp_head_add(&list, "DPoP", proof);
     if (era != NULL && era->message_headers && e->out != NULL &&
         !phi__mcp_head_add_message(&list, e->out, arena))
         return false;

@@ -7,9 +7,9 @@
 
 #ifndef PHI_NO_MCP
 
-/* All headers of a request, in the arena or borrowed from the exchange. authorization: empty: none.
-   False: no memory. */
-PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorization, phi_arena *arena,
+/* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
+   none. False: no memory. */
+PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_arena *arena,
                                 phi__header **out, size_t *count);
 /* Whether a 3xx is one that keeps method and body. */
 PHI__FN bool phi__mcp_head_redirects(int http_status);

@@ -26,9 +26,49 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
     return text.len <= PHI__MCP_OAUTH_URL;
 }
 
+/* A private member of a key that is shown to servers. */
+static bool phi__mcp_oauth_private(const phi_mcp_key *key) {
+    phi_json_found found;
+    return phi_json_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
+           phi_json_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
+}
+
+/* What the host's keys lack. */
+static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
+    const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
+    phi_json_found found;
+    if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
+        return "oauth: client_key: algorithm and sign are needed";
+    if (client != NULL && desc->client_id == NULL) return "oauth: client_key: client_id is needed";
+    if (dpop == NULL) return NULL;
+    if (dpop->algorithm == NULL || dpop->sign == NULL)
+        return "oauth: dpop_key: algorithm and sign are needed";
+    if (phi_json_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
+        return "oauth: dpop_key: jwk: expected a public key as a JSON object";
+    return phi__mcp_oauth_private(dpop) ? "oauth: dpop_key: jwk: it holds a private key" : NULL;
+}
+
+/* What a grant lacks. */
+static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
+    bool proof = desc->client_key != NULL || desc->client_secret != NULL;
+    switch (desc->grant) {
+    case PHI_MCP_GRANT_PERSON: return NULL;
+    case PHI_MCP_GRANT_CLIENT:
+        return desc->client_id != NULL && proof
+                   ? NULL
+                   : "oauth: grant: client_id, and client_secret or client_key, are needed";
+    case PHI_MCP_GRANT_ASSERTION:
+        return desc->want_assertion != NULL ? NULL : "oauth: grant: want_assertion is needed";
+    }
+    return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
+}
+
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
-    bool person = desc->open_browser != NULL;
+    const char *fault = phi__mcp_oauth_refuse_grant(desc);
+    bool person = desc->open_browser != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
+    if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
+    if (fault != NULL) return fault;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
         return "oauth: redirect_port: expected -1 to 65535";
     if (desc->redirect_port == -1 && person && desc->redirect_uri == NULL)
@@ -58,6 +98,18 @@ static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {
     return true;
 }
 
+static bool phi__mcp_oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
+    phi_mcp_key *copy;
+    if (*key == NULL) return true;
+    copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
+    if (copy == NULL) return false;
+    *copy = **key;
+    *key = copy;
+    return phi__mcp_oauth_copy_text(arena, &copy->algorithm) &&
+           phi__mcp_oauth_copy_text(arena, &copy->id) &&
+           phi__mcp_oauth_copy_text(arena, &copy->jwk);
+}
+
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out) {
     phi_mcp_oauth_desc *to = (phi_mcp_oauth_desc *)phi_arena_alloc(arena, sizeof *to);
@@ -72,7 +124,9 @@ PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *fro
         to->store = store;
     }
     *out = to;
-    return phi__mcp_oauth_copy_text(arena, &to->client_id) &&
+    return phi__mcp_oauth_copy_key(arena, &to->client_key) &&
+           phi__mcp_oauth_copy_key(arena, &to->dpop_key) &&
+           phi__mcp_oauth_copy_text(arena, &to->client_id) &&
            phi__mcp_oauth_copy_text(arena, &to->client_secret) &&
            phi__mcp_oauth_copy_text(arena, &to->issuer) &&
            phi__mcp_oauth_copy_text(arena, &to->client_metadata_url) &&
@@ -108,7 +162,7 @@ static void phi__mcp_oauth_rest(phi__mcp_oauth *o) {
     phi__fetch_close(o->sent.fetch);
     o->sent.fetch = NULL;
     o->step = PHI__MCP_OAUTH_IDLE;
-    o->renewing = o->registered = o->cancelled = false;
+    o->renewing = o->registered = o->cancelled = o->nonced = false;
     phi__mcp_oauth_person_unlisten(o);
     phi__buf_free(&o->sent.answer);
     phi__buf_free(&o->redirected);
@@ -122,6 +176,8 @@ static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
     phi_memory *parent = o->parent;
     phi__mcp_oauth_rest(o);
     phi__io_timer_clear(o->rt->io, &o->timer);
+    phi__buf_free(&o->nonces[0]);
+    phi__buf_free(&o->nonces[1]);
     phi_arena_free(&o->grant.arena);
     phi_arena_free(&o->client_arena);
     phi_arena_free(&o->base);
@@ -161,6 +217,7 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
 /* A server that is never content must not open one browser window after another. */
 static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__MCP_OAUTH_ROUNDS - 1];
+    if (!phi__mcp_oauth_state_person(o)) return PHI_OK;
     if (o->desc->open_browser == NULL)
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED, "the server wants one, and there is no open_browser for a person");
@@ -197,6 +254,8 @@ static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
         return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
     case PHI__MCP_OAUTH_PERSON:
         return o->redirected.len > 0 ? phi__mcp_oauth_person_answered(o) : PHI_BUSY;
+    case PHI__MCP_OAUTH_ASSERT:
+        return o->redirected.len > 0 ? phi__mcp_oauth_token_exchange(o) : PHI_BUSY;
     case PHI__MCP_OAUTH_EXCHANGE: return phi__mcp_oauth_person_exchanged(o);
     }
     if (status == PHI_BUSY && o->step == PHI__MCP_OAUTH_BEGIN) status = phi__mcp_oauth_begin(o);
@@ -257,19 +316,33 @@ PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
     return PHI_NOT_FOUND;
 }
 
-/* A refused token: by its refresh token, or by a person. */
+/* A new authorization is possible. */
+static bool phi__mcp_oauth_able(const phi__mcp_oauth *o) {
+    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser != NULL;
+}
+
+/* No person slows down a program that gets one token after another. */
+static bool phi__mcp_oauth_vain(const phi__mcp_oauth *o) {
+    const phi__mcp_oauth_grant *g = &o->grant;
+    int64_t now = phi__io_wall_ms(o->rt->io);
+    return !phi__mcp_oauth_state_person(o) && g->bearer.len > 0 && g->since_ms != 0 &&
+           now < g->until_ms && now - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
+}
+
+/* A refused token: by its refresh token, or by a new authorization. */
 static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
     phi__mcp_oauth_grant *g = &o->grant;
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
-    bool had = g->bearer.len > 0;
+    bool had = g->bearer.len > 0, vain = phi__mcp_oauth_vain(o);
     phi_status status;
     phi__mcp_oauth_keep_spend_bearer(g);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
     phi__mcp_oauth_keep_spend_refresh(g);
     if (had) phi__mcp_oauth_token_save(o);
-    if (o->desc->open_browser != NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
-    status = phi__mcp_oauth_may_ask(o);
+    if (phi__mcp_oauth_able(o) && !vain) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
+    status = vain ? phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server refuses a new token")
+                  : phi__mcp_oauth_may_ask(o);
     phi__mcp_oauth_rest(o);
     return phi__error(o->rt, status, "%s", o->message);
 }
@@ -282,7 +355,7 @@ static phi_status phi__mcp_oauth_step_up(phi__mcp_oauth *o) {
         why = "the server refuses the request (HTTP status 403)";
     else if (dare->scope.len == 0 || phi__mcp_oauth_words_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
-    else if (o->desc->open_browser == NULL)
+    else if (!phi__mcp_oauth_able(o))
         why = "the server wants more scopes, and there is no open_browser for a person";
     if (why == NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
     phi__mcp_oauth_rest(o);
@@ -302,11 +375,35 @@ PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *o, int http_status, 
         phi__mcp_oauth_rest(o);
         return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
     }
+    if (http_status == 401 && o->grant.dpop && o->grant.bearer.len > 0 && o->nonces[1].len > 0 &&
+        phi__str_is(o->found.dare.error, "use_dpop_nonce")) {
+        phi__mcp_oauth_rest(o);
+        return PHI_OK; /* the link bounds how often */
+    }
     return http_status == 403 ? phi__mcp_oauth_step_up(o) : phi__mcp_oauth_refused(o);
+}
+
+PHI__FN phi_status phi__mcp_oauth_proof(phi__mcp_oauth *o, const char *method, phi_str url,
+                                        phi__buf *out) {
+    phi_str bearer = o->grant.bearer;
+    size_t at = phi__str_find(bearer, 0, " ");
+    phi_status status = PHI_OK;
+    if (!o->grant.dpop || at == SIZE_MAX) return PHI_OK;
+    bearer = phi__str(bearer.at + at + 1, bearer.len - at - 1);
+    status = phi__mcp_oauth_sign_proof(o, phi_str_of(method), url, bearer, out);
+    return status == PHI_OK ? PHI_OK : phi__error(o->rt, status, "%s", o->message);
+}
+
+PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *o, phi_str headers) {
+    if (o->grant.dpop) phi__mcp_oauth_state_nonce(&o->nonces[1], headers);
 }
 
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *o, phi_str url) {
     return phi__mcp_oauth_person_redirected(o, url);
+}
+
+PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *o, phi_str token) {
+    return phi__mcp_oauth_machine_asserted(o, token);
 }
 
 static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
@@ -323,6 +420,8 @@ static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
     phi__mcp_oauth_keep_init(&o->grant, &o->memory);
     phi__buf_init(&o->sent.answer, &o->memory);
     phi__buf_init(&o->redirected, &o->memory);
+    phi__buf_init(&o->nonces[0], &o->memory);
+    phi__buf_init(&o->nonces[1], &o->memory);
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
     if (!phi__mcp_oauth_url_read(copy, &o->url) ||
         (!o->url.https && o->url.reach != PHI__MCP_OAUTH_LOOPBACK))

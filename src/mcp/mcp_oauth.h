@@ -8,6 +8,7 @@
    When the server refuses a request, phi finds its authorization server, registers, hands the host
    a URL for a browser, receives the redirect on a port of this machine and asks for a token, which
    it refreshes from then on. Requests wait meanwhile.
+   A program that acts for itself needs no browser: see phi_mcp_grant.
    Secrets (tokens, codes, client secrets) are in the store's documents alone: in no event, message
    or tape.
 
@@ -31,8 +32,38 @@ typedef enum phi_mcp_client_auth {
     PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports, in this order */
     PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
     PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
-    PHI_MCP_CLIENT_AUTH_NONE     /* the secret is not sent */
+    PHI_MCP_CLIENT_AUTH_NONE,    /* the secret is not sent */
+    PHI_MCP_CLIENT_AUTH_KEY      /* private_key_jwt, by client_key: the first of ANY */
 } phi_mcp_client_auth;
+
+/* Who is authorized, and how. */
+typedef enum phi_mcp_grant {
+    PHI_MCP_GRANT_PERSON = 0, /* a person at a browser: authorization_code */
+    PHI_MCP_GRANT_CLIENT,     /* the program: client_credentials, with client_id and a proof */
+    PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token that the host has: jwt-bearer */
+} phi_mcp_grant;
+
+/* A private key that the host holds: phi writes the text, the host signs it. */
+typedef struct phi_mcp_key {
+    const char *algorithm; /* of JSON Web Signatures: "ES256", "RS256"... */
+    const char *id;        /* "kid" of the signature's header (default: none) */
+    const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
+    /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
+       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread; it must not free the
+       connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
+    phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
+    void *user_data;
+} phi_mcp_key;
+
+enum { PHI_MCP_SIGNATURE = 1024 }; /* bytes */
+
+/* The token that is wanted for PHI_MCP_GRANT_ASSERTION. Strings are terminated, and valid until
+   want_assertion returns. */
+typedef struct phi_mcp_assertion {
+    phi_str issuer;   /* of the authorization server: the token's audience */
+    phi_str resource; /* of the MCP server */
+    phi_str scope;    /* separated by spaces; empty: none is known */
+} phi_mcp_assertion;
 
 /* Zero means default for every field. */
 struct phi_mcp_oauth_desc {
@@ -41,6 +72,12 @@ struct phi_mcp_oauth_desc {
        authorization with that status. NULL: only tokens of the store are used. */
     phi_status (*open_browser)(void *user_data, const char *url);
     void *user_data;
+    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
+    /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
+       its platform (workload identity), or one that its identity provider makes for the server. The
+       host gives it to phi_mcp_assert, at once or within timeout_ms. Anything but PHI_OK ends the
+       authorization with that status. */
+    phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
@@ -48,6 +85,10 @@ struct phi_mcp_oauth_desc {
     /* Of a client that the authorization server knows already (default: one is registered). */
     const char *client_id, *client_secret;
     phi_mcp_client_auth client_auth;
+    const phi_mcp_key *client_key; /* signs in place of a secret (default: none) */
+    /* Tokens are bound to this key where the authorization server supports its algorithm: each
+       request carries a proof that it signs (DPoP, RFC 9449). (default: tokens of bearers) */
+    const phi_mcp_key *dpop_key;
     /* that client_id is of (default: the first server that is used with it) */
     const char *issuer;
     /* https: a document about the program, which is its client id where the server supports that */
@@ -78,6 +119,9 @@ struct phi_mcp_oauth_desc {
    authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
    message. Safe inside open_browser. */
 PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
+/* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
+   PHI_BAD_ARG: it holds other than printable characters. Safe inside want_assertion. */
+PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);

@@ -24,11 +24,26 @@ static bool phi__mcp_oauth_client_copy(phi__mcp_oauth *o, phi_str text, phi_str 
     return phi__arena_str(&o->client_arena, text, out);
 }
 
+/* What the client of the desc can prove itself with. */
+static uint32_t phi__mcp_oauth_client_has(const phi_mcp_oauth_desc *desc) {
+    uint32_t has = desc->client_key != NULL ? PHI__MCP_OAUTH_KEY : 0;
+    if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__MCP_OAUTH_BASIC;
+    return has;
+}
+
+static const char *phi__mcp_oauth_client_methods(const phi_mcp_oauth_desc *desc) {
+    return desc->client_key != NULL
+               ? "the token endpoint takes no method that phi has: none, client_secret_basic, "
+                 "client_secret_post or private_key_jwt"
+               : "the token endpoint takes no method that phi has: none, client_secret_basic or "
+                 "client_secret_post";
+}
+
 /* The client of the desc. */
 static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
     const phi_mcp_oauth_desc *desc = o->desc;
-    bool secret = desc->client_secret != NULL && desc->client_secret[0] != '\0';
+    uint32_t has = phi__mcp_oauth_client_has(desc);
     phi_str bound = phi_str_of(desc->issuer);
     if (desc->issuer == NULL && phi__str_is(o->grant.client_id, desc->client_id))
         bound = o->grant.issuer;
@@ -41,13 +56,10 @@ static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
     if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
     o->client.id = phi_str_of(desc->client_id);
     o->client.secret = phi_str_of(desc->client_secret);
-    o->client.method = phi__mcp_oauth_form_method(server, secret, desc->client_auth);
-    if (o->client.method == 0 && !secret) o->client.method = PHI__MCP_OAUTH_NONE;
+    o->client.method = phi__mcp_oauth_form_method(server, has, desc->client_auth);
+    if (o->client.method == 0 && has == 0) o->client.method = PHI__MCP_OAUTH_NONE;
     if (o->client.method != 0) return PHI_OK;
-    return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                     "the token endpoint takes no method that phi "
-                                     "has: none, client_secret_basic or "
-                                     "client_secret_post");
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s", phi__mcp_oauth_client_methods(desc));
 }
 
 /* A client id metadata document. */
@@ -79,18 +91,17 @@ static phi_status phi__mcp_oauth_client_register(phi__mcp_oauth *o) {
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
                                          (int)phi__min(server->issuer.len, 100), server->issuer.at);
     if (method == 0)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "the token endpoint takes no method that "
-                                         "phi has: none, client_secret_basic or "
-                                         "client_secret_post");
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s",
+                                         phi__mcp_oauth_client_methods(o->desc));
     phi__mcp_oauth_client_clear(o);
     o->client.method = method;
     phi__buf_init(&body, &o->memory);
     phi__mcp_oauth_form_register(&body, o->desc, o->client_name, &o->ask, method);
     o->step = PHI__MCP_OAUTH_REGISTER;
     if (!body.failed)
-        status = phi__mcp_oauth_state_post(o, server->registration, "application/json",
-                                           phi__str("", 0), phi__buf_str(&body), "registration");
+        status =
+            phi__mcp_oauth_state_post(o, server->registration, "application/json", phi__str("", 0),
+                                      phi__str("", 0), phi__buf_str(&body), "registration");
     phi__buf_free(&body);
     return status;
 }
@@ -134,10 +145,19 @@ static bool phi__mcp_oauth_client_fits(const phi__mcp_oauth *o) {
            (client->scope.len == 0 || phi__mcp_oauth_words_has_all(client->scope, o->ask.scope));
 }
 
+/* An assertion alone: RFC 7523, 3.1. */
+static phi_status phi__mcp_oauth_client_none(phi__mcp_oauth *o) {
+    phi__mcp_oauth_client_clear(o);
+    o->client.method = PHI__MCP_OAUTH_NONE;
+    return phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer) ? PHI_OK
+                                                                                    : PHI_NO_MEMORY;
+}
+
 PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
     if (o->desc->client_id != NULL) return phi__mcp_oauth_client_given(o);
     if (o->desc->client_metadata_url != NULL && o->found.server.documents)
         return phi__mcp_oauth_client_document(o);
+    if (!phi__mcp_oauth_state_person(o)) return phi__mcp_oauth_client_none(o);
     if (phi__mcp_oauth_client_find(o, o->found.server.issuer) && phi__mcp_oauth_client_fits(o))
         return PHI_OK;
     return phi__mcp_oauth_client_register(o);
@@ -155,12 +175,18 @@ PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o) {
         return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
     }
     if (o->desc->client_id != NULL && phi__str_is(id, o->desc->client_id)) {
-        bool secret = o->desc->client_secret != NULL && o->desc->client_secret[0] != '\0';
+        uint32_t has = phi__mcp_oauth_client_has(o->desc);
+        if ((has & PHI__MCP_OAUTH_BASIC) != 0) has |= PHI__MCP_OAUTH_POST;
         phi__mcp_oauth_client_clear(o);
         o->client.id = phi_str_of(o->desc->client_id);
         o->client.secret = phi_str_of(o->desc->client_secret);
-        o->client.method = o->grant.method;
-        if (!secret) o->client.method = PHI__MCP_OAUTH_NONE;
+        o->client.method = o->grant.method & has;
+        if (o->client.method == 0) o->client.method = PHI__MCP_OAUTH_NONE;
+        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
+    }
+    if (!phi__mcp_oauth_state_person(o) && id.len == 0) {
+        phi__mcp_oauth_client_clear(o);
+        o->client.method = PHI__MCP_OAUTH_NONE;
         return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
     }
     return phi__mcp_oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);

@@ -75,18 +75,19 @@ static bool phi__mcp_oauth_find_same_issuer(const phi__mcp_oauth *o) {
 
 static phi_status phi__mcp_oauth_find_check_server(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
-    phi_status status;
+    bool person = phi__mcp_oauth_state_person(o);
+    phi_status status = PHI_OK;
     if (!phi__mcp_oauth_find_same_issuer(o))
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
             phi__mcp_oauth_find_shown(o->found.resource.issuer), o->found.resource.issuer.at,
             phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
-    if (!server->s256)
+    if (!server->s256 && person)
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED,
             "%.*s does not support PKCE with S256: code_challenge_methods_supported",
             phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
-    status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
+    if (person) status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
     if (status == PHI_OK) status = phi__mcp_oauth_find_check(o, "token_endpoint", server->token);
     if (status == PHI_OK && server->registration.len > 0)
         status = phi__mcp_oauth_find_check(o, "registration_endpoint", server->registration);
@@ -118,7 +119,8 @@ PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
                                          o->found.resource.issuer.at, http_status);
     }
     if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status = phi__mcp_oauth_words_server(&o->arena, text, &o->found.server, &fault);
+    status = phi__mcp_oauth_words_server(&o->arena, text, phi__mcp_oauth_state_person(o),
+                                         &o->found.server, &fault);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK && o->found.tried < o->found.tries) {
         o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */

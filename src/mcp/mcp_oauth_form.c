@@ -10,8 +10,7 @@
 
 /* ---- secrets ---- */
 
-/* Base64 for URLs, without padding (RFC 4648, 5). */
-static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
+PHI__FN void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
     size_t i, from = out->len;
     phi__base64_encode(out, (const char *)bytes, n);
     if (out->failed) return;
@@ -22,17 +21,21 @@ static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes
     while (out->len > from && out->at[out->len - 1] == '=') out->len--;
 }
 
-static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+PHI__FN void phi__mcp_oauth_form_random(phi__buf *out, phi__io *io) {
     unsigned char random[32];
-    phi__buf text;
-    bool fine;
-    phi__buf_init(&text, arena->memory);
     if (io != NULL)
         phi__io_random(io, random, sizeof random);
     else
         phi__clock_random(random, sizeof random);
-    phi__mcp_oauth_form_base64(&text, random, sizeof random);
+    phi__mcp_oauth_form_base64(out, random, sizeof random);
     memset(random, 0, sizeof random);
+}
+
+static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+    phi__buf text;
+    bool fine;
+    phi__buf_init(&text, arena->memory);
+    phi__mcp_oauth_form_random(&text, io);
     fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
@@ -81,7 +84,8 @@ PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
 }
 
 static void phi__mcp_oauth_form_self(phi__buf *out, const phi__mcp_oauth_client *client) {
-    if (client->method != PHI__MCP_OAUTH_BASIC)
+    /* RFC 7521, 4.2: an assertion names the client */
+    if ((client->method & (PHI__MCP_OAUTH_BASIC | PHI__MCP_OAUTH_KEY)) == 0 && client->id.len > 0)
         phi__mcp_oauth_url_put(out, "client_id", client->id);
     if (client->method == PHI__MCP_OAUTH_POST)
         phi__mcp_oauth_url_put(out, "client_secret", client->secret);
@@ -93,6 +97,19 @@ PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client
     phi__mcp_oauth_url_put(out, "code", ask->code);
     phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
     phi__mcp_oauth_url_put(out, "code_verifier", ask->verifier);
+    phi__mcp_oauth_url_put(out, "resource", ask->resource);
+    phi__mcp_oauth_form_self(out, client);
+}
+
+PHI__FN void phi__mcp_oauth_form_machine(phi__buf *out, const phi__mcp_oauth_client *client,
+                                         const phi__mcp_oauth_ask *ask, phi_str token) {
+    if (token.len == 0)
+        phi__buf_text(out, "grant_type=client_credentials");
+    else {
+        phi__buf_text(out, "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer");
+        phi__mcp_oauth_url_put(out, "assertion", token);
+    }
+    if (ask->scope.len > 0) phi__mcp_oauth_url_put(out, "scope", ask->scope);
     phi__mcp_oauth_url_put(out, "resource", ask->resource);
     phi__mcp_oauth_form_self(out, client);
 }
@@ -121,14 +138,18 @@ PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_clien
     phi__buf_free(&plain);
 }
 
-PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, bool secret,
+PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, uint32_t has,
                                             phi_mcp_client_auth wish) {
     uint32_t methods = server->methods;
+    bool secret = (has & PHI__MCP_OAUTH_BASIC) != 0, key = (has & PHI__MCP_OAUTH_KEY) != 0;
+    if (wish == PHI_MCP_CLIENT_AUTH_KEY) return has & PHI__MCP_OAUTH_KEY;
     if (wish == PHI_MCP_CLIENT_AUTH_NONE) return PHI__MCP_OAUTH_NONE;
     if (wish == PHI_MCP_CLIENT_AUTH_BASIC) return PHI__MCP_OAUTH_BASIC;
     if (wish == PHI_MCP_CLIENT_AUTH_POST) return PHI__MCP_OAUTH_POST;
     /* RFC 8414, 2: client_secret_basic is the default */
     if (!server->says_methods) methods = secret ? PHI__MCP_OAUTH_BASIC : PHI__MCP_OAUTH_NONE;
+    if (key && (!server->says_methods || (methods & PHI__MCP_OAUTH_KEY) != 0))
+        return PHI__MCP_OAUTH_KEY;
     if (!secret) return methods & PHI__MCP_OAUTH_NONE;
     if ((methods & PHI__MCP_OAUTH_BASIC) != 0) return PHI__MCP_OAUTH_BASIC;
     if ((methods & PHI__MCP_OAUTH_POST) != 0) return PHI__MCP_OAUTH_POST;
@@ -217,7 +238,8 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
         !phi__mcp_oauth_form_text(arena, text, "error_description", &out->description) ||
         !phi__mcp_oauth_form_text(arena, text, "token_type", &type))
         return false;
-    out->other_type = type.len > 0 && !phi__str_is_nocase(type, "Bearer");
+    out->dpop = phi__str_is_nocase(type, "DPoP");
+    out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
     out->lifetime_s = phi__mcp_oauth_form_number(text, "expires_in", INT64_MAX);
     return true;
 }

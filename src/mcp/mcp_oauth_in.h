@@ -9,13 +9,13 @@
 
    mcp_oauth.c has the states; the rest is data: mcp_oauth_url.c (addresses), mcp_oauth_words.c
    (headers and documents of servers), mcp_oauth_form.c (requests to them), mcp_oauth_keep.c (the
-   store).
+   store), mcp_oauth_sign.c (what the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
 #define PHI_MCP_MCP_OAUTH_IN_H
 
-#include "base/base_in.h"
+#include "base/buf_in.h"
 #include "mcp/mcp_oauth.h"
 
 #ifndef PHI_NO_MCP
@@ -49,14 +49,22 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
    open_browser. NULL is harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 
-/* PHI_OK: *value is "Bearer ...", valid until the next call of this file or phi_step. */
+/* PHI_OK: *value is "Bearer ..." or "DPoP ...", valid until the next call of this file or
+   phi_step. */
 PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value);
+/* For a value "DPoP ...": appends the header DPoP of a request with it, which the host's key signs.
+   Not PHI_OK: phi_last_error has the message. */
+PHI__FN phi_status phi__mcp_oauth_proof(phi__mcp_oauth *oauth, const char *method, phi_str url,
+                                        phi__buf *out);
+/* Takes what any answer says about the next proof. */
+PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
 /* headers: of the answer, "Name: value\r\n" each. sent: the value that its request had carried;
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
-/* As phi_mcp_authorized and phi_mcp_sign_out. */
+/* As phi_mcp_authorized, phi_mcp_assert and phi_mcp_sign_out. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
+PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
 #endif

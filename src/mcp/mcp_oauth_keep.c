@@ -138,6 +138,7 @@ PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str serv
     out->resource = phi__mcp_oauth_keep_get(root, "resource");
     out->client_id = phi__mcp_oauth_keep_get(root, "client_id");
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__MCP_OAUTH_NONE);
+    out->dpop = phi__str_is(phi__mcp_oauth_keep_get(root, "token_type"), "DPoP");
     out->until_ms = phi_json_int(phi_json_get(root, "expires_at_ms"), INT64_MAX);
     out->renew_ms = phi_json_int(phi_json_get(root, "renew_at_ms"), INT64_MAX);
     return PHI_OK;
@@ -158,6 +159,7 @@ PHI__FN phi_status phi__mcp_oauth_keep_save(const phi_store *store, phi_str serv
     phi__mcp_oauth_keep_put(&doc, "scope", grant->scope);
     phi__mcp_oauth_keep_put(&doc, "authorization", grant->bearer);
     phi__mcp_oauth_keep_put(&doc, "refresh_token", grant->refresh);
+    if (grant->dpop) phi__mcp_oauth_keep_put(&doc, "token_type", PHI__LIT("DPoP"));
     phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)grant->method);
     phi__mcp_oauth_keep_put_time(&doc, "expires_at_ms", grant->until_ms);
     phi__mcp_oauth_keep_put_time(&doc, "renew_at_ms", grant->renew_ms);

@@ -13,13 +13,14 @@
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
-    phi_str bearer;           /* "Bearer ..."; empty: none */
+    phi_str bearer;           /* "Bearer ..." or "DPoP ..."; empty: none */
     phi_str refresh;          /* empty: none */
     phi_str spent[2];         /* the two, after they were refused: still hidden in messages */
     phi_str scope;            /* requested scopes, and granted ones besides */
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
     uint32_t method;  /* of the client at the token endpoint */
+    bool dpop;        /* bound to the host's key */
     int64_t until_ms; /* Unix time; INT64_MAX: not known */
     int64_t renew_ms; /* from then on it is refreshed */
     int64_t since_ms; /* it was got; 0: before this process */

@@ -103,7 +103,7 @@ static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
     phi__mcp_oauth_words_join(&set, phi_str_of(o->desc->scope));
     if (found->dare.scope.len == 0 && o->desc->scope == NULL)
         phi__mcp_oauth_words_join(&set, found->resource.scopes);
-    if (found->server.offline && !o->desc->no_offline_access)
+    if (found->server.offline && !o->desc->no_offline_access && phi__mcp_oauth_state_person(o))
         phi__mcp_oauth_words_join(&set, PHI__LIT("offline_access"));
     if (set.failed || !phi__arena_str(&o->arena, phi__buf_str(&set), &o->ask.scope))
         status = PHI_NO_MEMORY;
@@ -138,9 +138,12 @@ PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o) {
     phi_status status;
     o->ask.resource = o->found.resource.resource;
     status = phi__mcp_oauth_person_scope(o);
-    if (status == PHI_OK) status = phi__mcp_oauth_person_redirect(o);
+    if (status == PHI_OK && phi__mcp_oauth_state_person(o))
+        status = phi__mcp_oauth_person_redirect(o);
     if (status == PHI_OK) status = phi__mcp_oauth_client_choose(o);
-    return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
+    if (status != PHI_OK) return status;
+    return phi__mcp_oauth_state_person(o) ? phi__mcp_oauth_person_open(o)
+                                          : phi__mcp_oauth_machine_go(o);
 }
 
 /* The server does not know the client: once, it is registered anew. */
@@ -170,7 +173,6 @@ static phi_status phi__mcp_oauth_person_issuer(phi__mcp_oauth *o, phi_str query)
 PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
     phi_str query = phi__buf_str(&o->redirected), error, code, words;
     phi_status status = phi__mcp_oauth_person_issuer(o, query);
-    phi__buf body;
     if (status != PHI_OK) return status;
     if (phi__mcp_oauth_url_get(&o->arena, query, "error", &error) == PHI_OK) {
         if (phi__mcp_oauth_person_again(o, error)) return phi__mcp_oauth_person_go(o);
@@ -186,23 +188,15 @@ PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
     if (status != PHI_OK || code.len == 0)
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the redirect has no code");
     o->ask.code = code;
-    phi__buf_init(&body, &o->memory);
-    phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
-    o->step = PHI__MCP_OAUTH_EXCHANGE;
-    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
-    phi__buf_free(&body);
-    return status;
+    return phi__mcp_oauth_token_exchange(o);
 }
 
 PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
     phi__mcp_oauth_reply reply;
-    phi_status status = phi__mcp_oauth_state_answered(o);
-    if (status != PHI_OK) return status;
-    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
-        return PHI_NO_MEMORY;
-    if (phi__mcp_oauth_token_given(o, &reply)) return phi__mcp_oauth_token_take(o, &reply, false);
-    if (phi__mcp_oauth_person_again(o, reply.error)) return phi__mcp_oauth_person_go(o);
-    return phi__mcp_oauth_token_refused(o, &reply);
+    phi_status status = phi__mcp_oauth_token_exchanged(o, &reply);
+    if (status == PHI_REFUSED && phi__mcp_oauth_person_again(o, reply.error))
+        return phi__mcp_oauth_person_go(o);
+    return status;
 }
 
 #endif

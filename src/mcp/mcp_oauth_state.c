@@ -5,12 +5,15 @@
 
 #include "base/words_in.h"
 #include "io/secret_in.h"
+#include "wire/headers_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+/* "Bearer token" or "DPoP token" */
 static void phi__mcp_oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
-    if (bearer.len > 7) phi__secret_add(set, phi__str(bearer.at + 7, bearer.len - 7));
+    size_t at = phi__str_find(bearer, 0, " ");
+    if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
 }
 
 /* No secret of ours stands in a message, though a server puts it there. */
@@ -29,6 +32,9 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len
     phi__secret_add(&set, o->ask.state);
     phi__secret_add(&set, o->ask.verifier);
     phi__secret_add(&set, o->ask.code);
+    phi__secret_add(&set, o->ask.assertion);
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION)
+        phi__secret_add(&set, phi__buf_str(&o->redirected));
     fine = !set.failed;
     if (fine) (void)phi__secret_hide(&set, words, len, PHI__SECRET_WORDS);
     phi_arena_free(&arena);
@@ -61,6 +67,10 @@ PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, 
     return copy.at;
 }
 
+PHI__FN bool phi__mcp_oauth_state_person(const phi__mcp_oauth *o) {
+    return o->desc->grant == PHI_MCP_GRANT_PERSON;
+}
+
 PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
     /* it has its place since the object was made: this needs no memory */
     (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
@@ -68,9 +78,18 @@ PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
 
 /* ---- requests ---- */
 
+PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers) {
+    phi_str value = phi__str_trim(phi__headers_value(headers, "dpop-nonce"));
+    if (value.len > PHI__MCP_OAUTH_NONCE_BYTES || !phi__mcp_oauth_words_printable(value)) return;
+    phi__buf_clear(nonce);
+    phi__buf_add_str(nonce, value);
+    if (nonce->failed) phi__buf_free(nonce); /* the server asks for it again */
+}
+
 static void phi__mcp_oauth_state_head(void *user_data, int http_status, phi_str headers) {
-    (void)headers;
-    ((phi__mcp_oauth *)user_data)->sent.http_status = http_status;
+    phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
+    o->sent.http_status = http_status;
+    phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
 }
 
 static size_t phi__mcp_oauth_state_body(void *user_data, phi_str bytes) {
@@ -126,20 +145,27 @@ PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, cons
 }
 
 PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
-                                             phi_str basic, phi_str body, const char *what) {
-    phi__header headers[3];
+                                             phi_str basic, phi_str proof, phi_str body,
+                                             const char *what) {
+    phi__header headers[4];
     phi__fetch_desc desc;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json");
     headers[1].name = PHI__LIT("Content-Type");
     headers[1].value = phi_str_of(type);
-    headers[2].name = PHI__LIT("Authorization");
-    headers[2].value = basic;
     memset(&desc, 0, sizeof desc);
+    desc.header_count = 2;
+    if (basic.len > 0) {
+        headers[desc.header_count].name = PHI__LIT("Authorization");
+        headers[desc.header_count++].value = basic;
+    }
+    if (proof.len > 0) {
+        headers[desc.header_count].name = PHI__LIT("DPoP");
+        headers[desc.header_count++].value = proof;
+    }
     desc.method = PHI__LIT("POST");
     desc.url = url;
     desc.headers = headers;
-    desc.header_count = basic.len > 0 ? 3 : 2;
     desc.body = body;
     desc.max_bytes = PHI__MCP_OAUTH_ANSWER;
     return phi__mcp_oauth_state_send(o, &desc, what);

@@ -1,7 +1,8 @@
 /* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
 
    mcp_oauth_find.c looks for metadata, mcp_oauth_client.c chooses or registers the client,
-   mcp_oauth_person.c asks the person, mcp_oauth_token.c keeps and refreshes the token, mcp_oauth.c
+   mcp_oauth_person.c asks the person, mcp_oauth_machine.c does without, mcp_oauth_token.c gets,
+   keeps and refreshes the token, mcp_oauth_sign.c has what the keys of the host sign, mcp_oauth.c
    has the steps. All return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this
    part is done) or a failure, whose message is in `message`.
    All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
@@ -19,9 +20,10 @@
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
-    PHI__MCP_OAUTH_FETCH_MS = 30000, /* of a request of ours */
-    PHI__MCP_OAUTH_ANSWER = 65536,   /* bytes of a token or a registration */
-    PHI__MCP_OAUTH_ROUNDS = 4,       /* authorizations of a person within... */
+    PHI__MCP_OAUTH_FETCH_MS = 30000,  /* of a request of ours */
+    PHI__MCP_OAUTH_NONCE_BYTES = 512, /* bytes of a nonce; a longer one is left out */
+    PHI__MCP_OAUTH_ANSWER = 65536,    /* bytes of a token or a registration */
+    PHI__MCP_OAUTH_ROUNDS = 4,        /* authorizations of a person within... */
     PHI__MCP_OAUTH_ROUNDS_MS = 600000
 };
 
@@ -34,7 +36,8 @@ typedef enum phi__mcp_oauth_step {
     PHI__MCP_OAUTH_SERVER,   /* the authorization server's was */
     PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
     PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
-    PHI__MCP_OAUTH_EXCHANGE  /* the code was sent */
+    PHI__MCP_OAUTH_ASSERT,   /* the host was asked for an assertion */
+    PHI__MCP_OAUTH_EXCHANGE  /* the code, or what stands for it, was sent */
 } phi__mcp_oauth_step;
 
 /* A request, and its answer. */
@@ -76,6 +79,7 @@ struct phi__mcp_oauth {
     bool renewing;   /* a refused token is behind the refresh: a person may be needed */
     bool registered; /* in this authorization: no second time */
     bool cancelled;  /* signed out */
+    bool nonced;     /* the token endpoint's nonce was taken: no second time */
     bool calling, gone;
     phi__timer timer;
     uint64_t deadline_us;
@@ -85,7 +89,8 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_found found;
     phi__mcp_oauth_ask ask;
     phi__mcp_oauth_sent sent;
-    phi__buf redirected; /* the query of the redirect; empty: it has not come */
+    phi__buf redirected; /* the redirect's query, or the assertion; empty: it has not come */
+    phi__buf nonces[2];  /* for proofs: of the token endpoint, of the MCP server */
     phi__mcp_oauth_grant grant;
     phi_arena client_arena;
     phi__mcp_oauth_client client;
@@ -101,11 +106,16 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
 PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most);
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
 PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
-/* type: of the body. basic: the value of Authorization; empty: none. */
+/* type: of the body. basic, proof: the values of Authorization and DPoP; empty: none. */
 PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
-                                             phi_str basic, phi_str body, const char *what);
+                                             phi_str basic, phi_str proof, phi_str body,
+                                             const char *what);
 /* The request has failed in the network: with its message. PHI_OK: there is an answer. */
 PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o);
+/* Takes DPoP-Nonce out of an answer's headers. */
+PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers);
+/* True: a person authorizes. */
+PHI__FN bool phi__mcp_oauth_state_person(const phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o); /* the timer fires in the next step */
 
 /* mcp_oauth_find.c: begins with the challenge in o->found.dare. */
@@ -128,15 +138,9 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, 
 /* Takes a token that another process has put into the store. False: there is none. */
 PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
-/* Sends a form with the client's proof. */
-PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
-                                            const phi__buf *body);
-PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply);
-PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
-                                                const phi__mcp_oauth_reply *reply);
-/* Makes the grant of an answer. */
-PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
-                                             bool refreshed);
+/* Sends the code, or what stands for it; and takes the answer. */
+PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply);
 /* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */
 PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o);
 PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o);
@@ -148,6 +152,17 @@ PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str u
 PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o); /* the redirect has come */
 PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
+
+/* mcp_oauth_machine.c */
+PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o); /* the client is known */
+PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str token);
+
+/* mcp_oauth_sign.c */
+/* Appends the fields of private_key_jwt to a form. */
+PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form);
+/* Appends a proof for a request. token: that the request carries; empty: none. */
+PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
+                                             phi_str token, phi__buf *out);
 
 #endif
 #endif

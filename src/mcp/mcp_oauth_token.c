@@ -9,13 +9,6 @@ enum {
     PHI__MCP_OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
 };
 
-static bool phi__mcp_oauth_token_fits(phi_str token) {
-    size_t i;
-    for (i = 0; i < token.len; i++)
-        if (token.at[i] <= ' ' || token.at[i] > '~') return false;
-    return token.len > 0;
-}
-
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
     o->unkept = status != PHI_OK;
@@ -37,14 +30,21 @@ static bool phi__mcp_oauth_token_scopes(phi__mcp_oauth *o, phi_arena *arena, phi
     return fine;
 }
 
-static bool phi__mcp_oauth_token_bearer(phi_arena *arena, phi_str token, phi_str *out) {
-    char *at = phi__arena_bytes(arena, token.len + 8);
+static bool phi__mcp_oauth_token_bearer(phi_arena *arena, bool dpop, phi_str token, phi_str *out) {
+    phi_str scheme = dpop ? PHI__LIT("DPoP ") : PHI__LIT("Bearer ");
+    char *at = phi__arena_bytes(arena, scheme.len + token.len + 1);
     if (at == NULL) return false;
-    memcpy(at, "Bearer ", 7);
-    memcpy(at + 7, token.at, token.len);
-    at[token.len + 7] = '\0';
-    *out = phi__str(at, token.len + 7);
+    memcpy(at, scheme.at, scheme.len);
+    memcpy(at + scheme.len, token.at, token.len);
+    at[scheme.len + token.len] = '\0';
+    *out = phi__str(at, scheme.len + token.len);
     return true;
+}
+
+/* The token of a value that we send. */
+static phi_str phi__mcp_oauth_token_of(phi_str bearer) {
+    size_t at = phi__str_find(bearer, 0, " ");
+    return at == SIZE_MAX ? phi__str("", 0) : phi__str(bearer.at + at + 1, bearer.len - at - 1);
 }
 
 static void phi__mcp_oauth_token_rest(phi__mcp_oauth *o, uint32_t ms) {
@@ -64,8 +64,8 @@ static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *
 }
 
 /* A grant of an answer; what it does not say is as before, or as it was asked for. */
-PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
-                                             bool refreshed) {
+static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
+                                            bool refreshed) {
     phi__mcp_oauth_grant next;
     const phi__mcp_oauth_grant *old = &o->grant;
     phi_arena *arena = &next.arena;
@@ -74,7 +74,7 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
     phi__mcp_oauth_keep_init(&next, &o->memory);
     if (refresh.len == 0 && refreshed) refresh = old->refresh;
     fine =
-        phi__mcp_oauth_token_bearer(arena, reply->token, &next.bearer) &&
+        phi__mcp_oauth_token_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
         phi__arena_str(arena, refresh, &next.refresh) &&
         phi__mcp_oauth_token_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
                                     &next.scope) &&
@@ -87,6 +87,7 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
         return PHI_NO_MEMORY;
     }
     next.method = o->client.method;
+    next.dpop = reply->dpop;
     next.refreshed = refreshed;
     phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
     phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
@@ -99,10 +100,10 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
 static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
-    if (g->bearer.len > 0 &&
-        (!phi__str_starts(g->bearer, "Bearer ") ||
-         !phi__mcp_oauth_token_fits(phi__str(g->bearer.at + 7, g->bearer.len - 7))))
+    if (!phi__str_starts(g->bearer, g->dpop ? "DPoP " : "Bearer ") ||
+        !phi__mcp_oauth_words_printable(phi__mcp_oauth_token_of(g->bearer)))
         g->bearer = phi__str("", 0);
+    if (g->dpop && o->desc->dpop_key == NULL) phi__mcp_oauth_keep_clear(g);
     if ((id != NULL && !phi__str_is(g->client_id, id)) ||
         (o->desc->issuer != NULL && id != NULL && !phi__str_is(g->issuer, o->desc->issuer)))
         phi__mcp_oauth_keep_clear(g);
@@ -138,23 +139,47 @@ PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
     return phi__mcp_oauth_token_newer(o, false);
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
-                                            const phi__buf *body) {
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf basic;
+/* The token is, or will be, bound to the host's key. */
+static bool phi__mcp_oauth_token_proves(const phi__mcp_oauth *o) {
+    const phi_mcp_key *key = o->desc->dpop_key;
+    if (key == NULL) return false;
+    if (o->step == PHI__MCP_OAUTH_REFRESH) return o->grant.dpop;
+    return phi__mcp_oauth_words_has(o->found.server.dpop, phi_str_of(key->algorithm));
+}
+
+/* Sends a form with the client's proof. */
+static phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint, phi__buf *body) {
+    phi_str none = phi__str("", 0);
+    phi_status status = PHI_OK;
+    phi__buf basic, proof;
     phi__buf_init(&basic, &o->memory);
+    phi__buf_init(&proof, &o->memory);
     phi__mcp_oauth_form_basic(&basic, &o->client);
-    if (!basic.failed && !body->failed)
+    if (o->client.method == PHI__MCP_OAUTH_KEY) status = phi__mcp_oauth_sign_client(o, body);
+    if (status == PHI_OK && phi__mcp_oauth_token_proves(o))
+        status = phi__mcp_oauth_sign_proof(o, PHI__LIT("POST"), endpoint, none, &proof);
+    if (status == PHI_OK && (basic.failed || body->failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
         status = phi__mcp_oauth_state_post(o, endpoint, "application/x-www-form-urlencoded",
-                                           phi__buf_str(&basic), phi__buf_str(body),
-                                           "the token endpoint");
+                                           phi__buf_str(&basic), phi__buf_str(&proof),
+                                           phi__buf_str(body), "the token endpoint");
     phi__buf_free(&basic);
+    phi__buf_free(&proof);
     return status;
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
-                                                const phi__mcp_oauth_reply *reply) {
-    if (reply->other_type)
+/* The endpoint wants its nonce in the proof: RFC 9449, 8. */
+static bool phi__mcp_oauth_token_again(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
+    if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__mcp_oauth_token_proves(o))
+        return false;
+    if (o->nonced || o->nonces[0].len == 0) return false;
+    o->nonced = true;
+    return true;
+}
+
+static phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
+                                               const phi__mcp_oauth_reply *reply) {
+    if (reply->other_type || (reply->dpop && reply->token.len > 0))
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
                                          "the token endpoint gave a token that is no bearer token");
     return phi__mcp_oauth_state_fail(
@@ -164,10 +189,37 @@ PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
         phi__mcp_oauth_state_shown(o, reply->description, 120));
 }
 
-PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o,
-                                        const phi__mcp_oauth_reply *reply) {
+static bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
     return o->sent.http_status >= 200 && o->sent.http_status < 300 && !reply->other_type &&
-           phi__mcp_oauth_token_fits(reply->token);
+           (!reply->dpop || phi__mcp_oauth_token_proves(o)) &&
+           phi__mcp_oauth_words_printable(reply->token);
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o) {
+    phi_str token = phi__str("", 0);
+    phi_status status;
+    phi__buf body;
+    phi__buf_init(&body, &o->memory);
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
+    if (phi__mcp_oauth_state_person(o))
+        phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
+    else
+        phi__mcp_oauth_form_machine(&body, &o->client, &o->ask, token);
+    o->step = PHI__MCP_OAUTH_EXCHANGE;
+    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply) {
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    memset(reply, 0, sizeof *reply);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), reply))
+        return PHI_NO_MEMORY;
+    if (phi__mcp_oauth_token_given(o, reply)) return phi__mcp_oauth_token_take(o, reply, false);
+    if (phi__mcp_oauth_token_again(o, reply)) return phi__mcp_oauth_token_exchange(o);
+    return phi__mcp_oauth_token_refused(o, reply);
 }
 
 /* ---- refresh ---- */
@@ -197,6 +249,8 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
         return PHI_NO_MEMORY;
     if (status == PHI_OK && phi__mcp_oauth_token_given(o, &reply))
         return phi__mcp_oauth_token_take(o, &reply, true);
+    if (status == PHI_OK && phi__mcp_oauth_token_again(o, &reply))
+        return phi__mcp_oauth_token_renew(o);
     if (status == PHI_OK) status = phi__mcp_oauth_token_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
         phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_RETRY_MS);

@@ -80,7 +80,7 @@ static void phi__mcp_oauth_words_header(phi__mcp_oauth_scan *s, phi__mcp_oauth_d
             value = phi__mcp_oauth_words_value(s);
             if (s->bearer) phi__mcp_oauth_words_take(out, word, value);
         } else if (word.len > 0) {
-            s->bearer = phi__str_is_nocase(word, "Bearer");
+            s->bearer = phi__str_is_nocase(word, "Bearer") || phi__str_is_nocase(word, "DPoP");
             if (s->bearer) out->bearer = true;
         } else
             (void)phi__mcp_oauth_words_value(s); /* a string without a name */
@@ -108,6 +108,13 @@ PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
         phi__mcp_oauth_words_header(&s, out);
     }
     return !s.failed;
+}
+
+PHI__FN bool phi__mcp_oauth_words_printable(phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] <= ' ' || text.at[i] > '~') return false;
+    return text.len > 0;
 }
 
 /* ---- scopes ---- */
@@ -242,7 +249,7 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
+PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, bool person,
                                                phi__mcp_oauth_server *out, const char **fault) {
     phi_json *root;
     const phi_json *methods;
@@ -260,6 +267,10 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
         out->methods |= PHI__MCP_OAUTH_BASIC;
     if (phi__mcp_oauth_words_lists(methods, "client_secret_post"))
         out->methods |= PHI__MCP_OAUTH_POST;
+    if (phi__mcp_oauth_words_lists(methods, "private_key_jwt")) out->methods |= PHI__MCP_OAUTH_KEY;
+    if (!phi__mcp_oauth_words_set(arena, phi_json_get(root, "dpop_signing_alg_values_supported"),
+                                  &out->dpop))
+        return PHI_NO_MEMORY;
     out->s256 =
         phi__mcp_oauth_words_lists(phi_json_get(root, "code_challenge_methods_supported"), "S256");
     out->documents =
@@ -271,7 +282,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
     *fault = "names no issuer";
     if (out->issuer.len == 0) return PHI_PARSE;
     *fault = "names no authorization_endpoint";
-    if (out->authorize.len == 0) return PHI_PARSE;
+    if (person && out->authorize.len == 0) return PHI_PARSE;
     *fault = "names no token_endpoint";
     if (out->token.len == 0) return PHI_PARSE;
     *fault = "";

@@ -15,8 +15,8 @@ enum {
     PHI__MCP_OAUTH_SCOPE_BYTES = 4096 /* of a set */
 };
 
-/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); a missing parameter
-   is empty. */
+/* A WWW-Authenticate challenge of the scheme Bearer or DPoP (RFC 6750, 9449, 9728); a missing
+   parameter is empty. */
 typedef struct phi__mcp_oauth_dare {
     bool bearer;
     phi_str resource_metadata, scope, error;
@@ -25,6 +25,9 @@ typedef struct phi__mcp_oauth_dare {
 /* headers: "Name: value\r\n" each. False: no memory. */
 PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
                                             phi__mcp_oauth_dare *out);
+
+/* Characters that a token may have, at least one. */
+PHI__FN bool phi__mcp_oauth_words_printable(phi_str text);
 
 /* Protected resource metadata (RFC 9728). */
 typedef struct phi__mcp_oauth_resource {
@@ -38,17 +41,24 @@ typedef struct phi__mcp_oauth_resource {
 PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
                                                  phi__mcp_oauth_resource *out, const char **fault);
 
-enum { PHI__MCP_OAUTH_NONE = 1, PHI__MCP_OAUTH_BASIC = 2, PHI__MCP_OAUTH_POST = 4 };
+enum {
+    PHI__MCP_OAUTH_NONE = 1,
+    PHI__MCP_OAUTH_BASIC = 2,
+    PHI__MCP_OAUTH_POST = 4,
+    PHI__MCP_OAUTH_KEY = 8 /* private_key_jwt */
+};
 
 /* Authorization server metadata (RFC 8414, OpenID Connect Discovery). */
 typedef struct phi__mcp_oauth_server {
     phi_str issuer, authorize, token, registration;
     uint32_t methods; /* PHI__MCP_OAUTH_NONE...: what the token endpoint takes */
     bool says_methods;
+    phi_str dpop;                                /* algorithms of proofs, separated by spaces */
     bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
 } phi__mcp_oauth_server;
 
-PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
+/* person: a page for persons is needed. */
+PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, bool person,
                                                phi__mcp_oauth_server *out, const char **fault);
 
 /* ---- sets of scopes, separated by spaces ---- */

@@ -153,6 +153,18 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
                                  &shown->description);
 }
 
+/* Most schemas reach the model as they are: then both share one text. */
+static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *shown,
+                                   const phi_json *in) {
+    phi_arena_mark mark = phi_arena_save(&m->box->arena);
+    if (phi_json_is_null(in)) return true;
+    if (!phi__mcp_toolbox_json(m, in, &shown->input)) return false;
+    if (!phi_str_equal(shown->input, shown->schema)) return true;
+    phi_arena_reset(&m->box->arena, mark);
+    shown->input = shown->schema;
+    return true;
+}
+
 /* The schemas. False: the tool is left out, with a message unless m->no_memory. */
 static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *item,
                                      const phi_json *tool, char *message, size_t size) {
@@ -160,6 +172,7 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
     const phi_json *result = phi_json_get(tool, "outputSchema");
     phi_arena *arena = &m->box->arena;
     phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
+    if (status == PHI_OK && !phi__mcp_toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && m->marks && phi_json_is_object(in)) {
         if (!phi__mcp_headers_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
@@ -204,7 +217,7 @@ static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_defin
     memset(item, 0, sizeof *item);
     item->mcp = m->mcp;
     item->shown.held = from->held;
-    item->shown.output = item->shown.annotations = phi__str("", 0);
+    item->shown.input = item->shown.output = item->shown.annotations = phi__str("", 0);
     if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
         !phi__arena_str(&box->arena, from->definition, &item->definition))
         return false;

@@ -32,6 +32,7 @@ typedef struct phi_mcp_tool {
     phi_str title;       /* for people; name where the server has none */
     phi_str description; /* empty: none */
     phi_str schema;      /* of the arguments, JSON text as models get it */
+    phi_str input;       /* the same with every keyword of the server; empty: none */
     phi_str output;      /* the output schema as the server sent it; empty: none */
     phi_str annotations; /* JSON text; empty: none */
     /* The server's hints, with the specification's defaults. They are claims of the server. */

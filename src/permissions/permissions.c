@@ -160,31 +160,52 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source
 
 /* ---- the hook ---- */
 
-static phi_verdict phi__permissions_call(phi_permissions *p, phi_hook_fn fn, phi_hook *hook) {
+/* ask_fn has waited in a round before, and its call was allowed. */
+static bool phi__permissions_asked(const phi_hook *hook) {
+    return hook->round > 0 && (hook->waited & 1) != 0;
+}
+
+/* hook_fn, of a call that rules or ask_fn have allowed. */
+static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hook) {
+    phi_hook inner = *hook;
     phi_verdict verdict;
-    bool busy = p->busy;
-    p->busy = true;
-    verdict = fn(p->user_data, hook);
-    p->busy = busy;
-    if (p->freed && !busy) {
-        hook->text = phi__str(NULL, 0);
-        phi_permissions_free(p);
-    }
+    bool asked = phi__permissions_asked(hook);
+    if (asked) inner.round--;
+    if (asked && hook->reply.len > 0) inner.arguments = hook->reply;
+    inner.waited >>= 1;
+    verdict = p->hook_fn(p->user_data, &inner);
+    inner.round = hook->round;
+    inner.waited = inner.waited << 1 | (hook->waited & 1);
+    *hook = inner;
     return verdict;
 }
 
 static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
-    if (p->ask_fn != NULL) {
-        phi__buf_clear(&p->question);
-        phi__buf_add_str(&p->question, phi__buf_str(&p->why));
-        hook->text = phi__buf_str(&p->question);
-        hook->permissions = p;
-        return phi__permissions_call(p, p->ask_fn, hook);
+    phi_verdict verdict;
+    phi__buf_clear(&p->question);
+    phi__buf_add_str(&p->question, phi__buf_str(&p->why));
+    hook->text = phi__buf_str(&p->question);
+    hook->permissions = p;
+    verdict = p->ask_fn(p->user_data, hook);
+    if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
+        hook->ask_again = true; /* for hook_fn */
+        hook->waited |= 1;
     }
-    phi__buf_text(&p->why, "; there is nobody to ask");
-    hook->reply =
-        p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.") : phi__buf_str(&p->why);
-    return PHI_DENY;
+    if (p->freed) hook->text = phi__str(NULL, 0);
+    return verdict;
+}
+
+/* The host's hooks; what one of them denies is denied. */
+static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, bool ask) {
+    phi_verdict verdict = PHI_ALLOW;
+    bool busy = p->busy;
+    p->busy = true;
+    if (ask) verdict = phi__permissions_ask(p, hook);
+    if (verdict == PHI_ALLOW && p->hook_fn != NULL && !p->freed)
+        verdict = phi__permissions_next(p, hook);
+    p->busy = busy;
+    if (p->freed && !busy) phi_permissions_free(p);
+    return verdict;
 }
 
 /* ---- public ---- */
@@ -192,15 +213,22 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
+    if (phi__permissions_asked(hook)) return phi__permissions_host(p, hook, false);
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
         verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
         hook->reply = p->why.failed ? PHI__LIT("Denied.") : phi__buf_str(&p->why);
         return PHI_DENY;
     }
-    if (verdict == PHI_PERMISSION_ASK) return phi__permissions_ask(p, hook);
-    if (p->hook_fn != NULL) return phi__permissions_call(p, p->hook_fn, hook);
-    return hook->point == PHI_HOOK_QUESTION ? PHI_DENY : PHI_ALLOW; /* there is nobody to answer */
+    if (verdict == PHI_PERMISSION_ASK && p->ask_fn == NULL) {
+        phi__buf_text(&p->why, "; there is nobody to ask");
+        hook->reply = p->why.failed ? PHI__LIT("Not approved: there is nobody to ask.")
+                                    : phi__buf_str(&p->why);
+        return PHI_DENY;
+    }
+    if (verdict == PHI_PERMISSION_ALLOW && p->hook_fn == NULL && hook->point == PHI_HOOK_QUESTION)
+        return PHI_DENY; /* there is nobody to answer */
+    return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
 PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,

@@ -109,11 +109,11 @@ typedef struct phi_permissions_desc {
        rules, writing one is asked about, and a command that copies, moves or removes it or the
        directory that it is in. Relative ones are in the workspace; copied (default: none) */
     const char *const *protected_paths;
-    /* Called for a call to ask about: its verdict counts, and it may be PHI_WAIT. hook->text says
-       why it asks. (default: such a call is denied, with a text) */
+    /* Called for a call to ask about; its verdict may be PHI_WAIT. hook->text says why it asks.
+       (default: such a call is denied, with a text) */
     phi_hook_fn ask_fn;
-    /* The host's own hook: called at every other point, and for calls that rules allow; of a call
-       to ask about ask_fn alone decides (default: none) */
+    /* The host's own hook: called at every other point, and for calls that rules, or ask_fn, have
+       allowed, with the arguments that will be used: it may still deny them (default: none) */
     phi_hook_fn hook_fn;
     void *user_data; /* of ask_fn and hook_fn */
 } phi_permissions_desc;

@@ -73,6 +73,18 @@ typedef struct phi__tape_flows {
     size_t count, cap;
 } phi__tape_flows;
 
+typedef struct phi__tape_index {
+    phi__tape_line *lines;
+    size_t count, cap, at; /* at: the first line that was not let in */
+} phi__tape_index;
+
+/* The divergence of a replay from its recording. */
+typedef struct phi__tape_parted {
+    bool yes;
+    phi_tape_divergence where;
+    phi_arena words; /* of `where` */
+} phi__tape_parted;
+
 typedef struct phi__tape {
     phi_tape base;
     phi_memory memory;
@@ -98,15 +110,13 @@ typedef struct phi__tape {
     bool touched, more;
     uint64_t idle, last_us; /* last_us: of the last line with a time */
     /* playing */
-    phi__tape_line *index;
-    size_t count, cap, at;    /* at: the first line that was not let in */
+    phi__tape_index index;
     uint64_t idled, waits_us; /* waits_us: since when for the host, of the real clock; 0: not so */
     bool open;                /* in the midst of a step's lines */
-    bool torn, off, diverged;
+    bool torn, off;
     uint32_t version, sum; /* sum: of the last line */
     phi_arena arena;       /* of the line at hand */
-    phi_arena words;       /* of the divergence */
-    phi_tape_divergence divergence;
+    phi__tape_parted parted;
 } phi__tape;
 
 /* tape_flow.c */

@@ -17,7 +17,7 @@ typedef struct phi__session_pruned_said {
     phi__session_mark *mark;
     size_t loop;   /* its place in the way: older loops have higher ones */
     size_t next;   /* the next one of this timestamp */
-    size_t answer; /* of a result: the answer that made its call */
+    size_t answer; /* of a result: the nearest answer that made its call */
 } phi__session_pruned_said;
 
 /* A timestamp, and the oldest message with it that is left. */
@@ -83,9 +83,10 @@ static bool phi__session_pruned_begin(phi__session_pruned *p, phi__session_conte
     return true;
 }
 
-/* The answers and results of the way, the oldest first. */
-static void phi__session_pruned_list(phi__session_pruned *p) {
-    size_t i, j, answer = 0;
+/* The answers and results of the way, the oldest first. False: no memory. */
+static bool phi__session_pruned_list(phi__session_pruned *p) {
+    phi_memory *memory = p->scratch->memory;
+    size_t i, j, *callers;
     for (i = p->way->all; i-- > 0;)
         for (j = 0; j < p->way->loops[i]->message_count; j++) {
             const phi_message *message = &p->way->loops[i]->messages[j];
@@ -96,12 +97,13 @@ static void phi__session_pruned_list(phi__session_pruned *p) {
             said->message = message;
             said->mark = &p->way->marks[i][j];
             said->loop = i;
-            if (message->role == PHI_ROLE_ASSISTANT)
-                answer = p->count;
-            else if (answer > 0 &&
-                     phi__groups_calls(p->said[answer - 1].message, message->tool_call_id))
-                said->answer = answer;
         }
+    callers = phi__groups_find(memory, p->said, sizeof *p->said, p->count);
+    if (callers == NULL) return false;
+    for (i = 0; i < p->count; i++)
+        if (callers[i] != SIZE_MAX) p->said[i].answer = callers[i] + 1;
+    phi__groups_free(memory, p->count, callers);
+    return true;
 }
 
 static void phi__session_pruned_index(phi__session_pruned *p) {
@@ -163,7 +165,7 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
     p.scratch = scratch;
     p.kept = kept;
     if (!phi__session_pruned_begin(&p, way, messages)) return PHI_NO_MEMORY;
-    phi__session_pruned_list(&p);
+    if (!phi__session_pruned_list(&p)) return PHI_NO_MEMORY;
     phi__session_pruned_index(&p);
     for (i = way->all; i-- > 0 && status == PHI_OK;)
         for (j = 0; j < way->loops[i]->event_count && status == PHI_OK; j++)

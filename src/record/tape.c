@@ -17,7 +17,7 @@ static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi__buf_init(&tape->line, &tape->memory);
     phi__buf_init(&tape->bytes, &tape->memory);
     phi_arena_init(&tape->arena, &tape->memory, 0);
-    phi_arena_init(&tape->words, &tape->memory, 0);
+    phi_arena_init(&tape->parted.words, &tape->memory, 0);
     phi_arena_init(&tape->secret_arena, &tape->memory, 0);
     phi__secret_init(&tape->secrets, &tape->secret_arena);
     tape->base.random_fn = phi__tape_sources_random;
@@ -27,7 +27,7 @@ static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
 static void phi__tape_divergence_of(const phi__tape *tape, phi_tape_divergence *out) {
     if (out == NULL) return;
     memset(out, 0, sizeof *out);
-    if (tape->diverged) *out = tape->divergence;
+    if (tape->parted.yes) *out = tape->parted.where;
 }
 
 /* ---- public ---- */
@@ -75,7 +75,7 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     if (!tape->over) phi__tape_play_end(tape);
     tape->over = true;
     phi__tape_divergence_of(tape, divergence);
-    if (tape->diverged) return PHI_REFUSED;
+    if (tape->parted.yes) return PHI_REFUSED;
     if (tape->failed != PHI_OK) return tape->failed;
     return tape->torn ? PHI_PARSE : PHI_OK;
 }
@@ -84,7 +84,7 @@ PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *diverg
     const phi__tape *tape = (const phi__tape *)base;
     if (tape == NULL) return false;
     phi__tape_divergence_of(tape, divergence);
-    return tape->diverged;
+    return tape->parted.yes;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {
@@ -98,11 +98,11 @@ PHI_API void phi_tape_free(phi_tape *base) {
         phi__buf_free(&tape->flows.at[i].carry);
     }
     phi__free(&tape->memory, tape->flows.at, tape->flows.cap * sizeof *tape->flows.at);
-    phi__free(&tape->memory, tape->index, tape->cap * sizeof *tape->index);
+    phi__free(&tape->memory, tape->index.lines, tape->index.cap * sizeof *tape->index.lines);
     phi__buf_free(&tape->line);
     phi__buf_free(&tape->bytes);
     phi_arena_free(&tape->arena);
-    phi_arena_free(&tape->words);
+    phi_arena_free(&tape->parted.words);
     phi_arena_free(&tape->secret_arena);
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }

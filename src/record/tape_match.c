@@ -11,16 +11,16 @@
 
 static phi_str phi__tape_match_keep(phi__tape *tape, phi_str words) {
     phi_str kept = phi__str("", 0);
-    (void)phi__arena_str(&tape->words, words, &kept);
+    (void)phi__arena_str(&tape->parted.words, words, &kept);
     return kept;
 }
 
 PHI__FN void phi__tape_match_diverge(phi__tape *tape, size_t line, const char *what,
                                      phi_str recorded, phi_str actual) {
-    phi_tape_divergence *d = &tape->divergence;
+    phi_tape_divergence *d = &tape->parted.where;
     tape->off = true;
-    if (tape->diverged) return;
-    tape->diverged = true;
+    if (tape->parted.yes) return;
+    tape->parted.yes = true;
     d->line = line + 1;
     d->step = tape->step;
     d->what = phi__tape_match_keep(tape, phi_str_of(what));
@@ -37,9 +37,9 @@ PHI__FN void phi__tape_match_no_memory(phi__tape *tape) {
 
 PHI__FN phi__tape_line *phi__tape_match_next(phi__tape *tape, phi__tape_kind kind,
                                              phi__tape_line *from) {
-    size_t i = from != NULL ? (size_t)(from - tape->index) + 1 : tape->at;
-    for (; i < tape->count; i++) {
-        phi__tape_line *line = &tape->index[i];
+    size_t i = from != NULL ? (size_t)(from - tape->index.lines) + 1 : tape->index.at;
+    for (; i < tape->index.count; i++) {
+        phi__tape_line *line = &tape->index.lines[i];
         if (line->kind == PHI__TAPE_T && !line->more) return NULL;
         if (line->kind == kind && !line->used) return line;
     }
@@ -100,7 +100,7 @@ static void phi__tape_match_other(phi__tape *tape, const phi__tape_line *line, c
         a = phi__tape_match_member(&tape->arena, then, what);
         b = phi__tape_match_member(&tape->arena, now, what);
     }
-    phi__tape_match_diverge(tape, (size_t)(line - tape->index), words, a, b);
+    phi__tape_match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
 }
 
 PHI__FN const phi_json *phi__tape_match_request(phi__tape *tape, phi_arena *arena,
@@ -126,7 +126,7 @@ PHI__FN phi__tape_line *phi__tape_match_find(phi__tape *tape, const phi_json *no
         if (phi__tape_match_same(then, now, &what)) return line;
     }
     if (first == NULL) {
-        phi__tape_match_diverge(tape, tape->at, "a request that was not recorded",
+        phi__tape_match_diverge(tape, tape->index.at, "a request that was not recorded",
                                 phi_str_of("nothing"), phi_json_str(phi_json_get(now, "url"), ""));
         return NULL;
     }

@@ -29,7 +29,8 @@ static void phi__tape_play_time(phi__tape *tape, const phi__tape_line *line) {
 }
 
 static void phi__tape_play_skip_used(phi__tape *tape) {
-    while (tape->at < tape->count && tape->index[tape->at].used) tape->at++;
+    while (tape->index.at < tape->index.count && tape->index.lines[tape->index.at].used)
+        tape->index.at++;
 }
 
 static uint64_t phi__tape_play_clock(void *user_data) {
@@ -37,7 +38,7 @@ static uint64_t phi__tape_play_clock(void *user_data) {
     phi__tape_line *line;
     if (tape->rt == NULL || tape->rt->in_step || tape->off) return tape->us;
     phi__tape_play_skip_used(tape);
-    line = tape->at < tape->count ? &tape->index[tape->at] : NULL;
+    line = tape->index.at < tape->index.count ? &tape->index.lines[tape->index.at] : NULL;
     if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
         phi__tape_play_time(tape, line);
         line->used = true;
@@ -80,7 +81,7 @@ static phi__toolcall *phi__tape_play_call(const phi__tape *tape, const phi_json 
 static phi__played phi__tape_play_result(phi__tape *tape, const phi__tape_line *line,
                                          const phi_json *root) {
     phi__toolcall *call = phi__tape_play_call(tape, root);
-    size_t at = (size_t)(line - tape->index);
+    size_t at = (size_t)(line - tape->index.lines);
     phi_message *message;
     bool runs;
     if (call == NULL) {
@@ -174,12 +175,12 @@ static bool phi__tape_play_comes_in(const phi__tape_line *line) {
 
 /* Lets the line at hand in, if it was not used. False: not now. */
 static bool phi__tape_play_next(phi__tape *tape) {
-    phi__tape_line *line = &tape->index[tape->at++];
+    phi__tape_line *line = &tape->index.lines[tape->index.at++];
     if (line->used) return true;
     line->used = true; /* before its callbacks, which may let the next one in */
     if (phi__tape_play_line(tape, line) == PHI__PLAYED) return true;
     line->used = false;
-    tape->at = (size_t)(line - tape->index);
+    tape->index.at = (size_t)(line - tape->index.lines);
     return false;
 }
 
@@ -191,8 +192,8 @@ static bool phi__tape_play_after_posts(const phi__tape_line *line) {
 
 /* Up to where the host's posts were read, or all that comes in. */
 static void phi__tape_play_let_in(phi__tape *tape, bool posts) {
-    while (tape->open && !tape->off && tape->at < tape->count) {
-        phi__tape_line *line = &tape->index[tape->at];
+    while (tape->open && !tape->off && tape->index.at < tape->index.count) {
+        phi__tape_line *line = &tape->index.lines[tape->index.at];
         if (!line->used && !phi__tape_play_comes_in(line)) {
             tape->open = false;
             return;
@@ -200,13 +201,13 @@ static void phi__tape_play_let_in(phi__tape *tape, bool posts) {
         if (!posts && phi__tape_play_after_posts(line)) return;
         if (!phi__tape_play_next(tape)) return;
     }
-    tape->open = tape->open && tape->at < tape->count;
+    tape->open = tape->open && tape->index.at < tape->index.count;
 }
 
 /* ---- steps ---- */
 
 static void phi__tape_play_missing(phi__tape *tape, size_t at) {
-    const phi__tape_line *line = &tape->index[at];
+    const phi__tape_line *line = &tape->index.lines[at];
     phi__tape_match_diverge(
         tape, at,
         line->kind == PHI__TAPE_REQUEST   ? "a request is missing"
@@ -219,8 +220,8 @@ static void phi__tape_play_missing(phi__tape *tape, size_t at) {
 /* Passes all outputs of the run, and clock readings that the host did not make; at the end:
    false. */
 static bool phi__tape_play_pass(phi__tape *tape) {
-    for (; tape->at < tape->count; tape->at++) {
-        phi__tape_line *line = &tape->index[tape->at];
+    for (; tape->index.at < tape->index.count; tape->index.at++) {
+        phi__tape_line *line = &tape->index.lines[tape->index.at];
         if (line->used) continue;
         if (line->kind == PHI__TAPE_NOW)
             phi__tape_play_time(tape, line);
@@ -229,7 +230,7 @@ static bool phi__tape_play_pass(phi__tape *tape) {
         else if (line->kind == PHI__TAPE_OVER)
             return false;
         else {
-            phi__tape_play_missing(tape, tape->at);
+            phi__tape_play_missing(tape, tape->index.at);
             return false;
         }
         line->used = true;
@@ -255,8 +256,8 @@ static bool phi__tape_play_waits(const phi__tape *tape) {
 
 /* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
 static void phi__tape_play_off(phi__tape *tape) {
-    const char *words = tape->diverged ? "the replay has diverged from the recording"
-                                       : "the replay found no memory";
+    const char *words = tape->parted.yes ? "the replay has diverged from the recording"
+                                         : "the replay found no memory";
     uint64_t next = phi__io_next_timer_us(tape->rt->io);
     uint32_t i;
     size_t n;
@@ -284,7 +285,7 @@ static void phi__tape_play_ends(phi__tape *tape) {
     if (tape->off || rt->active == 0 || rt->ready.first != NULL || phi__posts_any(rt)) return;
     if (!phi__tape_play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
     phi__tape_match_diverge(
-        tape, tape->at, "the end of the tape",
+        tape, tape->index.at, "the end of the tape",
         phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
         phi_str_of("the run goes on"));
 }
@@ -296,17 +297,17 @@ static void phi__tape_play_wait_host(phi__tape *tape, size_t at) {
     if (!phi__tape_play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
     if (tape->waits_us == 0) tape->waits_us = now;
     if (most_ms == PHI_UNLIMITED || now - tape->waits_us < (uint64_t)most_ms * 1000) return;
-    phi__tape_match_diverge(tape, at, "an act of the host", tape->index[at].text,
+    phi__tape_match_diverge(tape, at, "an act of the host", tape->index.lines[at].text,
                             phi_str_of("nothing"));
 }
 
 /* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
    host or a model in the process causes its events, once that has happened. */
 static bool phi__tape_play_due(phi__tape *tape, size_t at) {
-    const phi__tape_line *line = &tape->index[at];
+    const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
         tape->rt->ready.first != NULL || tape->rt->polled.first != NULL || phi__posts_any(tape->rt);
-    bool comes = at + 1 == tape->count || phi__tape_play_comes_in(&tape->index[at + 1]);
+    bool comes = at + 1 == tape->index.count || phi__tape_play_comes_in(&tape->index.lines[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n)
             tape->idled++;
@@ -321,12 +322,14 @@ static bool phi__tape_play_due(phi__tape *tape, size_t at) {
 /* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
    are yet to come. */
 static bool phi__tape_play_idles(phi__tape *tape) {
-    size_t at = tape->at;
-    while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
+    size_t at = tape->index.at;
+    while (at < tape->index.count &&
+           (tape->index.lines[at].used || tape->index.lines[at].kind == PHI__TAPE_NOW))
         at++;
-    if (at == tape->count) return false;
-    if (tape->index[at].kind == PHI__TAPE_T) return !phi__tape_play_due(tape, at);
-    if (tape->index[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index[at].n) return false;
+    if (at == tape->index.count) return false;
+    if (tape->index.lines[at].kind == PHI__TAPE_T) return !phi__tape_play_due(tape, at);
+    if (tape->index.lines[at].kind != PHI__TAPE_OVER || tape->idled >= tape->index.lines[at].n)
+        return false;
     tape->idled++;
     return true;
 }
@@ -338,7 +341,7 @@ static void phi__tape_play_begin(phi_tape *base) {
         bool more = phi__tape_play_pass(tape);
         if (!more) phi__tape_play_ends(tape);
         if (more) {
-            phi__tape_line *line = &tape->index[tape->at++];
+            phi__tape_line *line = &tape->index.lines[tape->index.at++];
             line->used = true;
             tape->idled = 0;
             tape->step++;
@@ -393,9 +396,9 @@ static void phi__tape_play_started(phi_tape *base, phi__toolcall *call) {
         return;
     }
     if (call->held != NULL)
-        phi__tape_match_compare(tape, (size_t)(line - tape->index), call, message);
+        phi__tape_match_compare(tape, (size_t)(line - tape->index.lines), call, message);
     else
-        phi__tape_play_missing(tape, (size_t)(line - tape->index));
+        phi__tape_play_missing(tape, (size_t)(line - tape->index.lines));
     (void)phi__tape_result_settle(call, message);
 }
 
@@ -435,8 +438,8 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
 static void phi__tape_play_result_next(phi__tape *tape, const phi__toolcall *call) {
     const phi__tape_line *line;
     const phi_json *root;
-    if (!tape->open || tape->off || tape->at == tape->count) return;
-    line = &tape->index[tape->at];
+    if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
+    line = &tape->index.lines[tape->index.at];
     if (line->kind != PHI__TAPE_RESULT || line->start || line->used) return;
     root = phi__tape_read_tree(tape, line);
     if (root == NULL)
@@ -564,8 +567,8 @@ static const phi__tape_ops phi__tape_play_ops = {
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
-    for (i = tape->at; i < tape->count && !tape->off; i++) {
-        const phi__tape_line *l = &tape->index[i];
+    for (i = tape->index.at; i < tape->index.count && !tape->off; i++) {
+        const phi__tape_line *l = &tape->index.lines[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
             l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)
             continue;

@@ -66,7 +66,7 @@ static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *e
                                        const char *words) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
-    error->line = (uint32_t)tape->count + 1;
+    error->line = (uint32_t)tape->index.count + 1;
     error->column = 1;
     (void)snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_PARSE;
@@ -130,7 +130,7 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     line.kind = phi__tape_read_kind_of(phi__records_get_str(root, "k"));
     if (line.kind == PHI__TAPE_NONE)
         return phi__tape_read_wrong(tape, error, "k: no such kind of line");
-    if ((line.kind == PHI__TAPE_HEAD) != (tape->count == 0))
+    if ((line.kind == PHI__TAPE_HEAD) != (tape->index.count == 0))
         return phi__tape_read_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
     flaw = phi__tape_read_flaw(tape, &line, root);
     if (flaw != NULL) return phi__tape_read_wrong(tape, error, flaw);
@@ -142,10 +142,11 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     line.start = phi__records_get_bool(root, "start");
     if (line.kind == PHI__TAPE_HEAD && phi__tape_read_head(tape, root, error) != PHI_OK)
         return PHI_PARSE;
-    grown = phi__grow(&tape->memory, tape->index, &tape->cap, tape->count + 1, sizeof line);
+    grown = phi__grow(&tape->memory, tape->index.lines, &tape->index.cap, tape->index.count + 1,
+                      sizeof line);
     if (grown == NULL) return PHI_NO_MEMORY;
-    tape->index = (phi__tape_line *)grown;
-    tape->index[tape->count++] = line;
+    tape->index.lines = (phi__tape_line *)grown;
+    tape->index.lines[tape->index.count++] = line;
     return PHI_OK;
 }
 
@@ -154,7 +155,7 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     while (text.len > 0 && status == PHI_OK) {
         const char *end = (const char *)memchr(text.at, '\n', text.len);
         size_t n = end != NULL ? (size_t)(end - text.at) : text.len;
-        if (end == NULL && tape->count > 0) break; /* the last write was torn */
+        if (end == NULL && tape->index.count > 0) break; /* the last write was torn */
         if (!phi__tape_read_summed(tape, phi__str(text.at, n)))
             return phi__tape_read_wrong(
                 tape, error,
@@ -165,11 +166,11 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
         if (end == NULL) break;
         text = phi__str(end + 1, text.len - n - 1);
     }
-    if (status == PHI_OK && tape->count == 0)
+    if (status == PHI_OK && tape->index.count == 0)
         return phi__tape_read_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
     if (status != PHI_OK) return status;
-    tape->torn = tape->index[tape->count - 1].kind != PHI__TAPE_OVER;
-    tape->at = 1;
+    tape->torn = tape->index.lines[tape->index.count - 1].kind != PHI__TAPE_OVER;
+    tape->index.at = 1;
     return PHI_OK;
 }
 

@@ -30,7 +30,7 @@ PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_li
     phi_str text;
     if (flow == NULL) {
         phi__tape_match_diverge(
-            tape, (size_t)(line - tape->index), "the answer to a request",
+            tape, (size_t)(line - tape->index.lines), "the answer to a request",
             phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS)),
             phi_str_of("that request is not waiting for an answer"));
         return PHI__TAPE_PLAY_STOP;
@@ -73,7 +73,7 @@ static phi_status phi__tape_request_open(void *user_data, phi_transfer transfer,
     else
         line = phi__tape_match_find(tape, now);
     phi_arena_free(&arena);
-    if (line == NULL) return tape->diverged ? PHI_REFUSED : PHI_NO_MEMORY;
+    if (line == NULL) return tape->parted.yes ? PHI_REFUSED : PHI_NO_MEMORY;
     line->used = true;
     now = phi__tape_read_tree(tape, line);
     if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);

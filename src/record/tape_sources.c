@@ -6,8 +6,8 @@
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
     if (tape->rt == NULL || !tape->rt->in_step) return;
-    tape->rt->step_began_us = tape->us;
-    tape->rt->step_wall_ms = (int64_t)(tape->us / 1000);
+    tape->rt->step.began_us = tape->us;
+    tape->rt->step.wall_ms = (int64_t)(tape->us / 1000);
 }
 
 /* Blocks of a hash over the seed and a counter: the same on every machine. */

@@ -165,7 +165,7 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (call->tools) phi__strategy_call_tools(agent, &d);
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->run->waits_ms;
+    d.decision_timeout_ms = agent->run->own.waits_ms;
     d.memory_limit_bytes = agent->desc.memory_limit_bytes;
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
     d.max_event_bytes = agent->desc.max_event_bytes;

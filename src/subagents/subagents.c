@@ -218,7 +218,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     all = phi__subagents_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
     handle.rt->in_step = true; /* a store's functions must not step */
-    handle.rt->step_wall_ms = phi__io_wall_ms(handle.rt->io);
+    handle.rt->step.wall_ms = phi__io_wall_ms(handle.rt->io);
     for (link = all->list.first; link != NULL; link = next) {
         phi__child *child = PHI__OWNER(link, phi__child, link);
         next = link->next;

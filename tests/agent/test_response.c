@@ -565,9 +565,14 @@ TEST(awaiting_inside_a_callback_is_refused) {
     rig_free(w.r);
 }
 
+typedef struct mute {
+    int opened, closed;
+} mute;
+
 static phi_status mute_open(void *user_data, const phi_model_request *request, void **call) {
     (void)request;
     *call = user_data;
+    ((mute *)user_data)->opened++;
     return PHI_OK;
 }
 
@@ -580,7 +585,7 @@ static phi_poll mute_poll(void *user_data, void *call, phi_answer *answer) {
 
 static void mute_close(void *user_data, void *call) {
     (void)call;
-    ++*(int *)user_data;
+    ((mute *)user_data)->closed++;
 }
 
 /* On the real clock: a model in the process that never says a word. */
@@ -590,11 +595,12 @@ TEST(awaiting_ends_in_time_whatever_hangs_and_the_run_continues) {
     phi_provider provider;
     phi_agent agent;
     phi_response response;
-    int closed = 0;
+    mute model = {0, 0};
+    int i;
     memset(&desc, 0, sizeof desc);
     memset(&provider, 0, sizeof provider);
     provider.protocol = "mute";
-    provider.user_data = &closed;
+    provider.user_data = &model;
     provider.open = mute_open;
     provider.poll = mute_poll;
     provider.close = mute_close;
@@ -604,12 +610,13 @@ TEST(awaiting_ends_in_time_whatever_hangs_and_the_run_continues) {
     agent = phi_agent_new(rt, &desc);
     CHECK_EQ_INT(phi_ask(agent, "a question", &response), PHI_OK);
     CHECK_EQ_INT(phi_response_await(response, 0, NULL, NULL), PHI_TIMEOUT);
+    for (i = 0; i < 100 && model.opened == 0; i++) (void)phi_step(rt, 0);
     CHECK_EQ_INT(phi_response_await(response, 15, NULL, NULL), PHI_TIMEOUT);
     CHECK_EQ_INT(info_of(response).state, PHI_RESPONSE_RUNNING);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(phi_response_await(response, 1000, NULL, NULL), PHI_OK);
     CHECK_EQ_INT(info_of(response).state, PHI_RESPONSE_CANCELLED);
-    CHECK_EQ_INT(closed, 1);
+    CHECK(model.opened == 1 && model.closed == 1);
     phi_runtime_free(rt);
 }
 

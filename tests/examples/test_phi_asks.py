@@ -2,6 +2,7 @@
 """phi, the command: questions for permission in the chat, who may answer them, and what is to be seen of them."""
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -26,12 +27,14 @@ def bash(command):
 SCENARIOS = {
     "one": bash("touch one.txt"),
     "two": bash("touch one.txt")[:1] + bash("touch two.txt"),
+    "three": bash("touch one.txt")[:1] * 2 + bash("touch two.txt"),
     "blanks": bash("touch first.txt;" + " " * 8000 + "touch last.txt"),
     "breaks": bash("touch first.txt\n" + "\n" * 100 + "touch last.txt"),
     "hidden": bash("touch " + "".join("x" + chr(c) for c in HIDDEN) + " one.txt"),
     "long": bash("touch one.txt " + "word " * 60),
     "denied": bash("rm -rf /"),
-    "prints": bash("for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; printf '\\033[31mred'; sleep 2"),
+    "answers": [{"blocks": [{"type": "text", "text": "It is seven."}]}],
+    "prints": bash("for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; printf '\\033[1;31mred\\033[0m\\033[2J'; sleep 2"),
 }
 CONFIG = """
 [provider]
@@ -45,6 +48,16 @@ enabled = ["bash"]
 otherwise = "%s"
 [callbacks]
 before_tool_execution = { command = "%s", shell = true }
+"""
+
+STRATEGY = """
+[provider]
+model = "claude-haiku-4-5"
+base_url = "${SERVER}/m/first-delay=400/s/answers"
+api_key = "k"
+api = "anthropic_messages"
+[agent]
+strategy = "trm"
 """
 
 
@@ -109,6 +122,20 @@ class Screen(test_phi.Tmux):
     def test_a_denied_call_leaves_a_line(self):
         self.begin_chat("denied")
         self.wait_for(r"^\* bash rm -rf / \(not run: denied: ")
+
+    def test_always_answers_a_rule_that_asks_for_this_very_call(self):
+        rule = '{verdict = "ask", tool = "bash", command = "touch *"}'
+        self.begin_chat("three", f'allow"\nrules = [{rule}]\nhome = "/x', "true")
+        screen = self.wait_for("a: always")
+        self.assertIn("always would allow: this very line", screen)
+        time.sleep(0.3)
+        self.type("a")
+        screen = self.wait_for(r"touch two.txt\n(.*\n)+.*y: once")
+        self.assertEqual(len(re.findall(r"\* bash touch one.txt \(", screen)), 2)
+        self.assertEqual(screen.count("wants to run"), 2)
+        time.sleep(0.3)
+        self.type("n")
+        self.wait_for("I was told: The user said no")
 
     # ---- what counts as an answer ----
 
@@ -198,10 +225,22 @@ class Screen(test_phi.Tmux):
 
     def test_what_a_tool_prints_is_to_be_seen_while_it_runs(self):
         self.begin_chat("prints", "allow", "exit 0")
-        screen = self.wait_for(r"^  : line 6\n  : line 7\n  : line 8\n  : line 9\n  : <U\+001B>\[31mred$")
+        screen = self.wait_for(r"^  : line 6\n  : line 7\n  : line 8\n  : line 9\n  : red<U\+001B>\[2J$")
         self.assertNotIn(": line 5", screen)
         screen = self.wait_for(r"Ready")
         self.assertNotIn("  : line", screen)
+
+    def test_a_strategys_progress_is_shown_and_its_best_answer_can_be_taken(self):
+        os.makedirs(os.path.join(self.folder, "work"), exist_ok=True)
+        self.write("work/agent.toml", STRATEGY)
+        self.start("answers", "-c", "agent.toml", SERVER=test_phi.mock.url)
+        self.type("go", "Enter")
+        self.wait_for(r"trm .*calls: [2-9]\d* of \d+")
+        self.wait_for(r"Ctrl\+S: take the best so far")
+        self.type("C-s")
+        screen = self.wait_for("Ready")
+        self.assertIn("It is seven.", screen)
+        self.assertNotIn("Ctrl+S", screen)
 
 
 for name in [n for n in dir(test_phi.Tmux) if n.startswith("test_")]:

@@ -6,24 +6,24 @@
 
 enum { MOST = 4096 };
 
-static void apply_all(phi_memory *memory, phi_arena *arena, phi_str state, phi_json *list) {
+static void apply_all(phi_memory *memory, phi_arena *arena, const phi_json *state, phi_json *list) {
     phi_json_iter it = phi_json_each(list);
     const phi_json *effect;
+    phi__effect_tree tree;
     phi__buf text;
     phi__buf_init(&text, memory);
-    phi__buf_add_str(&text, state);
+    if (phi__json_write(&text, state, 0) != PHI_OK ||
+        phi__effect_open(&tree, memory, arena, phi__buf_str(&text)) != PHI_OK)
+        abort();
     while ((effect = phi_json_next(&it)) != NULL) {
         const char *why = NULL;
-        phi_json *after = NULL;
-        phi_arena_mark mark = phi_arena_save(arena);
         if (phi__effect_fault(effect) != NULL) abort();
-        if (phi__effect_apply(&text, effect, MOST, arena, &why) != PHI_OK) abort();
-        if (why == NULL && text.len > MOST) abort();
-        if (phi_json_parse(arena, phi__buf_str(&text), 0, &after, NULL) != PHI_OK ||
-            !phi_json_is_object(after))
-            abort();
-        phi_arena_reset(arena, mark);
+        if (phi__effect_apply(&tree, effect, MOST, &why) != PHI_OK) abort();
+        phi__buf_clear(&text);
+        if (phi__json_write(&text, tree.root, 0) != PHI_OK) abort();
+        if (tree.bytes != text.len || (why == NULL && text.len > MOST)) abort();
     }
+    phi__effect_close(&tree);
     phi__buf_free(&text);
 }
 
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else if (phi_json_parse(&arena, effects, 0, &list, NULL) == PHI_OK &&
                phi_json_parse(&arena, state, 0, &root, NULL) == PHI_OK &&
                phi_json_is_object(root)) {
-        apply_all(&memory, &arena, state, list);
+        apply_all(&memory, &arena, root, list);
     }
     phi_arena_free(&arena);
     if (memory.used_bytes != 0) abort();

@@ -32,7 +32,7 @@ static void documents(phi_arena *arena, phi_str text) {
         if (resource.resource.len == 0 || resource.issuer.len == 0) abort();
         check_scopes(resource.scopes);
     }
-    if (phi__mcp_oauth_words_server(arena, text, &server, &fault) == PHI_OK &&
+    if (phi__mcp_oauth_words_server(arena, text, true, &server, &fault) == PHI_OK &&
         (server.issuer.len == 0 || server.authorize.len == 0 || server.token.len == 0))
         abort();
 }

@@ -1,10 +1,13 @@
 /* test_groups.c - what it costs to find the call of each result, counted in ids that are compared. */
 #include "support/test.h"
 
+#include "history/compact_in.h"
 #include "history/fold_in.h"
 #include "history/projecting_in.h"
 #include "history/thread_in.h"
+#include "history/prune.h"
 #include "persist/persist_in.h"
+#include "record/session_context_in.h"
 
 static size_t compared;
 
@@ -144,7 +147,102 @@ TEST(a_result_belongs_to_the_nearest_answer_that_made_its_call) {
     done();
 }
 
-TEST_MAIN(TEST_ENTRY(the_call_of_each_result_is_found_with_two_comparisons),
-          TEST_ENTRY(calls_whose_results_are_in_any_order_are_checked_with_three_comparisons_each),
-          TEST_ENTRY(a_fork_looks_for_an_open_call_with_two_comparisons_for_each_result),
-          TEST_ENTRY(a_result_belongs_to_the_nearest_answer_that_made_its_call))
+TEST(a_prune_finds_the_call_of_each_result_with_two_comparisons) {
+    phi_view_item items[CALLS + 1];
+    phi_rewrite rewrite;
+    phi_pruned pruned;
+    phi_prune prune;
+    phi_arena arena;
+    size_t i;
+    setup(true);
+    memset(items, 0, sizeof items);
+    memset(&prune, 0, sizeof prune);
+    for (i = 0; i <= CALLS; i++) {
+        items[i].message = i == 0 ? &answer : &results[i - 1];
+        items[i].from = items[i].to = i;
+    }
+    prune.tokens = 1;
+    phi_arena_init(&arena, &memory, 0);
+    compared = 0;
+    CHECK_EQ_INT(phi_prune_plan(items, CALLS + 1, &prune, NULL, &arena, &rewrite, &pruned), PHI_OK);
+    CHECK(compared > 0 && compared <= 2 * CALLS);
+    CHECK_EQ_INT(pruned.messages_removed, CALLS + 1);
+    phi_arena_free(&arena);
+    done();
+}
+
+/* Three times: for the sums, for orphans, and for the ends of the middle. */
+TEST(compacting_a_list_finds_the_call_of_each_result_with_two_comparisons_each_time) {
+    const phi_message *list[CALLS + 3], *const *out = NULL;
+    phi_message last;
+    phi_content long_text;
+    phi_compaction_config config;
+    phi_arena arena;
+    size_t i, count = 0;
+    setup(true);
+    memset(&config, 0, sizeof config);
+    long_text = said;
+    last = results[0];
+    last.role = PHI_ROLE_USER;
+    last.content = &long_text;
+    list[0] = &last;
+    list[1] = &answer;
+    for (i = 0; i < CALLS; i++) list[i + 2] = &results[i];
+    list[CALLS + 2] = &last;
+    config.max_context_tokens = 20000;
+    config.system_prompt_tokens = 1;
+    config.keep_recent_messages = CALLS + 2;
+    phi_arena_init(&arena, &memory, 0);
+    compared = 0;
+    CHECK_EQ_INT(phi_compact_messages(list, CALLS + 3, &config, NULL, &arena, &out, &count),
+                 PHI_OK);
+    CHECK(compared > 0 && compared <= 8 * CALLS);
+    if (CHECK_EQ_INT(count, 2)) CHECK(out[1] == &last); /* the answer does not fit: a marker */
+    phi_arena_free(&arena);
+    done();
+}
+
+TEST(a_session_finds_the_call_of_each_pruned_result_with_two_comparisons) {
+    phi__session_context_way way;
+    phi_loop_record loop, *loops[1];
+    phi_loop_event event;
+    phi_message list[CALLS + 1];
+    phi_arena arena;
+    size_t i, gone = 0;
+    setup(true);
+    memset(&way, 0, sizeof way);
+    memset(&loop, 0, sizeof loop);
+    memset(&event, 0, sizeof event);
+    for (i = 0; i <= CALLS; i++) {
+        list[i] = i == 0 ? answer : results[i - 1];
+        list[i].timestamp_ms = (int64_t)i;
+    }
+    event.json = PHI__LIT("{\"type\":\"PrunApplied\",\"loop_id\":\"a\",\"tokens_removed\":1,"
+                          "\"messages_removed\":1,\"memo\":null,\"pruned_timestamps\":[7],"
+                          "\"timestamp\":\"2024-01-01T00:00:00Z\"}");
+    loop.messages = list;
+    loop.message_count = CALLS + 1;
+    loop.events = &event;
+    loop.event_count = 1;
+    loops[0] = &loop;
+    way.loops = loops;
+    way.count = way.all = 1;
+    phi_arena_init(&arena, &memory, 0);
+    compared = 0;
+    CHECK_EQ_INT(phi__session_pruned_find(&way, &arena, &arena), PHI_OK);
+    CHECK(compared > 0 && compared <= 2 * CALLS);
+    REQUIRE(way.marks != NULL);
+    for (i = 0; i <= CALLS; i++) gone += way.marks[0][i].gone;
+    CHECK_EQ_INT(gone, CALLS + 1);
+    phi_arena_free(&arena);
+    done();
+}
+
+TEST_MAIN(
+    TEST_ENTRY(the_call_of_each_result_is_found_with_two_comparisons),
+    TEST_ENTRY(calls_whose_results_are_in_any_order_are_checked_with_three_comparisons_each),
+    TEST_ENTRY(a_fork_looks_for_an_open_call_with_two_comparisons_for_each_result),
+    TEST_ENTRY(a_result_belongs_to_the_nearest_answer_that_made_its_call),
+    TEST_ENTRY(a_prune_finds_the_call_of_each_result_with_two_comparisons),
+    TEST_ENTRY(compacting_a_list_finds_the_call_of_each_result_with_two_comparisons_each_time),
+    TEST_ENTRY(a_session_finds_the_call_of_each_pruned_result_with_two_comparisons))

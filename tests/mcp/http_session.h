@@ -32,7 +32,8 @@ struct phi_mcp {
     phi__mcp_oauth_listener listener;
     phi_status header, challenge; /* what they answer */
     char token[40];
-    int challenges;
+    int challenges, proofs;
+    phi_status proof; /* of a token "DPoP ..." */
 };
 
 static phi_mcp *session_now;                     /* for the fake authorization */
@@ -132,6 +133,22 @@ phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value) {
     phi_mcp *m = (phi_mcp *)(void *)oauth;
     *value = phi_str_of(m->token);
     return m->header;
+}
+
+phi_status phi__mcp_oauth_proof(phi__mcp_oauth *oauth, const char *method, phi_str url,
+                                phi__buf *out) {
+    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    char text[200];
+    if (!phi__str_starts(phi_str_of(m->token), "DPoP ")) return PHI_OK;
+    if (m->proof != PHI_OK) return phi__error(m->rt, m->proof, "the key is away");
+    (void)snprintf(text, sizeof text, "%d %s %.*s", ++m->proofs, method, (int)url.len, url.at);
+    phi__buf_text(out, text);
+    return PHI_OK;
+}
+
+void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers) {
+    phi_mcp *m = (phi_mcp *)(void *)oauth;
+    if (phi__str_find(headers, 0, "DPoP-Nonce") != SIZE_MAX) session_note(m, "nonce\n");
 }
 
 phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,

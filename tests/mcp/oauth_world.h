@@ -36,6 +36,7 @@ typedef struct world {
     char url[4096]; /* of the last */
     /* inside of the callbacks: */
     bool free_in_changed, free_in_browser, answer_in_browser;
+    const char *nonce; /* DPoP-Nonce of every answer; NULL: none */
 } world;
 
 #define SERVER "https://mcp.example/api/mcp"
@@ -80,6 +81,7 @@ static inline void world_answer(wires *w, size_t i) {
     world *o = (world *)w->user_data;
     const char *text = w->sent[i].text;
     size_t n = (size_t)(strchr(text, '\n') - text), k;
+    char head[200];
     for (k = 0; k < o->page_count; k++) {
         world_page *page = &o->pages[k];
         if (strlen(page->line) != n || strncmp(page->line, text, n) != 0) continue;
@@ -89,7 +91,10 @@ static inline void world_answer(wires *w, size_t i) {
             wires_end(w, i, (phi_status)page->status, "no way");
             return;
         }
-        wires_reply(w, i, page->status, "Content-Type: application/json\r\n", page->body);
+        (void)snprintf(head, sizeof head, "Content-Type: application/json\r\n%s%s%s",
+                       o->nonce != NULL ? "DPoP-Nonce: " : "", o->nonce != NULL ? o->nonce : "",
+                       o->nonce != NULL ? "\r\n" : "");
+        wires_reply(w, i, page->status, head, page->body);
         return;
     }
     wires_reply(w, i, 404, "", "nothing here");

@@ -385,6 +385,28 @@ static void requests_wait_for_the_authorization_and_are_sent_again(void) {
     session_end(&m, &w);
 }
 
+static void each_try_of_a_request_carries_a_proof_of_its_own(void) {
+    begin_oauth();
+    m.header = m.challenge = PHI_OK;
+    (void)snprintf(m.token, sizeof m.token, "DPoP token-000001");
+    (void)session_send(&m, "tools/call", "{1}");
+    CHECK_EQ_STR(w.sent[0].text, "POST http://h:1/mcp\n"
+                                 "Accept: application/json, text/event-stream\n"
+                                 "Content-Type: application/json\n"
+                                 "Authorization: DPoP token-000001\n"
+                                 "DPoP: 1 POST http://h:1/mcp\n\n{1}");
+    wires_reply(&w, 0, 401, "DPoP-Nonce: n\r\n", "");
+    session_step(&m, 2);
+    session_check(&m, "nonce\nchallenge 401 DPoP-Nonce: n\r\n sent \"DPoP token-000001\"\n");
+    REQUIRE(CHECK_EQ_INT(w.count, 2));
+    CHECK(strstr(w.sent[1].text, "\nDPoP: 2 POST http://h:1/mcp\n") != NULL);
+    m.proof = PHI_DENIED;
+    CHECK_EQ_INT(m.link->table->send(m.link, session_out(&m, "tools/call", "{2}")), PHI_DENIED);
+    session_check(&m, "");
+    CHECK_EQ_INT(w.count, 2);
+    session_end(&m, &w);
+}
+
 /* The old transport's deadline for its endpoint does not run while a person is asked. */
 static void an_old_stream_waits_for_its_authorization(void) {
     begin_oauth();
@@ -576,6 +598,7 @@ TEST_MAIN(TEST_ENTRY(a_broken_stream_is_resumed_after_the_delay),
           TEST_ENTRY(a_server_that_is_not_old_keeps_its_first_refusal),
           TEST_ENTRY(an_initialize_that_waits_for_the_endpoint_can_be_forgotten),
           TEST_ENTRY(requests_wait_for_the_authorization_and_are_sent_again),
+          TEST_ENTRY(each_try_of_a_request_carries_a_proof_of_its_own),
           TEST_ENTRY(an_old_stream_waits_for_its_authorization),
           TEST_ENTRY(challenges_of_one_request_are_bounded),
           TEST_ENTRY(an_authorization_that_fails_loses_what_waits),

@@ -167,6 +167,35 @@ TEST(a_schema_that_is_understood_stays_as_it_is_and_others_are_adapted) {
         "{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}}}");
 }
 
+TEST(a_host_sees_the_input_schema_with_every_keyword_of_the_server) {
+    static const char rich[] =
+        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
+        "\"$defs\":{\"a\":{\"$anchor\":\"x\",\"type\":\"object\",\"properties\":{\"s\":{\"type\":"
+        "\"number\",\"minimum\":1.5,\"maximum\":1e300}}}},\"properties\":{\"a\":{\"$ref\":"
+        "\"#/$defs/a\"},\"k\":{\"const\":\"p\"}},\"allOf\":[{\"anyOf\":[{\"required\":[\"a\"]}]}],"
+        "\"if\":{\"required\":[\"k\"]},\"then\":{\"required\":[\"a\"]},\"else\":false,"
+        "\"additionalProperties\":false,\"x-own\":[1,null]}";
+    static const char plain[] = "{\"type\":\"object\",\"properties\":{\"a\":{}}}";
+    char list[2000];
+    tools_kit t;
+    (void)snprintf(list, sizeof list,
+                   "{\"tools\":[{\"name\":\"r\",\"inputSchema\":%s},{\"name\":\"p\","
+                   "\"inputSchema\":%s},{\"name\":\"n\"},{\"name\":\"o\",\"inputSchema\":null}]}",
+                   rich, plain);
+    tools_begin(&t, "2025-11-25", NULL);
+    t.list = list;
+    if (CHECK(tools_ready(&t, NULL)) && CHECK_EQ_INT(phi_mcp_tool_count(t.k.mcp), 4)) {
+        CHECK_STR(tool_at(&t, 0).input, rich);
+        CHECK(!phi_str_equal(tool_at(&t, 0).schema, tool_at(&t, 0).input));
+        CHECK_STR(tool_at(&t, 1).input, plain);
+        CHECK(tool_at(&t, 1).input.at == tool_at(&t, 1).schema.at);
+        CHECK_STR(tool_at(&t, 2).input, "");
+        CHECK_STR(tool_at(&t, 3).input, "");
+        CHECK_EQ_INT(tool_at(&t, 0).input.at[tool_at(&t, 0).input.len], '\0');
+    }
+    tools_end(&t);
+}
+
 TEST(alternatives_at_the_root_become_properties_and_words) {
     CHECK_EQ_STR(
         schema_of(
@@ -501,6 +530,7 @@ TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(names_keep_every_providers_rule_and_calls_use_the_servers_own),
           TEST_ENTRY(a_tool_without_description_and_schema_gets_both),
           TEST_ENTRY(a_schema_that_is_understood_stays_as_it_is_and_others_are_adapted),
+          TEST_ENTRY(a_host_sees_the_input_schema_with_every_keyword_of_the_server),
           TEST_ENTRY(alternatives_at_the_root_become_properties_and_words),
           TEST_ENTRY(schemas_that_no_agent_could_take_leave_their_tool_out_alone),
           TEST_ENTRY(pages_are_followed_and_cursors_that_come_back_end_the_list),

@@ -673,6 +673,9 @@ TEST(rules_that_are_misspelt_are_refused_with_their_place) {
 
 typedef struct world {
     rig *r;
+    char seen[100]; /* the arguments that hook_fn saw last, before the tool */
+    uint32_t round; /* ... and its round */
+    bool waits;     /* hook_fn waits in its first round */
     phi_permissions *p;
     phi_agent agent;
     phi_ticket ticket;
@@ -708,7 +711,14 @@ static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
 static phi_verdict next_fn(void *user_data, phi_hook *hook) {
     world *w = (world *)user_data;
     w->told++;
-    (void)hook;
+    if (hook->point == PHI_HOOK_BEFORE_TOOL) {
+        (void)snprintf(w->seen, sizeof w->seen, "%.*s", (int)hook->arguments.len,
+                       hook->arguments.at);
+        w->round = hook->round;
+        w->ticket = hook->ticket;
+        hook->ask_again = w->waits && hook->round == 0;
+        if (hook->ask_again) return PHI_WAIT;
+    }
     return w->next;
 }
 
@@ -811,6 +821,47 @@ TEST(a_question_may_wait_and_is_decided_later) {
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
     CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    end(&w);
+}
+
+TEST(what_a_person_allows_the_hosts_own_hook_may_still_deny) {
+    phi_pending_item item;
+    world w;
+    memset(&w, 0, sizeof w);
+    w.next = PHI_DENY;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_INT(w.asked, 1); /* and allowed it at once */
+    CHECK_EQ_INT(w.told, 1);
+    CHECK(phi_message_at(w.agent, 2)->is_error);
+    end(&w);
+    w.answer = PHI_WAIT;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_INT(w.told, 0);
+    CHECK_EQ_INT(phi_pending(rig_runtime(w.r), &item, 1), 1);
+    CHECK(item.permissions == w.p);
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, "{\"x\":2}"), PHI_OK);
+    CHECK_EQ_INT(rig_run(w.r, 30), 0);
+    CHECK_EQ_INT(w.asked, 1);
+    CHECK_EQ_STR(w.seen, "{\"x\":2}"); /* what would run */
+    CHECK_EQ_INT(w.round, 0);
+    CHECK(phi_message_at(w.agent, 2)->is_error);
+    end(&w);
+}
+
+TEST(the_hosts_own_hook_may_wait_behind_a_persons_yes) {
+    world w;
+    memset(&w, 0, sizeof w);
+    w.answer = PHI_WAIT;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    w.waits = true;
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, "{\"x\":2}"), PHI_OK);
+    (void)rig_run(w.r, 30);
+    CHECK_EQ_INT(w.told, 1);
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, "{\"x\":3}"), PHI_OK);
+    CHECK_EQ_INT(rig_run(w.r, 30), 0);
+    CHECK_EQ_INT(w.asked, 1);
+    CHECK_EQ_INT(w.round, 1);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":3}");
     end(&w);
 }
 
@@ -1103,6 +1154,8 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs),
           TEST_ENTRY(an_allowed_call_runs_and_the_hosts_own_hook_has_its_word),
           TEST_ENTRY(a_question_may_wait_and_is_decided_later),
+          TEST_ENTRY(what_a_person_allows_the_hosts_own_hook_may_still_deny),
+          TEST_ENTRY(the_hosts_own_hook_may_wait_behind_a_persons_yes),
           TEST_ENTRY(the_permissions_may_go_with_their_agent_while_a_question_waits),
           TEST_ENTRY(a_snapshot_with_a_waiting_question_asks_it_again),
           TEST_ENTRY(every_allocation_may_fail),
