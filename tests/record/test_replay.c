@@ -519,7 +519,7 @@ TEST(what_a_host_does_between_empty_steps_has_its_own_time_again) {
     drop(&written);
 }
 
-/* A call, a gap, a note in a gap, and the call's deadline. Frames in which nothing comes are many. */
+/* A call, gaps, a note in a gap, and the deadline of the call. In most frames nothing comes. */
 static uint64_t stop_at_a_breakpoint(phi_tape *tape, text *events) {
     phi_runtime_desc desc;
     phi_agent_desc agent_desc = rig_desc();
@@ -533,6 +533,7 @@ static uint64_t stop_at_a_breakpoint(phi_tape *tape, text *events) {
     r = rig_new_with(&desc);
     tool = rig_wait(r);
     tool.timeout_ms = 9000;
+    tool.heartbeat_ms = 3000; /* timers fire between, when the deadline would have passed */
     agent_desc.tools = &tool;
     agent_desc.tool_count = 1;
     agent = rig_agent(r, &agent_desc);
