@@ -45,6 +45,7 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     io->random_fn = tape->random_fn;
     io->watch_fn = tape->watch_fn;
     io->user_data = tape;
+    io->told_gaps = tape->plays;
     return PHI_OK;
 }
 
@@ -167,12 +168,22 @@ static bool phi__runtime_polls(const phi_runtime *rt) {
     return rt->polls.count > 0 || rt->polled.first != NULL;
 }
 
+/* Cuts a sleep (-1: for ever) to a second while deadlines or the duration of a run count: the rest
+   would be a gap. */
+static int phi__runtime_sleep_ms(const phi_runtime *rt, int timeout_ms) {
+    bool timed = phi__io_next_timer_us(rt->io) != UINT64_MAX;
+    int most = -1;
+    if (phi__runtime_polls(rt))
+        most = PHI__RUNTIME_POLL_MS;
+    else if (phi__io_deadlines(rt->io) || (timed && rt->active > 0))
+        most = PHI__IO_GAP_MS;
+    return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
+}
+
 /* How long this step may sleep: not at all while something is waiting already. */
 static int phi__runtime_timeout(phi_runtime *rt, int timeout_ms) {
     if (timeout_ms == 0 || phi__runtime_has_work(rt)) return 0;
-    if (phi__runtime_polls(rt) && (timeout_ms < 0 || timeout_ms > PHI__RUNTIME_POLL_MS))
-        return PHI__RUNTIME_POLL_MS;
-    return timeout_ms;
+    return phi__runtime_sleep_ms(rt, timeout_ms);
 }
 
 static void phi__runtime_budget(phi_runtime *rt) {
@@ -247,6 +258,7 @@ static void phi__runtime_record(phi_runtime *rt, int wait) {
     if (wait == 0) return;
     rt->tape->ops->woken(rt->tape);
     phi__runtime_budget(rt);
+    phi__io_step_begin(rt->io);
     phi__runtime_taped_posts(rt);
     phi__runtime_taped_timers(rt);
 }
@@ -388,10 +400,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
     now = phi__schedule_look_us(rt);
-    if (next == UINT64_MAX) return phi__runtime_polls(rt) ? (int)PHI__RUNTIME_POLL_MS : -1;
+    if (next == UINT64_MAX) return phi__runtime_sleep_ms(rt, -1);
     ms = next > now ? (next - now + 999) / 1000 : 0;
-    if (phi__runtime_polls(rt) && ms > PHI__RUNTIME_POLL_MS) ms = PHI__RUNTIME_POLL_MS;
-    return ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms;
+    return phi__runtime_sleep_ms(rt, ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms);
 }
 
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have) {

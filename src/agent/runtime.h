@@ -31,7 +31,9 @@ typedef struct phi_runtime_desc {
     /* The host's event loop instead of our poller: it watches fd for `want` (PHI_WATCH_ bits; 0:
        forget it) and calls phi_ready. */
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
-    uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
+    /* never goes back (default: the system's). The time between two steps counts for at most a
+       second of a deadline: docs/loop.md, "Which time counts" */
+    uint64_t (*clock_us_fn)(void *user_data);
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
     /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
@@ -62,14 +64,15 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of work. timeout_ms 0: never waits; > 0: waits at most that long for work;
    < 0: until there is work; with no run active until phi_wake. Events in the queue end a wait at
-   once.
+   once. While a deadline counts, a wait ends after a second.
    Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
    callback.
    Pointers out of events popped before it are invalid after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend
-   or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */
+   or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now; at most 1,000 while a
+   deadline or the duration of a run counts), then phi_step. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn */

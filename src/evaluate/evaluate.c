@@ -31,7 +31,7 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     memset(&usage, 0, sizeof usage);
     status = e->evaluate_fn(e->user_data, &pub, &chosen, &usage);
     if (!phi_agent_alive(handle)) return false;
-    if (status == PHI_BUSY && phi__io_now_us(agent->rt->io) < e->deadline_us) {
+    if (status == PHI_BUSY && phi__io_counted_us(agent->rt->io) < e->deadline_us) {
         phi__evaluation_later(e, PHI__EVALUATE_POLL_US);
         return false;
     }
@@ -49,7 +49,7 @@ static void phi__evaluate_begin_custom(phi__evaluation *e) {
     e->phase = PHI__EVALUATION_CUSTOM;
     agent->rt->active++; /* phi_step reports work, as of a run */
     e->deadline_us =
-        ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(agent->rt->io) + (uint64_t)ms * 1000;
+        ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
     phi__evaluation_later(e, 0);
 }
 

@@ -32,7 +32,10 @@ struct phi__io {
     phi__fd_map fds;     /* with a host's loop */
     phi__wake wake;
     phi__watch wake_watch;
-    phi__ending endings; /* the ring's head */
+    phi__ending endings;   /* the ring's head */
+    uint64_t looked_us;    /* the last look at the clock that ended a gap */
+    uint64_t gaps_us;      /* what deadlines did not count until then */
+    size_t deadline_count; /* timers that are deadlines, but for never */
     uint32_t starts;
     uint64_t step_began_us;
     bool fired;          /* a timer has, since the last wait */
@@ -72,8 +75,14 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
     phi__io_heap_put(io, i, timer);
 }
 
+static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
+    if (timer->deadline) io->deadline_count--;
+    timer->deadline = false;
+}
+
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
     bool earlier;
+    phi__io_no_deadline(io, timer);
     if (at_us < io->round_us) at_us = io->round_us; /* behind all that are due in this round */
     earlier = timer->place == 0 || at_us < timer->at_us;
     if (timer->place == 0) {
@@ -96,6 +105,7 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
     size_t i = timer->place;
     phi__timer *last;
     if (i == 0) return;
+    phi__io_no_deadline(io, timer);
     i--;
     PHI_ASSERT(i < io->timer_count && io->timers[i] == timer);
     timer->place = 0;
@@ -111,12 +121,66 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
     return io->timer_count == 0 ? UINT64_MAX : io->timers[0]->at_us;
 }
 
+/* ---- deadlines ---- */
+
+PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us) {
+    uint64_t until = io->looked_us + (uint64_t)PHI__IO_GAP_MS * 1000;
+    return io->desc.told_gaps || now_us <= until ? io->gaps_us : io->gaps_us + (now_us - until);
+}
+
+PHI__FN uint64_t phi__io_counted_us(const phi__io *io) {
+    uint64_t now = phi__io_now_us(io), gaps = phi__io_gaps_us(io, now);
+    return now > gaps ? now - gaps : 0; /* a host's clock that goes back all the same */
+}
+
+PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us) {
+    uint64_t at = timer->at_us;
+    if (timer->deadline) at += phi__io_gaps_us(io, now_us) - io->gaps_us;
+    return at > now_us ? at - now_us : 0;
+}
+
+PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us) {
+    uint64_t now = phi__io_now_us(io);
+    uint64_t at = UINT64_MAX;
+    phi_status status;
+    /* the look that ends the gap under way moves it by that gap */
+    if (after_us != UINT64_MAX) at = now - (phi__io_gaps_us(io, now) - io->gaps_us) + after_us;
+    status = phi__io_timer_set(io, timer, at);
+    if (status != PHI_OK || at == UINT64_MAX) return status;
+    timer->deadline = true;
+    io->deadline_count++;
+    return PHI_OK;
+}
+
+PHI__FN bool phi__io_deadlines(const phi__io *io) { return io->deadline_count > 0; }
+
+/* Moves all deadlines. It costs as much as there are timers, after a gap of more than a second. */
+PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
+    uint64_t more = us - io->gaps_us;
+    size_t i;
+    if (us <= io->gaps_us) return;
+    io->gaps_us = us;
+    if (io->deadline_count == 0) return;
+    for (i = 0; i < io->timer_count; i++)
+        if (io->timers[i]->deadline) io->timers[i]->at_us += more;
+    for (i = io->timer_count / 2; i-- > 0;) phi__io_heap_down(io, i, io->timers[i]);
+}
+
+/* Ends the gap under way, and returns the time. */
+static uint64_t phi__io_look(phi__io *io) {
+    uint64_t now = phi__io_now_us(io);
+    phi__io_gaps_set(io, phi__io_gaps_us(io, now));
+    io->looked_us = now;
+    return now;
+}
+
+/* ---- firing ---- */
+
 /* Timers that are set in a round come after those that are due in it, and wait for the next. */
 PHI__FN int phi__io_timers(phi__io *io, int most) {
-    uint64_t sets = io->timer_sets;
+    uint64_t sets = io->timer_sets, now = phi__io_look(io);
     int fired = 0;
-    if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
-    io->round_us = phi__io_now_us(io);
+    io->round_us = now;
     while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= io->round_us &&
            io->timers[0]->order <= sets) {
         phi__timer *timer = io->timers[0];
@@ -293,7 +357,7 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
         phi__io_free(io);
         return status;
     }
-    phi__io_step_begin(io);
+    io->step_began_us = io->looked_us = phi__io_now_us(io);
     *out = io;
     return PHI_OK;
 }
@@ -360,7 +424,7 @@ PHI__FN void phi__io_wake(phi__io *io) { phi__wake_signal(&io->wake); }
 
 PHI__FN void phi__io_step_begin(phi__io *io) {
     io->starts = 0;
-    if (io->desc.step_budget_us != 0) io->step_began_us = phi__io_now_us(io);
+    io->step_began_us = phi__io_look(io);
 }
 
 /* The first start of a step is always allowed, or a busy host would never start any. */

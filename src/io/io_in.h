@@ -19,6 +19,7 @@ typedef struct phi__io_desc {
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
+    bool told_gaps; /* gaps come by phi__io_gaps_set: those of a tape that is played */
 } phi__io_desc;
 
 /* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. Timers
@@ -29,6 +30,7 @@ typedef struct phi__timer {
     uint64_t order; /* which phi__io_timer_set it was */
     size_t place;   /* in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
+    bool deadline; /* set by phi__io_deadline_set: a gap moves it */
 } phi__timer;
 
 enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH_WRITE */
@@ -56,6 +58,21 @@ PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
 PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
+
+/* Deadlines count the clock without its gaps. phi__io_step_begin and phi__io_timers look at the
+   clock. The time between two looks counts for at most a second; the rest is a gap: a debugger, a
+   minimised window, a suspended laptop. A deadline is a timer that each gap moves. For a moment
+   without a timer, keep phi__io_counted_us and compare it later. */
+#define PHI__IO_GAP_MS 1000
+/* Sets or moves a deadline, `after_us` of counted time from now (UINT64_MAX: never, as above). */
+PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
+PHI__FN bool phi__io_deadlines(const phi__io *io); /* one is set, and not for never */
+/* How long until a timer is due, at now_us of the clock; it is set. */
+PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us);
+PHI__FN uint64_t phi__io_counted_us(const phi__io *io); /* the clock without its gaps */
+/* All gaps until now_us of the clock, the one under way too. */
+PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us);
+PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us); /* told_gaps; less than before: ignored */
 
 /* Watches fd for `want` (0 forgets it; always safe to forget). */
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
@@ -90,7 +107,7 @@ PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more tur
 
 /* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
    starts; phi__io_start_left only says whether one is left. */
-PHI__FN void phi__io_step_begin(phi__io *io);
+PHI__FN void phi__io_step_begin(phi__io *io); /* also after the step has slept: it ends a gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);

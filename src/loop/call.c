@@ -275,8 +275,7 @@ static bool phi__call_arm(phi__toolcall *call) {
     }
     if (call->tool->timeout_ms == PHI_UNLIMITED) return true;
     call->timer.fire = phi__call_timer;
-    return phi__io_timer_set(rt->io, &call->timer,
-                             phi__io_now_us(rt->io) + (uint64_t)call->tool->timeout_ms * 1000) ==
+    return phi__io_deadline_set(rt->io, &call->timer, (uint64_t)call->tool->timeout_ms * 1000) ==
            PHI_OK;
 }
 

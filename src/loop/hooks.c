@@ -146,7 +146,7 @@ static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
     uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.decision_timeout_ms;
-    uint64_t at = UINT64_MAX;
+    uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;
     d->quiet = hook->quiet;
@@ -154,9 +154,8 @@ static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     d->waited = hook->waited;
     d->timer.fire = phi__hooks_decision_timer;
     d->timeout_ms = hook->timeout_ms != 0 ? hook->timeout_ms : most;
-    if (d->timeout_ms != PHI_UNLIMITED)
-        at = phi__io_now_us(d->rt->io) + (uint64_t)d->timeout_ms * 1000;
-    if (phi__io_timer_set(d->rt->io, &d->timer, at) != PHI_OK) return false;
+    if (d->timeout_ms != PHI_UNLIMITED) after = (uint64_t)d->timeout_ms * 1000;
+    if (phi__io_deadline_set(d->rt->io, &d->timer, after) != PHI_OK) return false;
     if (hook->quiet) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_DECISION;

@@ -30,13 +30,14 @@ static void phi__limits_pause_timer(phi__timer *timer) {
     phi__schedule_wake(run);
 }
 
-PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
+PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us) {
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
     phi__list_push_first(&rt->paused, &run->pause.link);
     phi__limits_pause_say(run, reason);
     run->timer.fire = phi__limits_pause_timer;
-    return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
+    return !run->pause.reason.failed &&
+           phi__io_deadline_set(rt->io, &run->timer, after_us) == PHI_OK;
 }
 
 PHI__FN void phi__limits_pause_say(phi__run *run, const char *reason) {
@@ -324,7 +325,7 @@ PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &r
 /* ---- limits ---- */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
-    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     if (run->limits.max_duration_ms == PHI_UNLIMITED || run->limits.pause) return true;
     return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
 }
@@ -333,7 +334,7 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
     const phi_usage *used = &phi__limits_charge_of(run)->usage;
     uint64_t tokens = phi__limits_budget_sum(used->input, used->output);
-    uint64_t now_us = phi__io_now_us(run->agent->rt->io);
+    uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__limits_pause_of(run, run->agent->handle);
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {

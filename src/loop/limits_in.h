@@ -35,9 +35,9 @@ PHI__FN void phi__limits_pause_init(phi__run *run);
 PHI__FN void phi__limits_pause_free(phi__run *run);
 /* Sets the agent whose limit or budget is reached, before the pause begins. */
 PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer);
-/* Pauses the run until at_us, in the list of paused runs. False: no memory, and it pauses all the
-   same. */
-PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us);
+/* Pauses the run, in the list of paused runs, until a deadline after_us from now (UINT64_MAX:
+   never). False: no memory, and it pauses all the same. */
+PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t after_us);
 /* Other words for the pause. */
 PHI__FN void phi__limits_pause_say(phi__run *run, const char *reason);
 PHI__FN void phi__limits_pause_end(phi__run *run); /* not pausing: harmless */

@@ -15,7 +15,7 @@ static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
                              const phi__timer *timer) {
     uint64_t now = phi__schedule_look_us(rt);
     item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
-    if (item->has_deadline) item->left_ms = timer->at_us > now ? (timer->at_us - now) / 1000 : 0;
+    if (item->has_deadline) item->left_ms = phi__io_left_us(rt->io, timer, now) / 1000;
 }
 
 static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting kind) {

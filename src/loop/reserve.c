@@ -30,7 +30,7 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
     phi__agent *agent = run->agent;
     phi_event event;
-    uint64_t at = UINT64_MAX;
+    uint64_t after = UINT64_MAX;
     if (!run->limits.pause || phi__limits_pause_over(run)) return PHI__RUN_ON;
     *wait = true;
     phi__limits_budget_release(run); /* others may have it meanwhile */
@@ -38,12 +38,11 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
         phi__limits_pause_say(run, reason);
         return run->state;
     }
-    if (run->own.waits_ms != PHI_UNLIMITED)
-        at = phi__io_now_us(agent->rt->io) + (uint64_t)run->own.waits_ms * 1000;
+    if (run->own.waits_ms != PHI_UNLIMITED) after = (uint64_t)run->own.waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (phi__limits_pause_begin(run, reason, at) && phi__events_emit(agent, &event, NULL, 0))
+    if (phi__limits_pause_begin(run, reason, after) && phi__events_emit(agent, &event, NULL, 0))
         return run->state;
     *wait = false;
     return PHI__RUN_LOST;

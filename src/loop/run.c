@@ -127,7 +127,8 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
-    run->started_us = agent->line.last_active_us;
+    run->started_us =
+        agent->line.last_active_us - phi__io_gaps_us(agent->rt->io, agent->line.last_active_us);
     memset(&agent->spent.run_usage, 0, sizeof agent->spent.run_usage);
     agent->spent.run_cost = 0;
     phi__run_take(run);

@@ -14,7 +14,7 @@ extern "C" {
 typedef struct phi_limits {
     uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
     uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
-    uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
+    uint32_t max_duration_ms; /* as deadlines count (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
     /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise; after
        decision_timeout_ms it ends the run */
@@ -84,7 +84,8 @@ typedef struct phi_retry {
 /* How many a queue gives at a time. */
 typedef enum phi_queue_mode { PHI_QUEUE_ONE_AT_A_TIME = 0, PHI_QUEUE_ALL } phi_queue_mode;
 
-/* How long the network may be silent. PHI_UNLIMITED for none. */
+/* How long the network may be silent, without the gaps between steps (docs/loop.md, "Which time
+   counts"). PHI_UNLIMITED for none. */
 typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
     uint32_t first_event_ms; /* from there to the first event of the answer (default 300,000) */

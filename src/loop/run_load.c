@@ -68,10 +68,10 @@ static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str l
 }
 
 static void phi__run_load_limits(phi__run *run, const phi_json *node) {
-    uint64_t now = phi__io_now_us(run->agent->rt->io),
-             elapsed = phi__records_get_u64(node, "elapsed_us");
+    uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
-    run->started_us = elapsed < now ? now - elapsed : 0;
+    /* before 0 it wraps, and differences are right: the host's clock may have begun anew */
+    run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
 }
 
 static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {

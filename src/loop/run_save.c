@@ -144,7 +144,7 @@ static void phi__run_save_repeats(phi__buf *out, const phi__run *run) {
 
 static void phi__run_save_limits(phi__buf *out, const phi__run *run) {
     phi__run_save_fields_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
-    phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
+    phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
 }
 
 static void phi__run_save_format(phi__buf *out, const phi_format *format) {

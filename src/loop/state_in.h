@@ -229,7 +229,7 @@ struct phi__run {
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
-    uint64_t started_us;
+    uint64_t started_us;       /* in counted time */
     phi__said said;
     phi__decision decision;
     phi__filtering filter;

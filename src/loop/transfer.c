@@ -1,6 +1,8 @@
 /* transfer.c - a transfer: a request under way, with a bounded buffer between transport and
    decoder, and four deadlines.
 
+   All times are those that count for deadlines: phi__io_counted_us.
+
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
    work. While bytes wait because the host does not drain its events, the deadline of silence stands
@@ -63,10 +65,11 @@ static uint64_t phi__transfer_due(const phi__transfer *t, const char **what) {
 static void phi__transfer_arm(phi__transfer *t) {
     const char *what = NULL;
     uint64_t due = phi__transfer_due(t, &what);
+    uint64_t now = phi__io_counted_us(t->rt->io);
     t->late = false;
     if (t->ended || due == UINT64_MAX)
         phi__io_timer_clear(t->rt->io, &t->timer);
-    else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
+    else if (phi__io_deadline_set(t->rt->io, &t->timer, due > now ? due - now : 0) != PHI_OK) {
         t->ended = true;
         t->status = PHI_NO_MEMORY;
         phi__transfer_wake(t);
@@ -99,7 +102,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     phi__transfer *t = PHI__OWNER(timer, phi__transfer, timer);
     const char *what = NULL;
     uint64_t due = phi__transfer_due(t, &what);
-    uint64_t now = phi__io_now_us(t->rt->io);
+    uint64_t now = phi__io_counted_us(t->rt->io);
     if (t->ended) return;
     if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_TRANSFER_CONNECTED) {
         t->stage_us = now; /* it is we who do not read */
@@ -111,7 +114,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     }
     if (!t->late) { /* bytes held up by the host's own pause are read first */
         t->late = true;
-        if (phi__io_timer_set(t->rt->io, timer, now + PHI__TRANSFER_GRACE_US) == PHI_OK) return;
+        if (phi__io_deadline_set(t->rt->io, timer, PHI__TRANSFER_GRACE_US) == PHI_OK) return;
     }
     phi__transfer_cancel(t);
     t->ended = true;
@@ -123,14 +126,15 @@ static void phi__transfer_timer(phi__timer *timer) {
 
 static void phi__transfer_stage(phi__transfer *t, int stage) {
     t->stage = stage;
-    t->stage_us = phi__io_now_us(t->rt->io);
+    t->stage_us = phi__io_counted_us(t->rt->io);
     phi__transfer_arm(t);
 }
 
 PHI__FN void phi__transfer_alive(phi__transfer *t) {
+    const phi_runtime *rt = t->rt;
     /* close enough for a deadline, and costs no clock */
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = t->rt->step.began_us;
+        t->stage_us = rt->step.began_us - phi__io_gaps_us(rt->io, rt->step.began_us);
     else if (!t->ended)
         phi__transfer_stage(t, PHI__STAGE_EVENTS);
 }
@@ -281,7 +285,7 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
     t->transport = of_run ? rt->transport : rt->fetches.transport;
     t->deadlines = *deadlines;
     t->max_bytes = max_bytes;
-    t->opened_us = t->stage_us = phi__io_now_us(rt->io);
+    t->opened_us = t->stage_us = phi__io_counted_us(rt->io);
     *out = t; /* the transport may push before open returns */
     status = t->transport->open(t->transport->user_data, phi__transfer_handle(t), request);
     if (status != PHI_OK) {

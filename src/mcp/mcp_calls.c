@@ -280,10 +280,9 @@ static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
 static void phi__mcp_calls_go(phi__mcp_call *c) {
     phi__io *io = phi__mcp_calls_io(c);
     phi_mcp_state state = phi_mcp_state_of(c->tool->mcp);
-    uint64_t now_us = phi__io_now_us(io);
     phi_status status;
-    if (state == PHI_MCP_CONNECTING && now_us < c->until_us) {
-        status = phi__io_timer_set(io, &c->timer, now_us + (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
+    if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
+        status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
         if (status != PHI_OK) phi__mcp_calls_refuse(c, status, "");
         return;
     }
@@ -358,7 +357,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c->memory = &toolcall->run->agent->memory;
     c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
     c->timer.fire = phi__mcp_calls_timer;
-    c->until_us = phi__io_now_us(phi__mcp_calls_io(c)) +
+    c->until_us = phi__io_counted_us(phi__mcp_calls_io(c)) +
                   (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
     c->open = true;
     phi__call_on_gone(call, phi__mcp_calls_gone);

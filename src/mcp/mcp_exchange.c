@@ -329,6 +329,7 @@ static void phi__mcp_exchange_timer(phi__timer *timer) {
 PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
     phi__io *io = e->wire->rt->io;
     e->timer.fire = phi__mcp_exchange_timer;
+    if (e->kind->late != NULL) return phi__io_deadline_set(io, &e->timer, ms * 1000);
     return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 

@@ -50,6 +50,12 @@ static void phi__mcp_life_in(phi_mcp *mcp, uint32_t ms) {
     phi__mcp_life_at(mcp, phi__mcp_core_after_ms(phi__io_now_us(mcp->rt->io), ms));
 }
 
+static void phi__mcp_life_limit(phi_mcp *mcp) {
+    uint64_t after_us = phi__mcp_core_after_ms(0, mcp->desc.connect_timeout_ms);
+    mcp->life.timer.fire = phi__mcp_life_fire;
+    (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
+}
+
 /* A server's bytes may stand in a message. */
 static void phi__mcp_life_words(char *words, size_t size, const char *message) {
     (void)snprintf(words, size, "%s", message);
@@ -101,7 +107,7 @@ static void phi__mcp_life_start(phi_mcp *mcp) {
     mcp->phase = PHI__MCP_OPENING;
     mcp->life.reopen = false;
     mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
-    phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    phi__mcp_life_limit(mcp);
     mcp->life.link_open = true;
     status = mcp->link->table->open(mcp->link);
     if (status == PHI_OK) return;
@@ -152,7 +158,7 @@ PHI__FN void phi__mcp_life_up(phi_mcp *mcp) {
 
 PHI__FN void phi__mcp_life_wait(phi_mcp *mcp, bool waits) {
     if (mcp->life.waits && !waits && phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING)
-        phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+        phi__mcp_life_limit(mcp);
     mcp->life.waits = waits;
 }
 
@@ -214,7 +220,7 @@ PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
     if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
     phi__mcp_asked_drop(mcp);
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
-    phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    phi__mcp_life_limit(mcp);
     phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
     if (!mcp->dead) (void)phi__mcp_life_tell(mcp, words);
 }
@@ -251,7 +257,7 @@ static void phi__mcp_life_fire(phi__timer *timer) {
     else if (mcp->life.reopen || mcp->phase == PHI__MCP_RESTING) {
         if (!mcp->life.link_open) phi__mcp_life_start(mcp); /* else once that has ended */
     } else if (mcp->life.waits)
-        phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+        phi__mcp_life_limit(mcp);
     else if (phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING) {
         (void)snprintf(words, sizeof words, "not ready within %u ms",
                        (unsigned)mcp->desc.connect_timeout_ms);

@@ -233,7 +233,7 @@ static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
 static phi_status phi__mcp_oauth_begin(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_may_ask(o);
     o->renewing = false;
-    o->deadline_us = phi__io_now_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
     return status == PHI_OK ? phi__mcp_oauth_find_begin(o) : status;
 }
 
@@ -265,6 +265,7 @@ static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
 static void phi__mcp_oauth_fire(phi__timer *timer) {
     phi__mcp_oauth *o = PHI__OWNER(timer, phi__mcp_oauth, timer);
     phi_status status = PHI_BUSY;
+    uint64_t now_us;
     /* first of all, its place for the next time: later it may find no memory */
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
     if (o->cancelled)
@@ -272,7 +273,8 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     else if (o->step != PHI__MCP_OAUTH_IDLE)
         status = phi__mcp_oauth_advance(o);
     if (!phi__mcp_oauth_still(o)) return;
-    if (status == PHI_BUSY && phi__io_now_us(o->rt->io) >= o->deadline_us) {
+    now_us = phi__io_counted_us(o->rt->io);
+    if (status == PHI_BUSY && now_us >= o->deadline_us) {
         /* a server that does not know the client any more shows the person an error, and us none */
         if (o->step == PHI__MCP_OAUTH_PERSON) phi__mcp_oauth_client_forget(o);
         status = phi__mcp_oauth_state_fail(o, PHI_TIMEOUT, "not completed within %u s",
@@ -281,14 +283,14 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     if (status != PHI_BUSY)
         phi__mcp_oauth_finish(o, status);
     else if (o->timer.at_us == UINT64_MAX)
-        (void)phi__io_timer_set(o->rt->io, timer, o->deadline_us);
+        (void)phi__io_deadline_set(o->rt->io, timer, o->deadline_us - now_us);
 }
 
 /* Begins in the next step. */
 static phi_status phi__mcp_oauth_start(phi__mcp_oauth *o, phi__mcp_oauth_step step) {
     o->step = step;
     o->waiting = true;
-    o->deadline_us = phi__io_now_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
     phi__mcp_oauth_state_wake(o);
     return PHI_BUSY;
 }

@@ -209,7 +209,7 @@ static void phi__mcp_requests_late(phi__timer *timer) {
     if (mcp->life.waits)
         (void)phi__mcp_requests_renew(r, false);
     else if (mcp->requests.late == NULL || !mcp->requests.late(r)) {
-        uint64_t ms = (phi__io_now_us(mcp->rt->io) - r->began_us) / 1000;
+        uint64_t ms = (phi__io_counted_us(mcp->rt->io) - r->began_us) / 1000;
         (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
         phi__mcp_requests_tell(r, "timed out");
         phi__mcp_requests_fail(r, PHI_TIMEOUT, words);
@@ -218,14 +218,17 @@ static void phi__mcp_requests_late(phi__timer *timer) {
 }
 
 PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded) {
-    uint64_t at_us = UINT64_MAX;
+    phi__io *io = r->mcp->rt->io;
+    uint64_t after_us = UINT64_MAX;
     if (!r->desc.stream) {
         uint64_t most_us = phi__mcp_core_after_ms(r->began_us, r->desc.max_timeout_ms);
-        at_us = phi__mcp_core_after_ms(phi__io_now_us(r->mcp->rt->io), r->desc.timeout_ms);
+        uint64_t now_us = phi__io_counted_us(io);
+        uint64_t at_us = phi__mcp_core_after_ms(now_us, r->desc.timeout_ms);
         if (bounded && at_us > most_us) at_us = most_us;
+        if (at_us != UINT64_MAX) after_us = at_us > now_us ? at_us - now_us : 0;
     }
     r->timer.fire = phi__mcp_requests_late;
-    return phi__io_timer_set(r->mcp->rt->io, &r->timer, at_us);
+    return phi__io_deadline_set(io, &r->timer, after_us);
 }
 
 /* ---- ends ---- */
@@ -314,7 +317,7 @@ static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_req
     r->mcp = mcp;
     r->handshake = handshake;
     r->as_task = desc->task && phi__mcp_requests_has_tasks(mcp);
-    r->began_us = phi__io_now_us(mcp->rt->io);
+    r->began_us = phi__io_counted_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
     phi__buf_init(&r->item.json, &mcp->memory);
     phi__buf_init(&r->input.answers, &mcp->memory);
@@ -356,7 +359,7 @@ PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members
     phi__mcp_requests_off(r);
     if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
     phi__mcp_requests_map(r);
-    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    r->began_us = phi__io_counted_us(r->mcp->rt->io);
     if (!phi__mcp_requests_write(r, members)) return PHI_NO_MEMORY;
     status = phi__mcp_requests_renew(r, true);
     return status == PHI_OK ? phi__mcp_requests_send(r, false) : status;

@@ -145,7 +145,7 @@ static void phi__mcp_tasks_answered(phi__mcp_request *r) {
     phi__buf_text(&more, "\"inputResponses\":{");
     phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
     phi__buf_char(&more, '}');
-    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    r->began_us = phi__io_counted_us(r->mcp->rt->io);
     if (more.failed || phi__mcp_requests_renew(r, true) != PHI_OK)
         phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
     else

@@ -5,7 +5,7 @@
    in another place is found. "k" is the kind of a line:
    tape the head: version, seed of chance, first time, whether the transport reports stages
    t       a step lets something in: its time; idle: steps before it in which nothing came; more:
-   the same step, later
+   the same step, later; gaps, as of now: what deadlines do not count so far, if more than before
    now the host read the clock between two steps, after `after` readings of the older time timers
    they were fired
    posts   those of the host were read; results among them are the next lines
@@ -50,7 +50,8 @@ typedef struct phi__tape_line {
     bool used, start, more;
     uint64_t x;  /* of a transfer */
     uint64_t us; /* T, NOW */
-    uint64_t n;  /* T: idle; NOW: after */
+    uint64_t gaps_us;
+    uint64_t n; /* T: idle; NOW: after */
 } phi__tape_line;
 
 /* A transfer. What its transport says while nothing is let in is held here. */
@@ -97,6 +98,7 @@ typedef struct phi__tape {
     phi_status failed;
     unsigned char seed[32];
     uint64_t drawn;                  /* blocks of chance */
+    uint64_t gaps_us;                /* recording: that the tape has */
     uint64_t us, reads, lines, step; /* reads: the host's, since the time was set */
     uint64_t wall_us, clock_us;      /* recording the system's clock: when it began */
     phi__tape_flows flows;

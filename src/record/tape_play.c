@@ -23,6 +23,11 @@ static void phi__tape_play_set(phi__tape *tape, uint64_t us) {
     tape->reads = 0;
 }
 
+static void phi__tape_play_time(phi__tape *tape, const phi__tape_line *line) {
+    phi__tape_play_set(tape, line->us);
+    phi__io_gaps_set(tape->rt->io, line->gaps_us);
+}
+
 static void phi__tape_play_skip_used(phi__tape *tape) {
     while (tape->index.at < tape->index.count && tape->index.lines[tape->index.at].used)
         tape->index.at++;
@@ -35,7 +40,7 @@ static uint64_t phi__tape_play_clock(void *user_data) {
     phi__tape_play_skip_used(tape);
     line = tape->index.at < tape->index.count ? &tape->index.lines[tape->index.at] : NULL;
     if (line != NULL && line->kind == PHI__TAPE_NOW && line->n == tape->reads) {
-        phi__tape_play_set(tape, line->us);
+        phi__tape_play_time(tape, line);
         line->used = true;
     } else
         tape->reads++;
@@ -138,7 +143,7 @@ static phi__played phi__tape_play_line(phi__tape *tape, const phi__tape_line *li
         return PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_T) {
-        phi__tape_play_set(tape, line->us);
+        phi__tape_play_time(tape, line);
         return PHI__PLAYED;
     }
     root = phi__tape_read_tree(tape, line);
@@ -219,7 +224,7 @@ static bool phi__tape_play_pass(phi__tape *tape) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
         if (line->used) continue;
         if (line->kind == PHI__TAPE_NOW)
-            phi__tape_play_set(tape, line->us);
+            phi__tape_play_time(tape, line);
         else if (line->kind == PHI__TAPE_T)
             return true;
         else if (line->kind == PHI__TAPE_OVER)
@@ -341,7 +346,7 @@ static void phi__tape_play_begin(phi_tape *base) {
             tape->idled = 0;
             tape->step++;
             tape->open = true;
-            phi__tape_play_set(tape, line->us);
+            phi__tape_play_time(tape, line);
         }
     }
     if (tape->off)

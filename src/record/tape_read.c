@@ -136,6 +136,7 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     if (flaw != NULL) return phi__tape_read_wrong(tape, error, flaw);
     line.x = phi__records_get_u64(root, "x");
     line.us = phi__records_get_u64(root, "us");
+    line.gaps_us = phi__records_get_u64(root, "gaps");
     line.n = phi__records_get_u64(root, line.kind == PHI__TAPE_NOW ? "after" : "idle");
     line.more = phi__records_get_bool(root, "more");
     line.start = phi__records_get_bool(root, "start");

@@ -29,7 +29,10 @@ static uint64_t phi__tape_record_real_us(const phi__tape *tape) {
 
 static void phi__tape_record_time(phi__tape *tape, const char *kind) {
     phi__buf *line = phi__tape_line_begin(tape, kind);
+    uint64_t gaps = phi__io_gaps_us(tape->rt->io, tape->us);
     phi__records_u64(line, "us", tape->us);
+    if (gaps != tape->gaps_us) phi__records_u64(line, "gaps", gaps);
+    tape->gaps_us = gaps;
 }
 
 static uint64_t phi__tape_record_clock(void *user_data) {

@@ -19,7 +19,7 @@ enum { PHI__STRATEGY_EVENTS = 4 };
 /* ---- the machine's surroundings ---- */
 
 static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
-    uint64_t now_us = phi__io_now_us(job->agent->rt->io);
+    uint64_t now_us = phi__io_counted_us(job->agent->rt->io);
     return job->elapsed_ms + (now_us - job->started_us) / 1000;
 }
 
@@ -333,7 +333,7 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     job->desc = desc;
     job->request = request;
     job->state = state;
-    job->started_us = phi__io_now_us(agent->rt->io);
+    job->started_us = phi__io_counted_us(agent->rt->io);
     phi_arena_init(&job->arena, &agent->memory, 0);
     phi_arena_init(&job->scratch, &agent->memory, 0);
     phi__attached_add(agent, &job->attached, phi__strategy_ops());

@@ -318,7 +318,7 @@ static bool phi__strategy_call_refuse(phi__strategy_job *job, phi__strategy_call
 
 static uint64_t phi__strategy_call_elapsed(const phi__strategy_job *job,
                                            const phi__strategy_call *call) {
-    return call->elapsed_ms + (phi__io_now_us(job->agent->rt->io) - call->began_us) / 1000;
+    return call->elapsed_ms + (phi__io_counted_us(job->agent->rt->io) - call->began_us) / 1000;
 }
 
 static const phi__field phi__strategy_call_fields[] = {
@@ -415,7 +415,7 @@ PHI__FN bool phi__strategy_call_begin(phi__strategy_job *job, const phi_strategy
     slot->max_rounds = rounds;
     if (!phi__strategy_call_load(job, slot, saved)) return false;
     slot->id = call->id;
-    slot->began_us = phi__io_now_us(job->agent->rt->io);
+    slot->began_us = phi__io_counted_us(job->agent->rt->io);
     slot->timeout_ms = phi__strategy_call_timeout(job, call);
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
     status = phi__strategy_call_start(job, slot, call, saved);

@@ -284,9 +284,11 @@ static phi_flow phi__bash_go(phi__job *job) {
                              denied);
     if (desc->confirm_fn != NULL && !desc->confirm_fn(desc->user_data, bash->command))
         return phi__job_fail(job, "Command was not confirmed by the user.");
-    if (desc->bash_timeout_ms != PHI_UNLIMITED)
-        phi__bash_at(bash, &bash->deadline, (uint64_t)desc->bash_timeout_ms * 1000);
-    if (!job->ended) phi__bash_spawn(bash);
+    if (desc->bash_timeout_ms != PHI_UNLIMITED &&
+        phi__io_deadline_set(job->io, &bash->deadline, (uint64_t)desc->bash_timeout_ms * 1000) !=
+            PHI_OK)
+        return phi__job_no_memory(job);
+    phi__bash_spawn(bash);
     return job->ended ? PHI_DONE : PHI_PENDING;
 }
 

@@ -232,7 +232,7 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
 static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units;
-    if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
+    if (phi__io_counted_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (units = 0; units < PHI__LIST_STEP;) {
         phi_status status = phi__list_files_next(list, &units);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
@@ -276,7 +276,7 @@ static phi_flow phi__list_files_open(phi__job *job) {
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
-                       : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
+                       : phi__io_counted_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
     job->go = phi__list_files_above;
     return phi__list_files_above(job);
 }

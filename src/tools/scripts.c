@@ -313,8 +313,8 @@ static void phi__scripts_start(phi__scripts_job *job) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED)
-        phi__scripts_at(job, &job->deadline, (uint64_t)timeout * 1000);
+    } else if (timeout != PHI_UNLIMITED) /* it has its place: needs no memory */
+        (void)phi__io_deadline_set(job->agent->rt->io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
 static void phi__scripts_tick(phi__timer *timer) {

@@ -273,8 +273,7 @@ static phi_flow phi__search_go(phi__job *job) {
     if (search->path == NULL || search->path[0] == '\0') search->path = ".";
     if (phi__job_place_begin(job, search->path) != PHI_OK) return PHI_DONE;
     if (timeout_ms != PHI_UNLIMITED &&
-        phi__io_timer_set(job->io, &search->deadline,
-                          phi__io_now_us(job->io) + (uint64_t)timeout_ms * 1000) != PHI_OK)
+        phi__io_deadline_set(job->io, &search->deadline, (uint64_t)timeout_ms * 1000) != PHI_OK)
         return phi__job_no_memory(job);
     phi__search_place(search);
     return job->ended ? PHI_DONE : PHI_PENDING;

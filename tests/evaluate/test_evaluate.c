@@ -519,6 +519,22 @@ TEST(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch) {
     }
 }
 
+TEST(hours_of_a_pause_end_no_selection_that_waits) {
+    stage s;
+    chooser c;
+    stage_set(&s, rig_new(), 3);
+    REQUIRE(stage_open(&s));
+    custom(&s, &c);
+    c.busy = 5;
+    c.says = 2;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_OK);
+    while (c.calls == 0) CHECK(rig_run(s.r, 1) > 0);
+    rig_pass_ms(s.r, 7200000);
+    CHECK_EQ_INT(rig_run(s.r, 1000), 0);
+    CHECK_EQ_INT(stage_result(&s).selected, 2);
+    rig_free(s.r);
+}
+
 TEST(a_selection_that_waits_ends_with_an_abort_and_with_its_agent) {
     int way;
     for (way = 0; way < 5; way++) {
@@ -787,6 +803,7 @@ TEST_MAIN(
     TEST_ENTRY(a_branch_knows_the_facts_of_its_agent_and_a_judge_none),
     TEST_ENTRY(a_branch_begins_with_the_tool_state_and_what_the_selected_one_did_to_it_counts),
     TEST_ENTRY(a_function_of_the_hosts_selects_when_it_is_ready),
+    TEST_ENTRY(hours_of_a_pause_end_no_selection_that_waits),
     TEST_ENTRY(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch),
     TEST_ENTRY(a_selection_that_waits_ends_with_an_abort_and_with_its_agent),
     TEST_ENTRY(a_desc_that_is_no_good_is_refused_with_words_and_changes_nothing),

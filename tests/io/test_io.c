@@ -261,6 +261,117 @@ static void watch_pair(size_t i, int want) {
     CHECK_EQ_INT(phi__io_watch(io, &pairs[i].watch, pairs[i].mine, want), PHI_OK);
 }
 
+static uint64_t late_clock(void *user_data) {
+    (void)user_data;
+    return UINT64_C(1000000000);
+}
+
+static void step_at(uint64_t us) {
+    manual_us = us;
+    phi__io_step_begin(io);
+}
+
+TEST(the_time_before_the_first_step_is_no_gap) {
+    phi__io_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.clock_us_fn = late_clock;
+    if (!setup(&desc)) return;
+    phi__io_step_begin(io);
+    CHECK_EQ_INT(phi__io_gaps_us(io, late_clock(NULL)), 0);
+    teardown();
+}
+
+TEST(a_gap_between_steps_moves_deadlines_and_no_other_timer) {
+    if (!setup_manual()) return;
+    reset_alarms();
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[0].timer, 5000000), PHI_OK);
+    CHECK_EQ_INT(phi__io_timer_set(io, &alarms[1].timer, 5001000), PHI_OK);
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[2].timer, UINT64_MAX), PHI_OK);
+    step_at(1001000); /* a second is none */
+    CHECK_EQ_INT(phi__io_gaps_us(io, manual_us), 0);
+    step_at(2001001);
+    CHECK_EQ_INT(phi__io_gaps_us(io, manual_us), 1);
+    CHECK_EQ_INT(alarms[0].timer.at_us, 5001001);
+    step_at(63001001);
+    CHECK_EQ_INT(phi__io_gaps_us(io, manual_us), 60000001);
+    CHECK_EQ_INT(phi__io_counted_us(io), 3001000);
+    CHECK_EQ_INT(alarms[0].timer.at_us, 65001001);
+    CHECK_EQ_INT(alarms[1].timer.at_us, 5001000);
+    CHECK(alarms[2].timer.at_us == UINT64_MAX);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 1);
+    CHECK_EQ_INT(alarms[1].fired, 1);
+    CHECK(phi__io_deadlines(io));
+    CHECK_EQ_INT(phi__io_timer_set(io, &alarms[0].timer, 1), PHI_OK); /* none any more */
+    CHECK(!phi__io_deadlines(io));
+    phi__io_timer_clear(io, &alarms[2].timer);
+    CHECK(!phi__io_deadlines(io));
+    teardown();
+}
+
+TEST(a_breakpoint_within_a_step_is_a_gap_before_timers_fire) {
+    if (!setup_manual()) return;
+    reset_alarms();
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[0].timer, 5000000), PHI_OK);
+    phi__io_step_begin(io);
+    manual_us += 120000000;
+    CHECK_EQ_INT(phi__io_left_us(io, &alarms[0].timer, manual_us), 4000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    CHECK_EQ_INT(phi__io_left_us(io, &alarms[0].timer, manual_us), 4000000);
+    manual_us += 500000;
+    CHECK_EQ_INT(phi__io_left_us(io, &alarms[0].timer, manual_us), 3500000);
+    phi__io_timer_clear(io, &alarms[0].timer);
+    teardown();
+}
+
+/* No clock may; a deadline then comes later, and never at once. */
+TEST(a_clock_that_goes_back_ends_no_deadline) {
+    uint64_t counted;
+    int i;
+    if (!setup_manual()) return;
+    reset_alarms();
+    step_at(90000000);
+    counted = phi__io_counted_us(io);
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[0].timer, 5000000), PHI_OK);
+    step_at(7);
+    CHECK(phi__io_counted_us(io) <= counted);
+    CHECK_EQ_INT(phi__io_deadline_set(io, &alarms[1].timer, 5000000), PHI_OK);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    step_at(5000006);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    step_at(90000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 0);
+    for (i = 0; i < 3; i++) step_at(manual_us + 1000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 1);
+    CHECK_EQ_INT(alarms[1].fired, 1);
+    for (i = 0; i < 90; i++) step_at(manual_us + 1000000);
+    CHECK_EQ_INT(phi__io_timers(io, 10), 1);
+    CHECK_EQ_INT(alarms[0].fired, 1);
+    teardown();
+}
+
+TEST(timers_and_deadlines_keep_their_order_when_a_gap_moves_some_of_them) {
+    uint32_t seed = 7;
+    size_t i, round;
+    if (!setup_manual()) return;
+    reset_alarms();
+    for (round = 0; round < 20; round++) {
+        for (i = 0; i < TIMERS; i++) {
+            uint64_t us = 1 + (seed = seed * 1664525 + 1013904223) % 90000000;
+            CHECK_EQ_INT(seed & 0x10000 ? phi__io_deadline_set(io, &alarms[i].timer, us)
+                                        : phi__io_timer_set(io, &alarms[i].timer, manual_us + us),
+                         PHI_OK);
+        }
+        step_at(manual_us + 30000000);
+        last_at = 0;
+        (void)phi__io_timers(io, TIMERS);
+        CHECK(phi__io_next_timer_us(io) > manual_us);
+    }
+    CHECK_EQ_INT(order_broken, 0);
+    for (i = 0; i < TIMERS; i++) phi__io_timer_clear(io, &alarms[i].timer);
+    CHECK(!phi__io_deadlines(io));
+    teardown();
+}
+
 TEST(a_readable_descriptor_is_told_until_it_is_read) {
     char c;
     if (!setup(NULL) || !open_pairs(1)) return;
@@ -700,6 +811,11 @@ TEST_MAIN(
     TEST_ENTRY(random_sets_moves_and_clears_keep_the_order),
     TEST_ENTRY(timers_of_one_moment_fire_in_the_order_they_were_set),
     TEST_ENTRY(a_timer_that_sets_itself_for_now_fires_once_a_round),
+    TEST_ENTRY(the_time_before_the_first_step_is_no_gap),
+    TEST_ENTRY(a_gap_between_steps_moves_deadlines_and_no_other_timer),
+    TEST_ENTRY(a_breakpoint_within_a_step_is_a_gap_before_timers_fire),
+    TEST_ENTRY(a_clock_that_goes_back_ends_no_deadline),
+    TEST_ENTRY(timers_and_deadlines_keep_their_order_when_a_gap_moves_some_of_them),
     TEST_ENTRY(a_readable_descriptor_is_told_until_it_is_read),
     TEST_ENTRY(reading_and_writing_are_told_apart), TEST_ENTRY(a_hang_up_is_told_to_a_reader),
     TEST_ENTRY(what_a_call_leaves_over_is_first_next_time),

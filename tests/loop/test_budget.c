@@ -194,7 +194,7 @@ TEST(a_pause_that_is_over_is_not_listed_with_what_the_run_waits_for) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
-    rig_pass_ms(r, 5001);
+    rig_pass_stepping_ms(r, 5001);
     CHECK_EQ_INT(rig_run(r, 20), 1);
     CHECK(strstr(rig_story(r), "AgentEnd") != NULL);
     CHECK_EQ_INT(phi_pending(rig_runtime(r), items, 2), 1);

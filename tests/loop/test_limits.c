@@ -13,6 +13,7 @@ static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t 
     char call[64];
     size_t i;
     heard_begin(&h, r);
+    tool.timeout_ms = PHI_UNLIMITED;
     desc.limits = *limits;
     if (cost != NULL) desc.model.cost = *cost;
     agent = agent_with(r, &desc, &tool);
@@ -24,7 +25,7 @@ static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t 
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     for (i = 0; rig_run(r, 10) > 0 && i < 3; i++) {
         if (rig_started(r) == i) break;
-        rig_pass_ms(r, turn_ms);
+        rig_pass_stepping_ms(r, turn_ms);
         rig_finish(r, i, "ok");
     }
     CHECK_EQ_INT(h.turns, turns);

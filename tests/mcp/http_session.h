@@ -186,8 +186,12 @@ static inline void session_step(phi_mcp *m, int times) {
     while (times-- > 0) (void)phi_step(m->rt, 0);
 }
 
-/* Time passes, and what is due is done. */
+/* Time passes, without a gap, and what is due is done. */
 static inline void session_later(phi_mcp *m, wires *w, uint64_t ms) {
+    for (; ms > 1000; ms -= 1000) {
+        w->now_us += 1000000;
+        session_step(m, 1);
+    }
     w->now_us += ms * 1000;
     session_step(m, 3);
 }

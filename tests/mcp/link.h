@@ -320,11 +320,11 @@ static inline void link_steps(link_kit *k, int steps) {
 /* Until nothing happens by itself; the clock stands still. */
 static inline void link_run(link_kit *k) { link_steps(k, 12); }
 
-/* Time passes, in ten pieces. */
+/* Time passes, in ten pieces or more: none is a gap. */
 static inline void link_pass(link_kit *k, uint32_t ms) {
-    int i;
-    for (i = 0; i < 10; i++) {
-        rig_pass_ms(k->rig, ms / 10);
+    uint32_t i, pieces = ms > 10000 ? (ms + 999) / 1000 : 10;
+    for (i = 0; i < pieces; i++) {
+        rig_pass_ms(k->rig, ms / pieces);
         link_steps(k, 4);
     }
 }

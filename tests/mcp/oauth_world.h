@@ -205,6 +205,14 @@ static inline void world_step(world *o, int n) {
 
 static inline void world_pass_s(world *o, uint64_t s) { o->w.now_us += s * 1000000; }
 
+/* The same of a host that steps each second: deadlines count all of it. */
+static inline void world_pass_stepping_s(world *o, uint64_t s) {
+    while (s-- > 0) {
+        world_pass_s(o, 1);
+        (void)phi_step(o->rt, 0);
+    }
+}
+
 static inline phi_status world_401(world *o, const char *headers, const char *sent) {
     return phi__mcp_oauth_challenge(o->oauth, 401, phi_str_of(headers), phi_str_of(sent));
 }

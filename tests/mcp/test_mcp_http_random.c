@@ -112,7 +112,7 @@ static void change(void) {
         if (m.desc.oauth == NULL) break;
         m.listener.changed(m.listener.ctx, ends[dice(PHI__COUNT(ends))], "no");
         break;
-    case 10: w.now_us += dice(4) == 0 ? 40000000 : dice(3000000); break;
+    case 10: session_later(&m, &w, dice(4) == 0 ? 40000 : dice(3000)); break;
     case 11:
         if (dice(10) == 0) test_alloc_fail_at((int)dice(60));
         break;

@@ -167,7 +167,7 @@ TEST(a_connection_can_be_freed_while_it_is_authorized) {
         world_step(&v.o, 40);
         CHECK_EQ_INT(v.o.opened, 1);
         if (i == 2) { /* nobody comes: the connection fails */
-            world_pass_s(&v.o, 301);
+            world_pass_stepping_s(&v.o, 301);
             world_step(&v.o, 10);
         }
         CHECK(v.mcp == NULL);

@@ -212,7 +212,14 @@ static void change(game *g) {
         if (!g->inside) (void)make(g);
         break;
     case 6: store_mem_fail_at(g->o.store, (int)dice(g, 4), PHI_FULL); break;
-    case 7: world_pass_s(&g->o, dice(g, 4) == 0 ? 4000 : dice(g, 400)); break;
+    case 7:
+        if (dice(g, 4) == 0)
+            world_pass_s(&g->o, 4000);
+        else if (g->inside)
+            world_pass_s(&g->o, dice(g, 400));
+        else
+            world_pass_stepping_s(&g->o, dice(g, 400)); /* deadlines pass */
+        break;
     case 8:
         if (dice(g, g->calm) == 0) test_alloc_fail_at((int)dice(g, 40));
         break;
@@ -243,7 +250,7 @@ static void play(uint32_t seed) {
     test_alloc_fail_at(-1);
     store_mem_fail_at(g.o.store, -1, PHI_OK);
     for (i = 0; i < 20 && g.waits && g.o.oauth != NULL; i++) { /* who waits is told in the end */
-        world_pass_s(&g.o, 31);
+        world_pass_stepping_s(&g.o, 31);
         world_step(&g.o, 4);
     }
     if (g.o.oauth != NULL) CHECK(!g.waits);

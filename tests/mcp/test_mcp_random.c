@@ -216,7 +216,7 @@ static void run(uint32_t seed, bool failing) {
     for (i = 0; i < STEPS; i++) {
         act(&w);
         if (dice(&w, 3) == 0) link_steps(&w.k, 2);
-        if (dice(&w, 12) == 0) rig_pass_ms(w.k.rig, dice(&w, 4000));
+        if (dice(&w, 12) == 0) rig_pass_stepping_ms(w.k.rig, dice(&w, 4000));
     }
     test_alloc_fail_some(0, 0);
     w.depth = true;

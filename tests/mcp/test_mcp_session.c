@@ -460,6 +460,25 @@ TEST(a_request_times_out_and_progress_renews_it_up_to_a_bound) {
     link_end(&k);
 }
 
+TEST(hours_of_a_pause_end_no_request) {
+    got g;
+    link_kit k;
+    ready(&k, "2025-06-18");
+    CHECK_EQ_INT(ask(&k, &g, "slow", "", NULL), PHI_OK);
+    link_run(&k);
+    rig_pass_ms(k.rig, 7200000);
+    link_run(&k);
+    CHECK_EQ_INT(g.times, 0);
+    rig_pass_stepping_ms(k.rig, 28500); /* a second of the pause counts */
+    link_run(&k);
+    CHECK_EQ_INT(g.times, 0);
+    rig_pass_ms(k.rig, 600);
+    link_run(&k);
+    CHECK_EQ_INT(g.times, 1);
+    CHECK_EQ_INT(g.status, PHI_TIMEOUT);
+    link_end(&k);
+}
+
 TEST(a_cancelled_request_is_told_to_the_server_and_not_reported) {
     static const char *const eras[] = {"2025-06-18", "2026-07-28"};
     size_t i;
@@ -643,6 +662,20 @@ TEST(a_connection_that_does_not_become_ready_fails) {
     link_end(&k);
 }
 
+TEST(hours_of_a_pause_end_no_beginning) {
+    link_kit k;
+    link_begin(&k, NULL);
+    k.hangs = true;
+    CHECK_EQ_INT(link_connect(&k, NULL, NULL, 0), PHI_OK);
+    link_run(&k);
+    rig_pass_ms(k.rig, 7200000);
+    link_run(&k);
+    CHECK_EQ_INT(phi_mcp_state_of(k.mcp), PHI_MCP_CONNECTING);
+    link_pass(&k, 31000);
+    CHECK_EQ_STR(link_story(&k), "state: 5 not ready within 30000 ms\n");
+    link_end(&k);
+}
+
 TEST(deadlines_stand_still_while_a_person_is_waited_for) {
     link_kit k;
     got g;
@@ -811,6 +844,7 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(every_failed_allocation_of_a_long_answer_ends_its_request),
           TEST_ENTRY(arguments_of_a_request_are_checked),
           TEST_ENTRY(a_request_times_out_and_progress_renews_it_up_to_a_bound),
+          TEST_ENTRY(hours_of_a_pause_end_no_request),
           TEST_ENTRY(a_cancelled_request_is_told_to_the_server_and_not_reported),
           TEST_ENTRY(over_http_the_modern_era_cancels_by_forgetting),
           TEST_ENTRY(a_ping_is_answered_and_unknown_requests_are_refused),
@@ -821,6 +855,7 @@ TEST_MAIN(TEST_ENTRY(a_server_without_a_handshake_is_ready_after_its_discovery),
           TEST_ENTRY(a_modern_server_that_ended_at_the_probe_is_probed_once_more),
           TEST_ENTRY(what_cannot_be_started_fails_for_good),
           TEST_ENTRY(a_connection_that_does_not_become_ready_fails),
+          TEST_ENTRY(hours_of_a_pause_end_no_beginning),
           TEST_ENTRY(deadlines_stand_still_while_a_person_is_waited_for),
           TEST_ENTRY(a_forgotten_session_is_agreed_upon_again_and_what_was_refused_is_sent_again),
           TEST_ENTRY(closing_ends_requests_and_reports_each_state),

@@ -402,6 +402,27 @@ TEST(tools_stay_while_a_connection_is_made_again) {
     tools_end(&t);
 }
 
+TEST(hours_of_a_pause_end_no_call_that_waits_for_its_connection) {
+    tools_kit t;
+    tools_begin(&t, "2025-06-18", NULL);
+    if (CHECK(tools_ready(&t, NULL))) {
+        tools_agent(&t);
+        t.k.hangs = true;
+        link_down(&t.k, PHI_NETWORK, false, "it has ended");
+        rig_call(t.k.rig, "c1", "echo", "{\"text\":\"x\"}");
+        rig_says(t.k.rig, "done");
+        CHECK_EQ_INT(phi_prompt(t.agent, "go"), PHI_OK);
+        link_run(&t.k);
+        rig_pass_ms(t.k.rig, 7200000);
+        link_run(&t.k);
+        CHECK_EQ_INT(phi_mcp_state_of(t.k.mcp), PHI_MCP_CONNECTING);
+        CHECK(strstr(rig_story(t.k.rig), "ToolExecutionEnd") == NULL);
+        link_pass(&t.k, 31000);
+        CHECK(strstr(rig_story(t.k.rig), "the server is not connected") != NULL);
+    }
+    tools_end(&t);
+}
+
 TEST(an_answer_without_a_list_keeps_the_one_before) {
     tools_kit t;
     tools_begin(&t, "2025-06-18", NULL);
@@ -538,6 +559,7 @@ TEST_MAIN(TEST_ENTRY(an_agent_calls_a_tool_of_a_server_in_each_era),
           TEST_ENTRY(a_changed_definition_is_held_back_until_the_host_accepts_it),
           TEST_ENTRY(a_list_with_a_lifetime_is_asked_for_again_when_an_agent_looks),
           TEST_ENTRY(tools_stay_while_a_connection_is_made_again),
+          TEST_ENTRY(hours_of_a_pause_end_no_call_that_waits_for_its_connection),
           TEST_ENTRY(an_answer_without_a_list_keeps_the_one_before),
           TEST_ENTRY(hosts_may_free_a_connection_inside_its_events),
           TEST_ENTRY(a_server_is_deferred_as_a_whole_or_where_it_has_much_to_say_or_never),

@@ -176,6 +176,7 @@ static void save_and_load(story *s) {
 }
 
 static void act(story *s) {
+    int i;
     switch (pick(s, 40)) {
     case 0: (void)phi_abort(s->a.agent); break;
     case 1: (void)phi_abort(s->other); break;
@@ -184,7 +185,12 @@ static void act(story *s) {
         s->starved = true;
         s->other = asked_agent(&s->a);
         break;
-    case 3: s->a.w.now_us += 40000000; break; /* deadlines pass */
+    case 3:
+        for (i = 0; i < 40; i++) { /* deadlines pass */
+            s->a.w.now_us += 1000000;
+            (void)phi_step(s->a.rt, 0);
+        }
+        break;
     case 4: save_and_load(s); break;
     case 5:
         test_alloc_fail_some(pick(s, 100000), 1 + pick(s, 40));

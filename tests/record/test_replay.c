@@ -519,6 +519,67 @@ TEST(what_a_host_does_between_empty_steps_has_its_own_time_again) {
     drop(&written);
 }
 
+/* A call, gaps, a note in a gap, and the deadline of the call. In most frames nothing comes. */
+static uint64_t stop_at_a_breakpoint(phi_tape *tape, text *events) {
+    phi_runtime_desc desc;
+    phi_agent_desc agent_desc = rig_desc();
+    phi_agent agent;
+    phi_tool tool;
+    uint64_t hash;
+    rig *r;
+    int i;
+    memset(&desc, 0, sizeof desc);
+    desc.tape = tape;
+    r = rig_new_with(&desc);
+    tool = rig_wait(r);
+    tool.timeout_ms = 9000;
+    tool.heartbeat_ms = 3000; /* timers fire between, when the deadline would have passed */
+    agent_desc.tools = &tool;
+    agent_desc.tool_count = 1;
+    agent = rig_agent(r, &agent_desc);
+    rig_watch(r, tell, events);
+    rig_call(r, "a", "wait", "{}");
+    rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(agent, "hi"), PHI_OK);
+    for (i = 0; i < 200000 && rig_step(r) > 0; i++) {
+        rig_pass_ms(r, i % 200 == 150 ? 120000 : 16);
+        if (i != 151 && i != 300) continue;
+        CHECK_EQ_INT(phi_thread_note(phi_agent_thread(agent), "x", phi_str_of("{}"), NULL), PHI_OK);
+    }
+    CHECK(i < 2000); /* nine seconds, less three gaps: some 400 steps */
+    hash = phi_thread_hash(phi_agent_thread(agent));
+    rig_free(r);
+    return hash;
+}
+
+TEST(a_deadline_that_gaps_have_moved_passes_at_the_same_time_when_it_is_played) {
+    phi_tape_desc how;
+    phi_tape *tape;
+    text written, events, again;
+    phi_tape_divergence d;
+    uint64_t hash;
+    memset(&how, 0, sizeof how);
+    memset(&written, 0, sizeof written);
+    memset(&events, 0, sizeof events);
+    memset(&again, 0, sizeof again);
+    how.write_fn = write_tape;
+    how.user_data = &written;
+    tape = phi_tape_record(&how);
+    hash = stop_at_a_breakpoint(tape, &events);
+    CHECK_EQ_INT(phi_tape_end(tape, NULL), PHI_OK);
+    phi_tape_free(tape);
+    CHECK(strstr(events.at, "Tool exceeded timeout of 9000ms") != NULL);
+    CHECK(strstr(written.at, "\"gaps\":119000000") != NULL);
+    tape = phi_tape_play(&how, phi_str_of(written.at), NULL);
+    CHECK(stop_at_a_breakpoint(tape, &again) == hash);
+    CHECK_EQ_INT(phi_tape_end(tape, &d), PHI_OK);
+    CHECK_EQ_STR(again.at, events.at);
+    phi_tape_free(tape);
+    drop(&written);
+    drop(&events);
+    drop(&again);
+}
+
 TEST(no_key_is_on_a_tape) {
     scene s;
     take recorded;
@@ -804,6 +865,7 @@ TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same
           TEST_ENTRY(without_whole_bodies_the_hashes_are_shown),
           TEST_ENTRY(a_run_that_asks_for_less_or_for_more_diverges),
           TEST_ENTRY(what_a_host_does_between_empty_steps_has_its_own_time_again),
+          TEST_ENTRY(a_deadline_that_gaps_have_moved_passes_at_the_same_time_when_it_is_played),
           TEST_ENTRY(no_key_is_on_a_tape),
           TEST_ENTRY(no_secret_of_a_header_or_of_an_address_is_on_a_tape_and_the_tape_plays),
           TEST_ENTRY(a_damaged_tape_is_refused_and_the_line_named),

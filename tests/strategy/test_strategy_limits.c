@@ -95,6 +95,28 @@ TEST(a_call_whose_tool_hangs_ends_at_its_timeout) {
     think_end(&t);
 }
 
+TEST(hours_of_a_pause_end_no_call_and_no_search) {
+    think t;
+    parrot p;
+    phi_provider model = parrot_provider(&p, NULL, 0);
+    phi_tot_options options = *think_tot();
+    phi_agent agent;
+    options.max_duration_ms = 60000;
+    think_begin(&t, rig_new(), phi_strategy_tot(), &options);
+    t.desc.provider = &model;
+    agent = think_agent(&t);
+    CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
+    CHECK_EQ_INT(rig_run(t.r, 20), 2); /* the agent's, and its call's */
+    rig_pass_ms(t.r, 7200000);
+    CHECK_EQ_INT(rig_run(t.r, 20), 2);
+    CHECK_EQ_INT(p.closed, 0);
+    CHECK(rig_run_until(t.r, 58800) > 0); /* a second of the pause counts */
+    CHECK_EQ_INT(p.closed, 0);
+    CHECK_EQ_INT(rig_run_until(t.r, 300), 0);
+    CHECK_EQ_INT(p.closed, 1);
+    think_end(&t);
+}
+
 TEST(a_call_of_a_model_in_the_process_ends_at_its_timeout) {
     think t;
     parrot p;
@@ -370,6 +392,7 @@ TEST(a_network_failure_as_a_model_opens_stays_one) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_call_whose_tool_hangs_ends_at_its_timeout),
+          TEST_ENTRY(hours_of_a_pause_end_no_call_and_no_search),
           TEST_ENTRY(a_call_of_a_model_in_the_process_ends_at_its_timeout),
           TEST_ENTRY(a_search_whose_call_hangs_ends_with_the_best_at_max_duration),
           TEST_ENTRY(an_answer_that_was_cut_or_filtered_says_so),

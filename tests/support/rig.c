@@ -857,6 +857,14 @@ int rig_run_until(rig *r, uint32_t ms) {
 }
 
 void rig_pass_ms(rig *r, uint32_t ms) { r->now_us += (uint64_t)ms * 1000; }
+void rig_pass_stepping_ms(rig *r, uint32_t ms) {
+    for (; ms > 1000; ms -= 1000) {
+        rig_pass_ms(r, 1000);
+        (void)rig_step(r);
+    }
+    rig_pass_ms(r, ms);
+}
+
 void rig_silent(rig *r, bool silent) { r->silent = silent; }
 const char *rig_story(rig *r) { return r->story; }
 

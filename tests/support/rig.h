@@ -57,6 +57,8 @@ int rig_step(rig *r); /* one phi_step(0), then its events; the clock does not mo
    delays and deadlines pass in a few steps. */
 int rig_run_until(rig *r, uint32_t ms);
 void rig_pass_ms(rig *r, uint32_t ms);
+/* The same of a host that steps each second, so that deadlines count all of it; no step at the end. */
+void rig_pass_stepping_ms(rig *r, uint32_t ms);
 void rig_silent(rig *r, bool silent); /* leave events in the queue */
 
 /* The story so far, a line an event; and forgetting it. */

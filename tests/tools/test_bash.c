@@ -256,7 +256,7 @@ TEST(a_command_that_takes_too_long_is_killed_with_all_it_started) {
     REQUIRE(calls_open(&c, &desc));
     calls_begin(&c, "bash", "{\"command\":\"sleep 60\"}");
     calls_go_on(&c, 3);
-    rig_pass_ms(c.r, 2000);
+    rig_pass_stepping_ms(c.r, 2000);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Command timed out after 2s");
     calls_close(&c);
@@ -267,10 +267,10 @@ TEST(the_standard_deadline_is_two_minutes) {
     REQUIRE(calls_open(&c, NULL));
     calls_begin(&c, "bash", "{\"command\":\"sleep 600\"}");
     calls_go_on(&c, 20);
-    rig_pass_ms(c.r, 119000);
+    rig_pass_stepping_ms(c.r, 119000);
     (void)calls_step(&c);
     CHECK(!c.ended);
-    rig_pass_ms(c.r, 1500);
+    rig_pass_stepping_ms(c.r, 1500);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Command timed out after 120s");
     CHECK(c.is_error);

@@ -147,15 +147,17 @@ static bool put_links(calls *c, int count) {
 
 TEST(a_listing_that_takes_too_long_ends) {
     calls c;
-    REQUIRE(calls_open(&c, NULL));
+    phi_tools_desc desc = PHI_ZERO;
+    desc.list_timeout_ms = 1800;
+    REQUIRE(calls_open(&c, &desc));
     CHECK(put_links(&c, 5000));
     calls_begin(&c, "list_files", "{}");
     calls_go_on(&c, 2);
     CHECK(!c.ended);
-    rig_pass_ms(c.r, 9000);
+    rig_pass_ms(c.r, 900);
     (void)calls_step(&c);
     CHECK(!c.ended);
-    rig_pass_ms(c.r, 1000);
+    rig_pass_ms(c.r, 900);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Listing timed out");
     CHECK(c.is_error);
@@ -430,7 +432,7 @@ TEST(a_search_that_takes_too_long_is_ended) {
     calls_begin(&c, "search", "{\"pattern\":\"x\"}");
     calls_go_on(&c, 20);
     CHECK(!c.ended);
-    rig_pass_ms(c.r, 30000);
+    rig_pass_stepping_ms(c.r, 30000);
     while (calls_step(&c) > 0) continue;
     CHECK_EQ_STR(c.text, "Search timed out");
     CHECK(c.is_error);

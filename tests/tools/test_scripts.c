@@ -328,7 +328,7 @@ TEST(a_script_that_takes_too_long_is_killed_with_all_it_started) {
     memset(&s, 0, sizeof s);
     REQUIRE(stage_open(&s, &script, 1, NULL));
     stage_begin_call(&s);
-    rig_pass_ms(s.r, 5000);
+    rig_pass_stepping_ms(s.r, 5000);
     CHECK_EQ_INT(stage_run(&s, 5000), 0);
     check_gone(&s);
     check_result(&s, "The hook script \"sleep 60 & echo $! > pid; wait\" ran longer than 5000 ms.");

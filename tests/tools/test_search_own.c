@@ -269,13 +269,17 @@ TEST(a_search_in_its_midst_can_be_cancelled_time_out_and_be_freed) {
     int way;
     for (way = 0; way < 3; way++) {
         calls c;
-        REQUIRE(open_own(&c, 100000));
+        phi_tools_desc desc = PHI_ZERO;
+        desc.search_with = PHI_SEARCH_OWN;
+        desc.max_matches = 100000;
+        desc.search_timeout_ms = 900;
+        REQUIRE(calls_open(&c, &desc));
         CHECK(put_links(&c, 2000));
         calls_begin(&c, "search", "{\"pattern\":\"needle\"}");
         calls_go_on(&c, 3);
         CHECK(!c.ended);
         if (way == 0) CHECK_EQ_INT(phi_abort(c.agent), PHI_OK);
-        if (way == 1) rig_pass_ms(c.r, 30000);
+        if (way == 1) rig_pass_ms(c.r, 900);
         if (way == 2) phi_agent_free(c.agent);
         while (calls_step(&c) > 0) continue;
         if (way < 2) CHECK_EQ_STR(c.text, way == 0 ? "Cancelled" : "Search timed out");
