@@ -490,11 +490,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x0cd5835c
+#if PHI__PUB_TEXT != 0x9e4df344
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x0cd5835c
+#define PHI__PUB_TEXT 0x9e4df344
 
 /* ---- src/text/json.h ---- */
 
@@ -709,7 +709,10 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
    malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
-   PHI_TOO_BIG, never a hang or a crash.
+   PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
+   schema refers to itself; the names of an object of n members and of a schema of m properties cost
+   n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
+   arguments, answers and results, it looks names up in a table.
 
    PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
 #ifndef PHI_TEXT_SCHEMA_H
@@ -2863,11 +2866,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x211d39b2
+#if PHI__IMP_TEXT != 0xdc4803be
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x211d39b2
+#define PHI__IMP_TEXT 0xdc4803be
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3505,15 +3508,37 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
 /* ---- src/text/schema_in.h ---- */
 
-/* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit. */
+/* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit; and a
+   check that may take memory. */
 #ifndef PHI_TEXT_SCHEMA_IN_H
 #define PHI_TEXT_SCHEMA_IN_H
 
 
+/* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
+   Where memory is short the work is that of phi_schema_check. */
+PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
+                                     const phi_json *value, const char *name,
+                                     phi_schema_error *error);
+
 #ifndef PHI_NO_SCHEMA
 
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members visited; some tenths of a second */
+#define PHI__SCHEMA_WORK 16000000u /* members looked at; some 60 ms. docs/limits.md names it */
+#define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
+#define PHI__SCHEMA_MEMO 256u      /* results that are remembered; a power of two */
+#define PHI__SCHEMA_REFS 32u       /* references that are; a power of two */
+#define PHI__SCHEMA_SMALL 16u      /* members or units of work that are not worth remembering */
+
+/* A value that was held against a schema. A newer one may take its place. */
+typedef struct phi__schema_memo {
+    const phi_json *schema, *value;
+    bool fits;
+} phi__schema_memo;
+
+typedef struct phi__schema_ref {
+    const char *ref;
+    const phi_json *target;
+} phi__schema_ref;
 
 typedef struct phi__schema {
     const phi_json *root;
@@ -3523,6 +3548,9 @@ typedef struct phi__schema {
     size_t place_len;
     uint32_t depth, quiet, work;
     phi_status status; /* of faults that are no mismatch */
+    phi__map names;    /* of members of large objects; memory NULL: there is none */
+    phi__schema_memo memo[PHI__SCHEMA_MEMO];
+    phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
 
 PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text);
@@ -3539,6 +3567,9 @@ PHI__FN size_t phi__schema_words_into(phi__schema *c, const char *before, phi_st
 PHI__FN size_t phi__schema_words_into_item(phi__schema *c, size_t index);
 PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work);
 PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema);
+/* The member of an object, as phi_json_get_n finds it; NULL: none, or too much work. */
+PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
+                                                 phi_str key);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
 
@@ -7590,8 +7621,7 @@ static bool phi__schema_required(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
         if (!phi_json_is_string(it.at)) continue;
-        if (!phi__schema_words_spend(c, 1 + phi_json_count(value))) return false;
-        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) != NULL) continue;
+        if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
         if (!phi__schema_words_say(c, "missing required property ")) return false;
         phi__schema_words_quote(c, phi_json_str(it.at, NULL));
         return false;
@@ -7620,8 +7650,8 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member;
         size_t was;
-        if (!phi__schema_words_spend(c, 1 + phi_json_count(known))) return false;
-        member = phi_json_get_n(known, it.key);
+        member = phi__schema_words_member(c, known, it.key);
+        if (c->status != PHI_OK) return false;
         if (member == NULL) member = more;
         if (member == NULL) continue;
         if (member == more && !phi_json_bool(more, true))
@@ -7699,15 +7729,28 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-/* A malformed or unknown keyword restricts nothing. */
+static phi__schema_memo *phi__schema_place(phi__schema *c, const phi_json *schema,
+                                           const phi_json *value) {
+    uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
+                 (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
+    return &c->memo[(n ^ n >> 32) >> 8 & (PHI__SCHEMA_MEMO - 1)];
+}
+
+/* A malformed or unknown keyword restricts nothing. A result is remembered: schemas that refer to
+   themselves twice would double the work with each level. What does not fit is checked once more
+   when its words are wanted. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
+    phi__schema_memo *memo = phi__schema_place(c, schema, value);
     const phi_json *ref, *target;
+    uint32_t work = c->work;
     bool fits = true;
     if (phi_json_is_bool(schema)) {
         if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
     if (!phi_json_is_object(schema)) return true;
+    if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
+        return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
     if (phi_json_is_string(ref)) {
@@ -7717,7 +7760,13 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     fits = fits && phi__schema_type(c, schema, value) && phi__schema_enum(c, schema, value) &&
            phi__schema_by_type(c, schema, value) && phi__schema_combined(c, schema, value);
     c->depth--;
-    return fits && c->status == PHI_OK;
+    if (c->status != PHI_OK) return false;
+    if (c->work - work > PHI__SCHEMA_SMALL * PHI__SCHEMA_VISIT) {
+        memo->schema = schema;
+        memo->value = value;
+        memo->fits = fits;
+    }
+    return fits;
 }
 
 /* ---- the schema itself ---- */
@@ -7922,17 +7971,25 @@ static void phi__schema_begin(phi__schema *c, const phi_json *schema, const char
     (void)phi__schema_words_into(c, name, phi__str(NULL, 0), "");
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
+PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
+                                     const phi_json *value, const char *name,
+                                     phi_schema_error *error) {
     phi__schema c;
     bool fits;
     if (schema == NULL || value == NULL) return PHI_BAD_ARG;
     phi__schema_begin(&c, schema, name != NULL ? name : "arguments", error);
+    phi__map_init(&c.names, memory);
     fits = phi__schema_fits(&c, schema, value);
+    phi__map_free(&c.names);
     if (c.status != PHI_OK) return c.status;
     return fits ? PHI_OK : PHI_PARSE;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    return phi__schema_check(NULL, schema, value, name, error);
 }
 
 PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
@@ -7951,10 +8008,17 @@ static phi_status phi__schema_refuse(phi_schema_error *error) {
     return PHI_UNSUPPORTED;
 }
 
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
+PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
+                                     const phi_json *value, const char *name,
+                                     phi_schema_error *error) {
+    (void)memory;
     (void)name;
     return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
+}
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    return phi__schema_check(NULL, schema, value, name, error);
 }
 
 PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
@@ -8084,7 +8148,8 @@ PHI__FN bool phi__schema_words_spend(phi__schema *c, size_t work) {
 }
 
 PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
-    if (!phi__schema_words_spend(c, 1 + phi_json_count(schema))) return false;
+    size_t work = phi__mul(PHI__SCHEMA_VISIT, 1 + phi_json_count(schema));
+    if (!phi__schema_words_spend(c, work)) return false;
     if (c->depth == PHI__SCHEMA_DEPTH) {
         c->quiet = 0;
         (void)phi__schema_words_say(c, "nested too deeply to be checked");
@@ -8093,6 +8158,56 @@ PHI__FN bool phi__schema_words_enter(phi__schema *c, const phi_json *schema) {
     }
     c->depth++;
     return true;
+}
+
+/* ---- members ---- */
+
+static uint64_t phi__schema_words_hash(const phi__schema *c, const phi_json *object, phi_str key) {
+    uint64_t of = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
+    return phi__map_hash((uint64_t)(uintptr_t)c ^ of ^ of >> 32, key);
+}
+
+static phi_json *phi__schema_words_look(const phi__schema *c, uint64_t hash, phi_str key) {
+    phi_json *member;
+    size_t probe = 0;
+    while ((member = (phi_json *)phi__map_each(&c->names, hash, &probe)) != NULL)
+        if (phi_str_equal(phi__str(member->key, phi__json_key_len(member)), key)) break;
+    return member;
+}
+
+/* Puts the members of an object into the table, of equal names the last one, and the object
+   itself. False: there is no table, or no memory for them. */
+static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
+    uint64_t own = ~phi__schema_words_hash(c, object, phi__str(NULL, 0)), hash;
+    phi_json_iter it = phi_json_each(object);
+    size_t probe = 0;
+    void *item;
+    if (c->names.memory == NULL) return false;
+    while ((item = phi__map_each(&c->names, own, &probe)) != NULL)
+        if (item == (const void *)object) return true;
+    if (!phi__map_reserve(&c->names, phi__add(c->names.count, 1 + it.left)) ||
+        !phi__schema_words_spend(c, it.left))
+        return false;
+    while (phi_json_next(&it) != NULL) {
+        hash = phi__schema_words_hash(c, object, it.key);
+        item = phi__schema_words_look(c, hash, it.key);
+        if (item != NULL) phi__map_drop(&c->names, hash, item);
+        phi__map_add(&c->names, hash, (void *)(uintptr_t)it.at);
+    }
+    phi__map_add(&c->names, own, (void *)(uintptr_t)object);
+    return true;
+}
+
+PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
+                                                 phi_str key) {
+    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is_object(object) &&
+        phi__schema_words_know(c, object)) {
+        return phi__schema_words_spend(c, 1)
+                   ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
+                   : NULL;
+    }
+    if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
+    return phi_json_get_n(object, key);
 }
 
 /* ---- references ---- */
@@ -8121,7 +8236,7 @@ static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *fr
     return found;
 }
 
-PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+static const phi_json *phi__schema_words_follow(phi__schema *c, phi_str ref) {
     const phi_json *at = c->root;
     if (ref.len == 0 || ref.at[0] != '#') return NULL;
     ref = phi__str(ref.at + 1, ref.len - 1);
@@ -8133,6 +8248,16 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
         ref = phi__str(ref.at + end, ref.len - end);
     }
     return at;
+}
+
+PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
+    phi__schema_ref *known =
+        &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
+    if (ref.at == NULL || known->ref != ref.at) {
+        known->target = phi__schema_words_follow(c, ref);
+        known->ref = ref.at;
+    }
+    return known->target;
 }
 
 #endif

@@ -48,13 +48,13 @@
 #if PHI__PUB_BASE != 0xd5b871a7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x0cd5835c
+#if PHI__PUB_TEXT != 0x9e4df344
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x9585152a
+#if PHI__PUB_MODEL != 0x75689e96
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -66,19 +66,19 @@
 #if PHI__PUB_LOG != 0x8b3e6156
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0xb6d4b9e7
+#if PHI__PUB_HISTORY != 0x44700a95
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x19d1b12f
+#if PHI__PUB_LOOP != 0x0483f458
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xc876c56e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xccc967d3
+#if PHI__PUB_AGENT != 0x74aa6762
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0xbb714ec3
@@ -90,7 +90,7 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x9e5c0cbf
+#if PHI__PUB_STRATEGY != 0x932ec464
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_CONFIG != 0xb4fcc38f
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x5b2f3c6c
+#if PHI__PUB_PERMISSIONS != 0x8c207f0a
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x5b2f3c6c
+#define PHI__PUB_PERMISSIONS 0x8c207f0a
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -170,7 +170,7 @@ typedef struct phi_permission_rule {
     /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
     const char *with;
     const char *without; /* words of which none may be there, and no word that is not known */
-    const char *piped;   /* names of programs: the output of one goes to this command */
+    const char *piped;   /* names of programs: what one prints goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
        "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
        command, every word with a / or .. must match for a rule that allows, one word for others. */
@@ -201,7 +201,8 @@ typedef enum phi_permission_mode {
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
-    PHI_PERMISSION_MODE_ALL           /* all but destructive commands and private keys */
+    /* All but destructive commands and private keys; what may be one is asked about. */
+    PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
 
 /* The rules of a mode: static. */
@@ -590,11 +591,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x5c88fbc5
+#if PHI__PUB_MCP != 0xb6df4e7b
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x5c88fbc5
+#define PHI__PUB_MCP 0xb6df4e7b
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -842,6 +843,7 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
    When the server refuses a request, phi finds its authorization server, registers, hands the host
    a URL for a browser, receives the redirect on a port of this machine and asks for a token, which
    it refreshes from then on. Requests wait meanwhile.
+   A program that acts for itself needs no browser: see phi_mcp_grant.
    Secrets (tokens, codes, client secrets) are in the store's documents alone: in no event, message
    or tape.
 
@@ -863,8 +865,38 @@ typedef enum phi_mcp_client_auth {
     PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports, in this order */
     PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
     PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
-    PHI_MCP_CLIENT_AUTH_NONE     /* the secret is not sent */
+    PHI_MCP_CLIENT_AUTH_NONE,    /* the secret is not sent */
+    PHI_MCP_CLIENT_AUTH_KEY      /* private_key_jwt, by client_key: the first of ANY */
 } phi_mcp_client_auth;
+
+/* Who is authorized, and how. */
+typedef enum phi_mcp_grant {
+    PHI_MCP_GRANT_PERSON = 0, /* a person at a browser: authorization_code */
+    PHI_MCP_GRANT_CLIENT,     /* the program: client_credentials, with client_id and a proof */
+    PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token that the host has: jwt-bearer */
+} phi_mcp_grant;
+
+/* A private key that the host holds: phi writes the text, the host signs it. */
+typedef struct phi_mcp_key {
+    const char *algorithm; /* of JSON Web Signatures: "ES256", "RS256"... */
+    const char *id;        /* "kid" of the signature's header (default: none) */
+    const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
+    /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
+       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread; it must not free the
+       connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
+    phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
+    void *user_data;
+} phi_mcp_key;
+
+enum { PHI_MCP_SIGNATURE = 1024 }; /* bytes */
+
+/* The token that is wanted for PHI_MCP_GRANT_ASSERTION. Strings are terminated, and valid until
+   want_assertion returns. */
+typedef struct phi_mcp_assertion {
+    phi_str issuer;   /* of the authorization server: the token's audience */
+    phi_str resource; /* of the MCP server */
+    phi_str scope;    /* separated by spaces; empty: none is known */
+} phi_mcp_assertion;
 
 /* Zero means default for every field. */
 struct phi_mcp_oauth_desc {
@@ -873,6 +905,12 @@ struct phi_mcp_oauth_desc {
        authorization with that status. NULL: only tokens of the store are used. */
     phi_status (*open_browser)(void *user_data, const char *url);
     void *user_data;
+    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
+    /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
+       its platform (workload identity), or one that its identity provider makes for the server. The
+       host gives it to phi_mcp_assert, at once or within timeout_ms. Anything but PHI_OK ends the
+       authorization with that status. */
+    phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
@@ -880,6 +918,10 @@ struct phi_mcp_oauth_desc {
     /* Of a client that the authorization server knows already (default: one is registered). */
     const char *client_id, *client_secret;
     phi_mcp_client_auth client_auth;
+    const phi_mcp_key *client_key; /* signs in place of a secret (default: none) */
+    /* Tokens are bound to this key where the authorization server supports its algorithm: each
+       request carries a proof that it signs (DPoP, RFC 9449). (default: tokens of bearers) */
+    const phi_mcp_key *dpop_key;
     /* that client_id is of (default: the first server that is used with it) */
     const char *issuer;
     /* https: a document about the program, which is its client id where the server supports that */
@@ -910,6 +952,9 @@ struct phi_mcp_oauth_desc {
    authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
    message. Safe inside open_browser. */
 PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
+/* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
+   PHI_BAD_ARG: it holds other than printable characters. Safe inside want_assertion. */
+PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
@@ -1139,8 +1184,14 @@ typedef struct phi_mcp_incoming {
     uint32_t index, gen;
 } phi_mcp_incoming;
 
-/* What a client can be asked for; bits of phi_mcp_serve_tool.needs. */
-enum { PHI_MCP_CAN_SAMPLE = 1, PHI_MCP_CAN_ELICIT = 2, PHI_MCP_CAN_ROOTS = 4 };
+/* What a client can be asked for, and that it takes tasks (only where phi_mcp_server_desc.tasks is
+   set); bits of phi_mcp_serve_tool.needs. */
+enum {
+    PHI_MCP_CAN_SAMPLE = 1,
+    PHI_MCP_CAN_ELICIT = 2,
+    PHI_MCP_CAN_ROOTS = 4,
+    PHI_MCP_CAN_TASKS = 8
+};
 
 /* What the protocol says about a tool beyond phi_tool. Zero means default. */
 typedef struct phi_mcp_serve_tool {
@@ -1149,6 +1200,7 @@ typedef struct phi_mcp_serve_tool {
         *output_schema;      /* JSON Schema; results then have structured content (default: none) */
     const char *annotations; /* JSON object: {"readOnlyHint":true} (default: none) */
     uint32_t needs;          /* PHI_MCP_CAN_...: clients without them are refused (default: none) */
+    bool task;               /* each call of a client that takes tasks becomes one at once */
 } phi_mcp_serve_tool;
 
 /* Zero means default for every field but uri. A resource is its text, its bytes, or what `read`
@@ -1234,6 +1286,11 @@ typedef struct phi_mcp_server_desc {
        client of 2026-07-28 to come back, the oldest of them gets PHI_TIMEOUT before. */
     uint32_t ask_timeout_ms;
     void *user_data; /* of complete, hook_fn and client_fn */
+
+    /* Calls may become tasks (phi_mcp_task): the client gets a handle, and comes back for the
+       result. Clients of 2026-07-28 with the extension io.modelcontextprotocol/tasks take them. */
+    bool tasks;
+    uint32_t task_ttl_ms; /* a task is kept so long after its end (default 600,000) */
 
     /* "2025-06-18": only this era is spoken (default: all) */
     const char *era;
@@ -1328,6 +1385,12 @@ PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, con
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message);
+/* Makes a tool call a task: its client gets a handle at once, sees the last text of the progress as
+   its status, answers its questions, may cancel it, and fetches the result. The tool goes on as
+   before. In memory: it ends with the server. PHI_OK also where it is one; PHI_UNSUPPORTED: the
+   client takes none, and waits for the result; PHI_BUSY: the client was sent a question, and has
+   not come back; PHI_STALE; PHI_BAD_ARG: no tool call; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
 /* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
    with an address) to the coming result of a tool call: a JSON array, placed after the result's
    blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */
@@ -1396,6 +1459,7 @@ typedef struct phi_mcp_tool {
     phi_str title;       /* for people; name where the server has none */
     phi_str description; /* empty: none */
     phi_str schema;      /* of the arguments, JSON text as models get it */
+    phi_str input;       /* the same with every keyword of the server; empty: none */
     phi_str output;      /* the output schema as the server sent it; empty: none */
     phi_str annotations; /* JSON text; empty: none */
     /* The server's hints, with the specification's defaults. They are claims of the server. */
@@ -4692,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x89be1e40
+#if PHI__IMP_PERMISSIONS != 0x02fec579
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x89be1e40
+#define PHI__IMP_PERMISSIONS 0x02fec579
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4728,7 +4792,8 @@ enum {
     PHI__SHELL_BYTES_MOST = 65536,   /* of a line */
     PHI__SHELL_COMMANDS_MOST = 1000, /* of a line */
     PHI__SHELL_WORDS_MOST = 4000,    /* of a line, and of the lines in it */
-    PHI__SHELL_HERE_MOST = 16        /* here-documents that one line begins */
+    PHI__SHELL_HERE_MOST = 16,       /* here-documents that one line begins */
+    PHI__SHELL_DIRS_MOST = 4         /* directories that a command may run in */
 };
 
 typedef struct phi__shell_word {
@@ -4736,12 +4801,26 @@ typedef struct phi__shell_word {
     bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
+    bool below;  /* a pattern of the files below a named directory: see reads.c */
+    bool shown;  /* of a pattern: hidden files are left out */
 } phi__shell_word;
+
+/* Directories that a command may run in: relative ones are in the workspace. */
+typedef struct phi__shell_dirs {
+    phi__shell_word at[PHI__SHELL_DIRS_MOST];
+    size_t count;
+} phi__shell_dirs;
 
 typedef struct phi__shell_redirect {
     bool writes;
     phi__shell_word target; /* a file */
 } phi__shell_redirect;
+
+typedef enum phi__shell_sort {
+    PHI__SHELL_RUNS = 0, /* it is run */
+    PHI__SHELL_AGAIN,    /* one that is run, with its braces expanded */
+    PHI__SHELL_SUSPECT   /* a text that something may run: see suspects.c */
+} phi__shell_sort;
 
 typedef struct phi__shell_command {
     phi__shell_word *words; /* without assignments and redirections */
@@ -4757,6 +4836,13 @@ typedef struct phi__shell_command {
     size_t pipe_from;       /* index of the first command of its pipe */
     unsigned level;         /* of programs that run others */
     bool posix;             /* read by sh, which may be another shell than bash */
+    phi__shell_word *also;  /* patterns of files that it reads besides */
+    size_t also_count;
+    size_t inner_from, inner_to; /* indices of commands in substitutions in its words */
+    const phi__shell_word *body; /* the here-document with the substitution that it is in */
+    phi__shell_sort sort;
+    bool quiet; /* it runs neither its words nor its input, or they are in the list */
+    const phi__shell_dirs *dirs; /* NULL: the workspace */
 } phi__shell_command;
 
 typedef struct phi__shell {
@@ -4766,6 +4852,9 @@ typedef struct phi__shell {
     const char *unknown; /* static: why it could not be parsed; NULL: it was */
     const char *doubt;   /* static: why parts of it are not certain, while it is parsed */
     bool moved;          /* find runs commands in directories that are not known */
+    const phi__shell_dirs *visited; /* by cd, anywhere in the line; NULL: none */
+    bool lost;                      /* a cd in a loop, a function or an eval: each command may run
+                                       in each of these, and elsewhere */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -4791,12 +4880,25 @@ struct phi__shell_parser {
     bool arrays; /* the word that is read may assign an array */
     size_t pipe_from;
     phi_str function; /* that is being defined; empty: none */
+    unsigned repeats; /* loops and functions around */
+    /* where commands run; the same if the cd that was read last works, and if it fails */
+    const phi__shell_dirs *dirs, *there, *stay;
+    unsigned moves; /* how many there were */
+    bool negated;   /* the pipe that was read last begins with ! */
+    phi__shell_sort sort;
+    const phi__shell_word *body; /* the here-document that is read; NULL: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
     size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
     /* A list up to `close` (0: the end), which is taken. */
     void (*list)(phi__shell_parser *p, char close);
 };
 
+/* Whether this text comes next; as a reserved word, with a blank or a sign behind it; takes it. */
+PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text);
+PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word);
+PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word);
+/* Behind "[[": up to "]]". */
+PHI__FN void phi__shell_test_read(phi__shell_parser *p);
 /* Ends the parsing of a line that holds something uncertain. */
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why);
 /* Notes that it holds something uncertain. */
@@ -4827,6 +4929,37 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
 /* Adds the commands of a line to `out`. around: the command that runs it; NULL: none. */
 PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
                                          const phi__shell_command *around, phi__shell *out);
+/* Heeds a cd: where the commands after it run. */
+PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *command);
+/* Those of both; NULL is the workspace. */
+PHI__FN const phi__shell_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
+                                              const phi__shell_dirs *one,
+                                              const phi__shell_dirs *other);
+/* The one directory `to` from each of `from`. NULL: no memory. */
+PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
+                                            const phi__shell_dirs *from, const phi__shell_word *to);
+/* Adds what else may be run: a command with braces as it is after their expansion, texts in its
+   words and its input. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index);
+PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
+/* Finds what a command reads besides its words. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
+/* Adds a pattern of files of a program whose star matches slashes and dots as well. */
+PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
+/* Whether a program runs nothing that it is given, and heeds no file of its directory. */
+PHI__FN bool phi__names_plain(phi_str name);
+/* Whether it runs what it reads, or its words. */
+PHI__FN bool phi__names_runner(phi_str name);
+/* Whether its first word names an action of its own: "docker rm". */
+PHI__FN bool phi__names_tool(phi_str name);
+/* Whether it also reads no file that its words name. */
+PHI__FN bool phi__names_prints(phi_str name);
+/* Whether a search for this pattern shows most lines, or looks for keys. */
+PHI__FN bool phi__reads_dumps(phi_str pattern);
+/* Whether a directory is a hidden one, or outside, or not known. */
+PHI__FN bool phi__reads_hidden(const phi__shell_word *dir);
+/* Whether the name of a variable is most likely one of a secret. */
+PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
@@ -4859,6 +4992,7 @@ typedef struct phi__rules_subject {
     bool may;      /* a pattern of the shell matches where one of its files may be the rule's */
     bool overlong; /* a rule matches because its path is one that no file has */
     size_t tries;  /* parts of words that were compared with paths */
+    size_t work;   /* words and commands that were looked at */
     phi_memory *memory;
 } phi__rules_subject;
 
@@ -4870,8 +5004,20 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules,
    may hold such a command. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
                                  const phi__rules_subject *subject);
+/* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
+   its files. */
+PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
+/* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
+   that ask or deny match capitals and small letters alike, and, if subject->may, a pattern of the
+   shell where one of its files may be the rule's. */
+PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_rule *rule,
+                             const phi__shell_word *word);
+PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
+                             phi_str path);
+/* The same of subject->command: for a rule that allows, all of its words. */
+PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule);
 /* Whether all options of a command are among those of the rule's text. */
 PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
 /* Whether programs take the word for this long option: --fo and --fo=x for --force. */
@@ -4941,8 +5087,8 @@ PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
 /* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
    may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
-   hidden directory. */
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob);
+   hidden directory if the pattern begins with **. shown: it does not match a leading dot. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown);
 /* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
 /* The words of a pattern, likewise. */
@@ -4967,14 +5113,8 @@ typedef struct phi__always {
     phi_permission_scope scope;
     phi_permission_rule *rules;
     size_t count;
-    bool asked; /* a rule asks about a part: this very call, or none */
+    bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
 } phi__always;
-
-static bool phi__always_any(phi_str text, const char *const *names) {
-    for (; *names != NULL; names++)
-        if (phi__str_is(text, *names)) return true;
-    return false;
-}
 
 static phi_status phi__always_refuse(const phi__always *a, const phi__rules_subject *subject,
                                      const char *why) {
@@ -5033,12 +5173,6 @@ static const phi__always_known phi__always_commands[] = {
     {"touch", "-[acm]"},
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
-/* Programs that run what they read. */
-static const char *const phi__always_reads[] = {
-    "sh",         "bash",    "dash",  "zsh",       "ksh",  "ash",  "fish", "pwsh",
-    "powershell", "python",  "pypy",  "perl",      "ruby", "node", "php",  "lua",
-    "tclsh",      "Rscript", "julia", "osascript", "ssh",  "deno", "bun",  "xargs",
-    "parallel",   "at",      "batch", "crontab",   NULL};
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
     size_t i = name.len;
@@ -5121,6 +5255,7 @@ static phi_status phi__always_command(phi__always *a, phi__rules_subject *subjec
     phi_permission_rule rule;
     phi__buf tool;
     size_t i;
+    bool moved;
     memset(&rule, 0, sizeof rule);
     if (c->count == 0 || c->assigned_count > 0)
         return phi__always_refuse(a, subject, "it sets variables that programs heed");
@@ -5128,8 +5263,14 @@ static phi_status phi__always_command(phi__always *a, phi__rules_subject *subjec
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
     if (phi__always_deletes(c)) return phi__always_refuse(a, subject, "it deletes directories");
-    if (c->reads && phi__always_any(phi__always_program(c->words[0].text), phi__always_reads))
-        return phi__always_refuse(a, subject, "it runs what it reads");
+    moved = phi__rules_moved(subject, false);
+    if (moved || (c->reads && !phi__names_plain(c->words[0].text))) {
+        a->asked = true; /* the words alone say too little */
+        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+        return phi__always_refuse(a, subject,
+                                  moved ? "it may run what is in another directory"
+                                        : "it may run what it reads");
+    }
     rule.verdict = PHI_PERMISSION_ALLOW;
     phi__buf_init(&tool, a->arena->memory);
     phi__wildcard_quote(&tool, subject->tool);
@@ -5348,6 +5489,9 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
         part.verdict = PHI_PERMISSION_ASK;
         part.rule = NULL;
     }
+    if (subject->command != NULL && subject->command->sort == PHI__SHELL_SUSPECT &&
+        part.verdict == PHI_PERMISSION_DENY)
+        part.verdict = PHI_PERMISSION_ASK;
     if (only_strict && (part.rule == NULL || part.verdict == PHI_PERMISSION_ALLOW))
         part.verdict = PHI_PERMISSION_ALLOW;
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
@@ -5379,6 +5523,7 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
         subject->index = i;
         if (c->count + c->assigned_count > 0)
             status = phi__check_part_now(checking, (c->wraps && c->assigned_count == 0) ||
+                                                       c->sort != PHI__SHELL_RUNS ||
                                                        phi__check_only_variables(c));
         if (status == PHI_OK && c->redirect_count > 0) status = phi__check_files(checking, c);
     }
@@ -5428,6 +5573,134 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 
 #endif
 
+/* ---- src/permissions/dirs.c ---- */
+
+/* dirs.c - the directories that the commands of a line may run in, as cd changes them. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
+
+/* Adds one that is not there yet. False: there are too many. */
+static bool phi__dirs_add(phi__shell_dirs *dirs, const phi__shell_word *dir) {
+    size_t i;
+    for (i = 0; i < dirs->count; i++)
+        if (phi_str_equal(dirs->at[i].text, dir->text)) return true;
+    if (dirs->count == PHI__SHELL_DIRS_MOST) return false;
+    dirs->at[dirs->count++] = *dir;
+    return true;
+}
+
+static phi__shell_word phi__dirs_workspace(void) {
+    phi__shell_word word;
+    memset(&word, 0, sizeof word);
+    word.text = phi__str("", 0);
+    word.known = true;
+    return word;
+}
+
+static bool phi__dirs_all(phi__shell_dirs *dirs, const phi__shell_dirs *more) {
+    phi__shell_word workspace = phi__dirs_workspace();
+    bool good = true;
+    size_t i;
+    if (more == NULL) return phi__dirs_add(dirs, &workspace);
+    for (i = 0; i < more->count; i++) good = phi__dirs_add(dirs, &more->at[i]) && good;
+    return good;
+}
+
+static bool phi__dirs_absolute(phi_str path) {
+    return path.len > 0 && strchr("/~$", path.at[0]) != NULL && path.at[0] != '\0';
+}
+
+/* `to`, from `from`. False: no memory. */
+static bool phi__dirs_join(phi_arena *arena, const phi__shell_word *from, const phi__shell_word *to,
+                           phi__shell_word *out) {
+    phi__buf text;
+    bool good;
+    *out = *to;
+    if (from->text.len == 0 || phi__dirs_absolute(to->text)) return true;
+    phi__buf_init(&text, arena->memory);
+    phi__buf_add_str(&text, from->text);
+    phi__buf_char(&text, '/');
+    phi__buf_add_str(&text, to->text);
+    good = !text.failed && phi__arena_str(arena, phi__buf_str(&text), &out->text);
+    phi__buf_free(&text);
+    out->known = from->known && to->known;
+    return good;
+}
+
+PHI__FN const phi__shell_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
+                                              const phi__shell_dirs *one,
+                                              const phi__shell_dirs *other) {
+    phi__shell_dirs *all;
+    if (one == other) return one;
+    all = (phi__shell_dirs *)phi__arena_zero(arena, sizeof *all);
+    if (all == NULL) return NULL;
+    if (!phi__dirs_all(all, one) || !phi__dirs_all(all, other)) out->lost = true;
+    return all;
+}
+
+PHI__FN const phi__shell_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
+                                            const phi__shell_dirs *from,
+                                            const phi__shell_word *to) {
+    phi__shell_word workspace = phi__dirs_workspace(), dir;
+    phi__shell_dirs *all = (phi__shell_dirs *)phi__arena_zero(arena, sizeof *all);
+    size_t i, n = from != NULL ? from->count : 1;
+    if (all == NULL) return NULL;
+    for (i = 0; i < n; i++) {
+        if (!phi__dirs_join(arena, from != NULL ? &from->at[i] : &workspace, to, &dir)) return NULL;
+        if (dir.text.len > PHI__DIRS_PATH_MOST || !phi__dirs_add(all, &dir)) out->lost = true;
+    }
+    out->visited = phi__dirs_both(arena, out, out->visited, all);
+    return out->visited != NULL ? all : NULL;
+}
+
+static bool phi__dirs_is(const phi__shell_word *word, const char *const *texts) {
+    for (; word->known && *texts != NULL; texts++)
+        if (phi__str_is(word->text, *texts)) return true;
+    return false;
+}
+
+/* The word of a cd that says where to. NULL: home, or back to where it was. */
+static const phi__shell_word *phi__dirs_target(const phi__shell_command *c, bool *changes,
+                                               bool *back) {
+    static const char *const before[] = {"command", "builtin", "-p", "--", NULL};
+    static const char *const names[] = {"cd", "pushd", "chdir", "popd", NULL};
+    size_t i = 0;
+    while (i < c->count && phi__dirs_is(&c->words[i], before)) i++;
+    *changes = i < c->count && phi__dirs_is(&c->words[i], names);
+    *back = *changes && phi__str_is(c->words[i].text, "popd");
+    for (i++; *changes && i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        if (phi__str_is(text, "-") || phi__str_starts(text, "+")) *back = true;
+        if (text.len == 0 || (text.at[0] != '-' && text.at[0] != '+')) return &c->words[i];
+    }
+    return NULL;
+}
+
+PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *command) {
+    const phi__shell_word *to;
+    phi__shell_word home = phi__dirs_workspace();
+    bool changes, back;
+    to = phi__dirs_target(command, &changes, &back);
+    if (!changes) return;
+    home.text = phi__str("~", 1);
+    if (p->repeats > 0) p->out->lost = true;
+    p->moves++;
+    p->stay = p->dirs;
+    if (back && p->out->visited == NULL) {
+        p->out->lost = true;
+        p->there = p->dirs;
+        return;
+    }
+    p->there = back ? phi__dirs_both(p->arena, p->out, p->dirs, p->out->visited)
+                    : phi__dirs_go(p->arena, p->out, p->dirs, to != NULL ? to : &home);
+    if (p->there != NULL) p->dirs = phi__dirs_both(p->arena, p->out, p->stay, p->there);
+    if (p->there == NULL || p->dirs == NULL) phi__shell_word_lost(p);
+}
+
+#endif
+
 /* ---- src/permissions/modes.c ---- */
 
 /* modes.c - the rules of each mode: tables. */
@@ -5450,6 +5723,11 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 #define PHI__MODES_OPTIONS(command, options)                                                       \
     {                                                                                              \
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
+            "it only reads", options, NULL                                                         \
+    }
+#define PHI__MODES_BOTH(command, without, options)                                                 \
+    {                                                                                              \
+        PHI_PERMISSION_ALLOW, "bash", command, NULL, without, NULL, "./**", NULL, NULL, NULL,      \
             "it only reads", options, NULL                                                         \
     }
 #define PHI__MODES_PLAIN(command)                                                                  \
@@ -5494,10 +5772,26 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 
 /* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
 #define PHI__MODES_SYSTEM_PATHS                                                                    \
-    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|/var|"    \
-    "/Users|/System|/Library|/Applications|/usr/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]"
+    "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"  \
+    "/var|/mnt|/media|/run|/proc|/snap|/nix|/Users|/System|/Library|/Applications|/usr/*|/bin/*|"  \
+    "/boot/*|/dev/*|/lib/*|/lib32/*|/lib64/*|/sbin/*|/etc/[*]|/var/[*]|/home/[*]|/Users/[*]|"      \
+    "/opt/[*]|/root/[*]|/srv/[*]|/mnt/[*]|/media/[*]|/proc/[*]|/sys/[*]"
 #define PHI__MODES_HOME_PATHS "/home/*|/Users/*|/home/*/[*]|/Users/*/[*]|~|~/[*]"
-#define PHI__MODES_DISKS "/dev/sd*|/dev/hd*|/dev/vd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**"
+#define PHI__MODES_KEY_DIRECTORIES "**/.ssh/**|**/.gnupg/**|**/.aws/**|**/.azure/**|**/.kube/**"
+#define PHI__MODES_DISKS                                                                           \
+    "/dev/sd*|/dev/hd*|/dev/vd*|/dev/xvd*|/dev/nvme*|/dev/mmcblk*|/dev/disk/**|/dev/dm-*|"         \
+    "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
+    "/dev/block/**"
+
+/* Programs that run a program which they read; and those that read from the network. */
+#define PHI__MODES_READERS                                                                         \
+    "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
+#define PHI__MODES_LANGUAGES                                                                       \
+    "python*|pypy*|perl*|ruby*|node|deno|bun|php*|lua*|tclsh*|julia|osascript|Rscript"
+#define PHI__MODES_DOWNLOADS                                                                       \
+    "curl|wget|wget2|fetch|aria2c|axel|lynx|w3m|http|https|xh|curlie|GET|lwp-request|nc|ncat|"     \
+    "netcat|socat|telnet|openssl|ftp|ssh"
+#define PHI__MODES_SUBSTITUTED "*$(*|*<(*|*`*"
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
@@ -5533,7 +5827,11 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
         PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
-        PHI__MODES_READS("jq *", "*import* *include* *env* *ENV* -f --from-file -L --run-tests"),  \
+        PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
+                        "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
+                        "--raw-output|--join-output|--ascii-output|--sort-keys|--exit-status|"     \
+                        "--arg|--argjson|--args|--jsonargs|--slurpfile|--rawfile|--indent|--tab|"  \
+                        "--color-output|--monochrome-output|--stream|--seq|--unbuffered"),         \
         PHI__MODES_READS("grep|egrep|fgrep *", NULL), PHI__MODES_READS("uniq", NULL),              \
         PHI__MODES_READS("uniq -c|-d|-u|-i", NULL), PHI__MODES_READS("cd [!-]*", NULL),            \
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
@@ -5550,7 +5848,6 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_OPTIONS("git cat-file *", "-[epst]"),                                           \
         PHI__MODES_READS("git branch|tag|remote|reflog", NULL),                                    \
         PHI__MODES_READS("git branch -a|-r|-v|-vv|--list|--show-current", NULL),                   \
-        PHI__MODES_READS("git remote -v", NULL),                                                   \
         PHI__MODES_READS("git stash|worktree list", NULL),                                         \
         PHI__MODES_OPTIONS("git grep *", PHI__MODES_GREP_OPTIONS "|-p|-W|--cached|--name-only|"    \
                                                                  "--untracked|--heading|--break"), \
@@ -5563,41 +5860,115 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         PHI__MODES_DENY_PATH("rm *", "-r|-R|--r*",                                                 \
                              PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("find *", "-delete", PHI__MODES_SYSTEM_PATHS,                         \
+        PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
+                             PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("chmod|chown|chgrp *", "-R|--r*", PHI__MODES_SYSTEM_PATHS,            \
+        PHI__MODES_DENY_PATH("rm|shred|unlink *", NULL, "/[*][*]|~/[*][*]|/home/*/[*][*]",         \
+                             "it deletes the system or the home directory"), /* by find */         \
+        PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
+                             PHI__MODES_SYSTEM_PATHS,                                              \
                              "it changes the modes or owners of the whole system"),                \
-        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate *", NULL, PHI__MODES_DISKS,               \
-                             "it overwrites a disk"),                                              \
+        PHI__MODES_DENY_PATH("chmod|setfacl|chattr *", "-R|--r*", "~|~/[*]|/home/*",               \
+                             "it changes the modes of the whole home directory"),                  \
+        PHI__MODES_DENY_PATH("tee|cp|mv|install|truncate|shred|wipefs|blkdiscard|sponge *", NULL,  \
+                             PHI__MODES_DISKS, "it overwrites a disk"),                            \
         PHI__MODES_DENY("rm *", "/[*]|~/[*]|$HOME/[*]|--no-preserve-root", NULL, NULL,             \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("find *", "-delete " PHI__MODES_ROOTS, NULL, NULL,                         \
                         "it deletes the system or the home directory"),                            \
         PHI__MODES_DENY("chmod|chown|chgrp *", "-R|--recursive " PHI__MODES_ROOTS, NULL, NULL,     \
                         "it changes the modes or owners of the whole system"),                     \
-        PHI__MODES_DENY("mkfs|mkfs.*|mke2fs|mkswap|wipefs *", NULL, NULL, NULL,                    \
-                        "it overwrites a disk"),                                                   \
+        PHI__MODES_DENY_PATH("mkfs|mkfs.*|mkfs_*|mke2fs|mkswap|mkdosfs|mkntfs *", NULL,            \
+                             "/dev/*|/dev/disk/**|/dev/mapper/*", "it overwrites a disk"),         \
         PHI__MODES_DENY("dd *", "of=/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
         PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
-        PHI__MODES_DENY(PHI__MODES_SHELLS " *", NULL, "-c", "curl|wget|fetch",                     \
+        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c", PHI__MODES_DOWNLOADS,                 \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY("python|python3|perl|ruby|node|php", NULL, NULL, "curl|wget|fetch",        \
+        PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", NULL,                                           \
+                        "[!-]*|-[cemnprE]*|-?[cenp]*|--eval*|--print*", PHI__MODES_DOWNLOADS,      \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY("python|python3|perl|ruby|node|php -", NULL, NULL, "curl|wget|fetch",      \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " - *", NULL, NULL, PHI__MODES_DOWNLOADS,             \
                         "it runs what it downloads"),                                              \
-        PHI__MODES_DENY(PHI__MODES_SHELLS "|eval|source|. *",                                      \
-                        "*$(curl*|*$(wget*|*<(curl*|*<(wget*|*`curl*|*`wget*", NULL, NULL,         \
-                        "it runs what it downloads"),                                              \
-        PHI__MODES_TOOL(DENY, NULL, "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials",               \
+        PHI__MODES_DENY(PHI__MODES_LANGUAGES " *", "-c|-e|-r|--eval $(*|`*|<(*", NULL,             \
+                        PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
+        PHI__MODES_TOOL(DENY, NULL,                                                                \
+                        "**/.ssh/id_*|**/.gnupg/**|**/.aws/credentials|~/.ssh/id_*|~/.gnupg/**|"   \
+                        "~/.aws/credentials",                                                      \
                         "private keys are not for a model")
 
-#define PHI__MODES_SECRETS                                                                         \
+/* What may be one of these: for the mode that allows all else. */
+#define PHI__MODES_DOUBTFUL                                                                        \
     PHI__MODES_TOOL(ASK, NULL,                                                                     \
-                    "**/.env|**/.env.*|**/*.pem|**/*.key|**/.ssh/**|**/.netrc|**/.npmrc|"          \
-                    "**/.git-credentials|**/.docker/config.json|**/.kube/config",                  \
-                    "it may hold secrets"),                                                        \
+                    PHI__MODES_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"             \
+                                               "~/.docker/config.json|~/.netrc|/proc/*/environ",   \
+                    "private keys are not for a model"),                                           \
+        PHI__MODES_ASK("gpg|gpg2 *", "--export-sec*", NULL, "private keys are not for a model"),   \
+        PHI__MODES_TOOL(ASK, NULL, PHI__MODES_DISKS, "it may overwrite a disk"),                   \
+        PHI__MODES_ASK("dd *", "of=*", PHI__MODES_DISKS, "it may overwrite a disk"),               \
+        PHI__MODES_TOOL(ASK, NULL, "/dev/tcp/**|/dev/udp/**", "it may run what it downloads"),     \
+        PHI__MODES_ASK("rm|find *", "-r|-R|--r*|-delete",                                          \
+                       "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
+                       "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
+                       "it deletes a directory of the system or of a person"),                     \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv *", NULL,                                      \
+                       "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
+                       "it breaks the system"),                                                    \
+        PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
+                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
+                        "it breaks the system"),                                                   \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
+                       "it deletes the system"),                                                   \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_READERS " *",                                                                  \
+         "-c",                                                                                     \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                                        \
+         "-|<(*|/dev/stdin",                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+    {                                                                                              \
+        PHI_PERMISSION_ASK, NULL, "at|batch|crontab *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL,    \
+            NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
+    }
+
+/* Files that hold passwords and keys, by the manuals of the programs that keep them. */
+#define PHI__MODES_SECRET_FILES                                                                    \
+    "**/*.env|**/.env.*|**/.env[-_~]*|**/.envrc|**/*.pem|**/*.key|**/*.p12|**/*.pfx|**/*.jks|"     \
+    "**/*.keystore|**/*.kdbx|**/*.ppk|**/*.tfstate|**/*.tfstate.backup|**/*.tfvars|**/id_rsa|"     \
+    "**/id_ed25519|**/*[_-]rsa|**/*[_-]ed25519|**/id_ecdsa|**/id_dsa|**/[._]netrc|**/.npmrc|"      \
+    "**/.yarnrc*|**/.pypirc|**/.pgpass|**/.my.cnf|**/.htpasswd|**/.git-credentials|"               \
+    "**/.vault-token|**/.*_history|**/.dockercfg|**/.docker/config.json|**/.s3cfg|**/.boto|"       \
+    "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
+    "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
+    "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
+    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
+    "**/.git/config*|**/.git/logs/**|/proc/*/environ|" PHI__MODES_KEY_DIRECTORIES
+
+#define PHI__MODES_SECRETS                                                                         \
+    PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
+        PHI__MODES_ASK("git *", "*%G*", NULL, "git runs gpg"),                                     \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \
@@ -5632,7 +6003,8 @@ static const phi_permission_rule phi__modes_edits[] = {
                              "--no-clobber|--update|--preserve|--sparse=never"),
     PHI__MODES_EDITS("mv *", "-[finuv]|--force|--no-clobber|--verbose|--update")};
 static const phi_permission_rule phi__modes_all[] = {
-    PHI__MODES_DESTRUCTIVE, PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
+    PHI__MODES_DESTRUCTIVE, PHI__MODES_DOUBTFUL,
+    PHI__MODES_TOOL(ALLOW, NULL, NULL, "all is allowed")};
 
 static const phi_permission_rules phi__modes[] = {
     {phi__modes_default, PHI__COUNT(phi__modes_default), PHI_PERMISSION_ASK},
@@ -5651,6 +6023,7 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #undef PHI__MODES_TOOL
 #undef PHI__MODES_READS
 #undef PHI__MODES_OPTIONS
+#undef PHI__MODES_BOTH
 #undef PHI__MODES_PLAIN
 #undef PHI__MODES_KNOWN
 #undef PHI__MODES_EDITS
@@ -5662,13 +6035,91 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #undef PHI__MODES_ROOTS
 #undef PHI__MODES_SYSTEM_PATHS
 #undef PHI__MODES_HOME_PATHS
+#undef PHI__MODES_KEY_DIRECTORIES
 #undef PHI__MODES_DISKS
+#undef PHI__MODES_READERS
+#undef PHI__MODES_LANGUAGES
+#undef PHI__MODES_DOWNLOADS
+#undef PHI__MODES_SUBSTITUTED
 #undef PHI__MODES_GREP_OPTIONS
 #undef PHI__MODES_GIT_OPTIONS
 #undef PHI__MODES_GIT_PLUMBING
 #undef PHI__MODES_READING
 #undef PHI__MODES_DESTRUCTIVE
+#undef PHI__MODES_DOUBTFUL
+#undef PHI__MODES_SECRET_FILES
 #undef PHI__MODES_SECRETS
+
+/* ---- src/permissions/names.c ---- */
+
+/* names.c - programs and variables that are known by their names. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+PHI__FN bool phi__names_secret(phi_str name) {
+    /* $ behind one: at the end alone */
+    static const char *const parts[] = {
+        "KEY",   "TOKEN", "SECRET",  "PASS",     "CREDENTIAL", "_PWD$",     "_AUTH$",
+        "OAUTH", "JWT",   "COOKIE",  "AUTHORIZ", "BEARER",     "NETRC",     "DSN$",
+        "_PAT$", "CERT",  "VAULT",   "DATABASE", "REDIS_URL",  "PRIVATE",   "CONNECTION",
+        "MONGO", "AMQP",  "WEBHOOK", "DB_URL$",  "SESSION",    "KUBECONFIG"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(parts); i++) {
+        size_t n = strlen(parts[i]), at = 0;
+        bool end = parts[i][n - 1] == '$';
+        char part[16];
+        memcpy(part, parts[i], n + 1);
+        if (end) part[--n] = '\0';
+        if (end && name.len < n) continue;
+        if (end) at = name.len - n;
+        if (phi__str_find_nocase(name, at, part) != SIZE_MAX) return true;
+    }
+    return false;
+}
+
+/* The name of a program of the system, without its directory. */
+static phi_str phi__names_name(phi_str name) {
+    if (phi__str_starts(name, "/usr/bin/")) return phi__str(name.at + 9, name.len - 9);
+    return phi__str_starts(name, "/bin/") ? phi__str(name.at + 5, name.len - 5) : name;
+}
+
+PHI__FN bool phi__names_prints(phi_str name) {
+    static const char names[] =
+        "echo|printf|seq|sleep|basename|dirname|pwd|true|false|:|whoami|id|uname|date|uptime|"
+        "hostname|which|type|test|[[]|exit|cd|pushd|popd";
+    return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+}
+
+PHI__FN bool phi__names_plain(phi_str name) {
+    static const char names[] =
+        "ls|cat|head|tail|wc|nl|tac|stat|du|df|cmp|comm|cut|tr|rev|column|paste|fold|realpath|"
+        "readlink|od|xxd|hexdump|md5sum|sha1sum|sha256sum|sha512sum|cksum|base64|diff|strings|file|"
+        "jq|grep|egrep|fgrep|rg|uniq|tree|sort|find|tee|mkdir|touch|cp|mv|rm|ln|chmod|rmdir|gzip|"
+        "gunzip|zcat|join|shuf|expand|iconv";
+    return phi__names_prints(name) ||
+           phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+}
+
+PHI__FN bool phi__names_runner(phi_str name) {
+    static const char names[] =
+        "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
+        "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
+        "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
+    size_t i = name.len;
+    while (i > 0 && name.at[i - 1] != '/') i--;
+    return phi__wildcard_any(phi_str_of(names), phi__str(name.at + i, name.len - i), false);
+}
+
+PHI__FN bool phi__names_tool(phi_str name) {
+    static const char names[] =
+        "git|docker|podman|npm|pnpm|yarn|cargo|go|kubectl|helm|systemctl|service|apt|apt-get|brew|"
+        "dnf|yum|apk|pacman|pip*|uv|gem|gh|aws|gcloud|az|terraform|man|info|help|snap|nix|conda|"
+        "bundle|composer|rustup|make|alias|unalias|export|declare|local|set|unset|read|return";
+    return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
+}
+
+#endif
 
 /* ---- src/permissions/options.c ---- */
 
@@ -5733,6 +6184,353 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
     size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
     return n > 2 && n < option.len && memcmp(text.at, "--", 2) == 0 &&
            memcmp(text.at, option.at, n) == 0;
+}
+
+#endif
+
+/* ---- src/permissions/paths.c ---- */
+
+/* paths.c - the files that a call names, against the path of a rule. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
+    PHI__PATHS_LETTERS_MOST = 32, /* of options in one word, before a path */
+    PHI__PATHS_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
+};
+
+static bool phi__paths_allows(const phi_permission_rule *rule) {
+    return rule->verdict == PHI_PERMISSION_ALLOW;
+}
+
+static bool phi__paths_holds(phi_str text, const char *chars) {
+    size_t i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] != '\0' && strchr(chars, text.at[i]) != NULL) return true;
+    return false;
+}
+
+static phi_str phi__paths_after(phi_str text, size_t n) {
+    return phi__str(text.at + n, text.len - n);
+}
+
+/* ---- absolute paths ---- */
+
+/* Adds the parts of a path, without "." and "..", each with a slash before it. */
+static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
+    size_t i = 0;
+    while (i < path.len) {
+        size_t from = i;
+        phi_str part;
+        while (i < path.len && path.at[i] != '/') i++;
+        part = phi__str(path.at + from, i - from);
+        i++;
+        if (part.len == 0 || phi__str_is(part, ".")) continue;
+        if (phi__str_is(part, "..")) {
+            if (root > 0 && out->len == root && !out->failed)
+                out->at[0] = '^'; /* above it, for good */
+            while (out->len > root && out->at[--out->len] != '/') continue;
+            continue;
+        }
+        phi__buf_char(out, '/');
+        phi__buf_add_str(out, part);
+    }
+}
+
+/* Bytes of a leading ~ or $HOME that stands for the home directory; 0: none. */
+static size_t phi__paths_home(phi_str path) {
+    static const char *const names[] = {"~", "$HOME", "${HOME}"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++) {
+        size_t n = strlen(names[i]);
+        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
+    }
+    return 0;
+}
+
+/* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
+static void phi__paths_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
+    size_t home = phi__paths_home(path);
+    if (home > 0) {
+        path = phi__paths_after(path, home);
+        if (subject->home != NULL)
+            phi__paths_parts(out, phi_str_of(subject->home), 0);
+        else
+            phi__buf_char(out, '~');
+        phi__paths_parts(out, path, subject->home != NULL ? 0 : 1);
+    } else if (path.len > 0 && path.at[0] == '/') {
+        phi__paths_parts(out, path, 0);
+    } else if (path.len > 0 && path.at[0] == '~') { /* of another person, or ~+ */
+        phi__buf_char(out, '^');
+        phi__paths_parts(out, path, 1);
+    } else if (subject->workspace != NULL) {
+        phi__paths_parts(out, phi_str_of(subject->workspace), 0);
+        phi__paths_parts(out, path, 0);
+    } else {
+        phi__buf_char(out, '.');
+        phi__paths_parts(out, path, 1);
+    }
+    if (out->len == 0) phi__buf_char(out, '/');
+}
+
+static void phi__paths_lower(phi__buf *text) {
+    size_t i;
+    for (i = 0; i < text->len; i++)
+        if (text->at[i] >= 'A' && text->at[i] <= 'Z') text->at[i] = (char)(text->at[i] + 32);
+}
+
+static bool phi__paths_capitals(phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] >= 'A' && text.at[i] <= 'Z') return true;
+    return false;
+}
+
+/* Puts what a shell most likely makes of the beginning in its place: ~ada, ~+, $PWD, ${HOME:?}. */
+static phi_str phi__paths_shell(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
+    static const char *const here[] = {"~+", "~-", "$PWD", "${PWD}"};
+    size_t i, n;
+    for (i = 0; i < PHI__COUNT(here); i++) {
+        n = strlen(here[i]);
+        if (!phi__str_starts(path, here[i]) || (path.len > n && path.at[n] != '/')) continue;
+        phi__buf_char(out, '.');
+        phi__buf_add_str(out, phi__paths_after(path, n));
+        return phi__buf_str(out);
+    }
+    if (phi__str_starts(path, "${HOME") && path.len > 6 && strchr(":?-+=%#", path.at[6]) != NULL &&
+        (n = phi__str_find(path, 0, "}")) != SIZE_MAX) {
+        phi__buf_char(out, '~');
+        phi__buf_add_str(out, phi__paths_after(path, n + 1));
+        return phi__buf_str(out);
+    }
+    if (!phi__str_starts(path, "~") || path.len < 2 || path.at[1] == '/') return path;
+    if (!phi__str_starts(path, "~root") && subject->home != NULL) {
+        phi__buf_text(out, subject->home);
+        phi__buf_text(out, "/../");
+    } else
+        phi__buf_char(out, '/');
+    phi__buf_add_str(out, phi__paths_after(path, 1));
+    return phi__buf_str(out);
+}
+
+/* ---- one word ---- */
+
+/* A pattern of sources, "*.c": it finds no hidden file of a name with an open end, ".env.*". */
+static bool phi__paths_sources(phi_str glob, phi_str alternative) {
+    static const char sources[] =
+        "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
+        "*.java|*.kt|*.scala|*.rb|*.php|*.lua|*.pl|*.ex|*.hs|*.ml|*.swift|*.cs|*.dart|*.zig|*.r|"
+        "*.md|*.rst|*.html|*.css|*.scss|*.proto|*.cmake";
+    size_t i = alternative.len;
+    while (i > 0 && alternative.at[i - 1] != '/') i--;
+    alternative = phi__paths_after(alternative, i);
+    return alternative.len > 2 && alternative.at[0] == '.' &&
+           strchr("*?[", alternative.at[1]) == NULL && alternative.at[alternative.len - 1] == '*' &&
+           phi__wildcard_any(phi_str_of(sources), glob, false);
+}
+
+/* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
+static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
+                           const phi__shell_word *word, bool fold, bool glob) {
+    phi__buf whole;
+    bool matches, anywhere = phi__str_starts(pattern, "**");
+    if (word->below && anywhere) return false;
+    phi__buf_init(&whole, subject->memory);
+    if (!anywhere)
+        phi__paths_resolve(subject, pattern, &whole);
+    else if (fold && phi__paths_capitals(pattern))
+        phi__buf_add_str(&whole, pattern);
+    if (fold) phi__paths_lower(&whole);
+    if (whole.len > 0) pattern = phi__buf_str(&whole);
+    matches = phi__wildcard_any(pattern, resolved, true) ||
+              (glob && !phi__paths_sources(resolved, pattern) &&
+               phi__wildcard_meets(pattern, resolved, word->shown));
+    if (whole.failed) subject->lost = true;
+    phi__buf_free(&whole);
+    return matches;
+}
+
+static bool phi__paths_absolute(phi_str path) {
+    return path.len > 0 && (path.at[0] == '/' || path.at[0] == '~' || phi__paths_home(path) > 0);
+}
+
+/* In this directory; NULL: in the workspace. */
+static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const phi__shell_word *dir,
+                          const phi__shell_word *word, bool fold) {
+    bool found = false, known = word->known && (dir == NULL || dir->known);
+    phi__buf joined, resolved;
+    phi_str one, path = word->text;
+    phi__buf_init(&joined, subject->memory);
+    phi__buf_init(&resolved, subject->memory);
+    if (dir != NULL && dir->text.len > 0 && !phi__paths_absolute(path)) {
+        phi__buf_add_str(&joined, dir->text);
+        phi__buf_char(&joined, '/');
+        phi__buf_add_str(&joined, path);
+        path = phi__buf_str(&joined);
+    }
+    phi__paths_resolve(subject, path, &resolved);
+    if (fold) phi__paths_lower(&resolved);
+    known = known || !subject->may || !phi__paths_holds(path, "*?[");
+    while (!found && phi__wildcard_next(&pattern, &one))
+        found = phi__paths_one(subject, one, phi__buf_str(&resolved), word, fold, fold && !known);
+    if (joined.failed || resolved.failed) subject->lost = true;
+    phi__buf_free(&joined);
+    phi__buf_free(&resolved);
+    return found;
+}
+
+/* In one of the directories that the command may run in; for a rule that allows, in each. */
+static bool phi__paths_somewhere(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                 phi_str pattern, const phi__shell_word *word, bool negative,
+                                 bool fold) {
+    const phi__shell_dirs *sets[2] = {NULL, NULL};
+    bool allows = phi__paths_allows(rule);
+    size_t i, k;
+    if (subject->command != NULL && !phi__paths_absolute(word->text)) {
+        if (allows && subject->shell->lost) return false;
+        sets[0] = subject->command->dirs;
+        if (subject->shell->lost) sets[1] = subject->shell->visited;
+    }
+    if (sets[0] == NULL && phi__paths_in(subject, pattern, NULL, word, fold) != negative)
+        return true;
+    for (i = 0; i < 2; i++)
+        for (k = 0; sets[i] != NULL && k < sets[i]->count; k++) {
+            const phi__shell_word *dir = &sets[i]->at[k];
+            bool matches = phi__paths_in(subject, pattern, dir, word, fold) != negative;
+            if (matches != allows) return matches;
+        }
+    return allows && sets[0] != NULL;
+}
+
+PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_rule *rule,
+                             const phi__shell_word *given) {
+    phi_str pattern = phi_str_of(rule->path);
+    bool negative = pattern.len > 0 && pattern.at[0] == '!', matches;
+    bool fold = !negative && !phi__paths_allows(rule);
+    phi__shell_word word = *given;
+    phi__buf text;
+    if (word.text.len > PHI__PATHS_MOST) { /* a shell finds no such file; a tool may shorten it */
+        subject->overlong = subject->command == NULL && !phi__paths_allows(rule);
+        return subject->overlong;
+    }
+    if (negative) pattern = phi__paths_after(pattern, 1);
+    phi__buf_init(&text, subject->memory);
+    if (!phi__paths_allows(rule)) word.text = phi__paths_shell(subject, word.text, &text);
+    matches = phi__paths_somewhere(subject, rule, pattern, &word, negative, fold);
+    if (text.failed) subject->lost = true;
+    phi__buf_free(&text);
+    return matches;
+}
+
+PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
+                             phi_str path) {
+    phi__shell_word word;
+    memset(&word, 0, sizeof word);
+    word.text = path;
+    word.known = true;
+    return phi__paths_word(subject, rule, &word);
+}
+
+/* ---- commands ---- */
+
+/* The part of a word that may be a path: of an option, its value. */
+static phi_str phi__paths_value(phi_str word) {
+    const char *at;
+    if (word.len == 0) return word;
+    at = (const char *)memchr(word.at, '=', word.len);
+    if (at != NULL) return phi__paths_after(word, (size_t)(at + 1 - word.at));
+    if (word.at[0] != '-') return word;
+    at = (const char *)memchr(word.at, '/', word.len);
+    return at != NULL ? phi__paths_after(word, (size_t)(at - word.at)) : phi__str("", 0);
+}
+
+/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
+   which rules name: .*, .?, .e* */
+static bool phi__paths_hidden(phi_str text) {
+    bool hidden = false;
+    size_t i;
+    for (i = 0; i < text.len; i++) {
+        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
+        if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
+    }
+    return false;
+}
+
+/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
+static bool phi__paths_glued(phi_str text) {
+    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
+    return phi__paths_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
+}
+
+/* For a rule that allows: whether this word is no path, or one of the rule's. */
+static bool phi__paths_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
+                              const phi__shell_word *word) {
+    phi_str value = phi__paths_value(word->text);
+    if (word->pipe) return true;
+    if (!word->known && phi__paths_holds(word->text, "$`({")) return false;
+    if (!word->known && phi__paths_hidden(word->text)) return false;
+    if (phi__paths_glued(word->text)) return false;
+    if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__paths_holds(word->text, "/~"))
+        return true;
+    return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, word->text);
+}
+
+/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
+   "--option=file", "-tfile". */
+static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
+    return strchr("@:=,)", word.at[i - 1]) != NULL ||
+           (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
+}
+
+/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
+   parts than anybody writes is for a rule that asks. */
+static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                const phi__shell_word *word) {
+    phi__shell_word part = *word;
+    phi_str text = word->text;
+    bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
+    size_t i;
+    if (phi__paths_word(subject, rule, word)) return true;
+    for (i = 1; i < text.len; i++) {
+        if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
+        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
+        if (subject->tries > PHI__PATHS_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        part.text = phi__paths_after(text, i);
+        if (phi__paths_word(subject, rule, &part)) return true;
+    }
+    return false;
+}
+
+/* Whether the directories that the command may run in are among the rule's. */
+static bool phi__paths_there(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_dirs *dirs = subject->command->dirs;
+    size_t i;
+    if (subject->shell->moved || subject->shell->lost) return false;
+    for (i = 0; dirs != NULL && i < dirs->count; i++)
+        if (!dirs->at[i].known ||
+            !phi__paths_in(subject, phi_str_of(rule->path), NULL, &dirs->at[i], false))
+            return false;
+    return true;
+}
+
+PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    size_t i;
+    if (phi__paths_allows(rule)) {
+        if (!phi__paths_there(subject, rule)) return false;
+        for (i = 1; i < c->count; i++)
+            if (!phi__paths_inside(subject, rule, &c->words[i])) return false;
+        return true;
+    }
+    for (i = 0; i < c->assigned_count; i++)
+        if (phi__paths_parts_of(subject, rule, &c->assigned[i])) return true;
+    for (i = 1; i < c->count; i++)
+        if (phi__paths_parts_of(subject, rule, &c->words[i])) return true;
+    for (i = 0; i < c->also_count; i++)
+        if (phi__paths_word(subject, rule, &c->also[i])) return true;
+    return false;
 }
 
 #endif
@@ -6058,6 +6856,289 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 
 #endif
 
+/* ---- src/permissions/reads.c ---- */
+
+/* reads.c - what a command reads besides the files that it names: directories as a whole, and files
+   that match a pattern of its own.
+
+   These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
+   directory that is named finds a secret only by chance, so that rules on names anywhere do not
+   count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
+   the search shows most lines or looks for keys. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16 /* files and directories of a command that are looked at */
+};
+
+static phi_str phi__reads_tail(phi_str text, size_t n) {
+    return phi__str(text.at + n, text.len - n);
+}
+
+/* ---- what a search looks for ---- */
+
+static bool phi__reads_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 128;
+}
+
+/* Whether an alternative of a regular expression has a word that each line it finds must have: in
+   no group and no set, with nothing behind it that makes its last letter optional. */
+static bool phi__reads_word(phi_str text) {
+    size_t i, run = 0;
+    unsigned open = 0;
+    for (i = 0; i < text.len; i++) {
+        char c = text.at[i];
+        bool letter = phi__reads_letter(c) && open == 0;
+        bool last = i + 1 < text.len && strchr("*?{\\", text.at[i + 1]) != NULL;
+        if (c == '\\') i++;
+        if (c == '(' || c == '[') open++;
+        if ((c == ')' || c == ']') && open > 0) open--;
+        run = letter && !last ? run + 1 : 0;
+        if (run >= PHI__READS_RUN) return true;
+    }
+    return false;
+}
+
+PHI__FN bool phi__reads_dumps(phi_str pattern) {
+    static const char *const keys[] = {"PRIVATE", "BEGIN", "SECRET", "_KEY", "_TOKEN", "PASSWORD"};
+    size_t from = 0, i;
+    for (i = 0; i < PHI__COUNT(keys); i++)
+        if (phi__str_find(pattern, 0, keys[i]) != SIZE_MAX) return true;
+    for (i = 0; i <= pattern.len; i++) {
+        if (i < pattern.len && pattern.at[i] != '|' && pattern.at[i] != '\n') continue;
+        if (!phi__reads_word(phi__str(pattern.at + from, i - from))) return true;
+        from = i + 1;
+    }
+    return false;
+}
+
+/* ---- programs ---- */
+
+typedef struct phi__reads_program {
+    const char *names;
+    const char *deep;   /* letters of options that make it read directories; NULL: it always does */
+    const char *longer; /* the same of long options: a pattern */
+    const char *values; /* letters of options with a value */
+    bool searches;      /* its first operand is what it looks for */
+    bool shown;         /* it leaves hidden files out */
+    bool target;        /* its last operand is where it writes */
+} phi__reads_program;
+
+static const phi__reads_program phi__readers[] = {
+    {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
+    {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
+    {"diff", "r", "--rec*", "", false, false, false},
+    {"cp", "rRa", "--r*|--a*", "St", false, false, true},
+    {"scp", "r", "", "FPSciloJ", false, false, true},
+    {"mv|rsync", NULL, "", "", false, false, true},
+    {"tar|bsdtar|gtar", NULL, "", "", false, false, false},
+    {"zip|7z|7za|rar", "r", "a", "", false, false, false},
+};
+
+typedef struct phi__reads_line {
+    phi_arena *arena;
+    phi__shell_command *c;
+    const phi__reads_program *reader;
+    const phi__shell_word *operands[PHI__READS_OPERANDS];
+    size_t count;
+    bool deep, dumps;
+    bool lost;
+} phi__reads_line;
+
+PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
+    size_t i;
+    for (i = 0; i < glob.len; i++) {
+        if (glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*')) phi__buf_char(out, '*');
+        phi__buf_char(out, glob.at[i]);
+    }
+}
+
+/* Adds `start`, a separator and `rest`. */
+static void phi__reads_add(phi__reads_line *r, phi_str start, const char *between, phi_str rest,
+                           bool below) {
+    phi__shell_word word, *all;
+    phi__buf text;
+    memset(&word, 0, sizeof word);
+    phi__buf_init(&text, r->arena->memory);
+    phi__buf_add_str(&text, start);
+    phi__buf_text(&text, between);
+    phi__reads_put(&text, rest);
+    r->lost = r->lost || text.failed || !phi__arena_str(r->arena, phi__buf_str(&text), &word.text);
+    phi__buf_free(&text);
+    all = (phi__shell_word *)phi__shell_word_room(r->arena, r->c->also, r->c->also_count,
+                                                  sizeof *all);
+    r->lost = r->lost || all == NULL;
+    if (r->lost) return;
+    word.below = below;
+    word.shown = r->reader != NULL && r->reader->shown && rest.len == 0;
+    r->c->also = all;
+    all[r->c->also_count++] = word;
+}
+
+/* The workspace as a whole. */
+static bool phi__reads_root(phi_str dir) {
+    while (phi__str_starts(dir, "./")) dir = phi__reads_tail(dir, 2);
+    return dir.len == 0 || phi__str_is(dir, ".") || phi__str_is(dir, "/");
+}
+
+PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
+    phi_str rest = dir->text;
+    while (phi__str_starts(rest, "./")) rest = phi__reads_tail(rest, 2);
+    if (phi__reads_root(rest)) return false;
+    return !dir->known || strchr("./~", rest.at[0]) != NULL ||
+           phi__str_find(rest, 0, "/.") != SIZE_MAX;
+}
+
+static void phi__reads_deep(phi__reads_line *r) {
+    bool shown = r->reader->shown;
+    size_t i, n = r->count;
+    if (r->reader->target && n > 1) n--;
+    if (n == 0 && shown && r->c->reads) return; /* it searches its input */
+    if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
+    for (i = 0; i < n; i++) {
+        const phi__shell_word *dir = r->operands[i];
+        bool any = phi__reads_hidden(dir) || (phi__reads_root(dir->text) && !shown);
+        phi__reads_add(r, dir->text, "/**", phi__str("", 0), !any && !r->dumps);
+    }
+}
+
+/* A pattern of files, which begins with ! where it leaves them out. */
+static void phi__reads_glob(phi__reads_line *r, phi_str glob) {
+    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**/", glob, false);
+}
+
+/* ---- options ---- */
+
+/* -g PATTERN of rg, --include=PATTERN of grep. */
+static bool phi__reads_pattern(phi__reads_line *r, size_t i) {
+    static const char *const names[] = {
+        "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
+    const phi__shell_command *c = r->c;
+    phi_str text = c->words[i].text;
+    size_t k;
+    for (k = 0; k < PHI__COUNT(names); k++)
+        if (phi__str_starts(text, names[k])) {
+            phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+            return true;
+        }
+    if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
+    for (k = 1; k < text.len && text.at[k] != 'g'; k++)
+        if (strchr(r->reader->values, text.at[k]) != NULL) return false;
+    if (k == text.len) return false;
+    if (k + 1 < text.len)
+        phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    else if (i + 1 < c->count)
+        phi__reads_glob(r, c->words[i + 1].text);
+    return true;
+}
+
+static void phi__reads_long(phi__reads_line *r, phi_str text) {
+    static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
+                                "--before-context=???*";
+    if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
+    if (r->reader->searches && phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+}
+
+/* An option at *i, and its value where that is the next word. */
+static void phi__reads_option(phi__reads_line *r, size_t *i) {
+    phi_str text = r->c->words[*i].text, value;
+    size_t k;
+    for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
+        if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
+        if (r->reader->searches && strchr("efv", text.at[k]) != NULL) r->dumps = true;
+        if (strchr(r->reader->values, text.at[k]) == NULL) continue;
+        value = phi__reads_tail(text, k + 1);
+        if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
+        if (strchr("ABC", text.at[k]) != NULL && value.len >= PHI__READS_CONTEXT) r->dumps = true;
+        return;
+    }
+}
+
+static void phi__reads_operands(phi__reads_line *r) {
+    const phi__shell_command *c = r->c;
+    bool options = true, globs = false, sought = !r->reader->searches;
+    size_t i;
+    for (i = 1; i < c->count; i++) {
+        const phi__shell_word *word = &c->words[i];
+        if (options && phi__str_is(word->text, "--")) {
+            options = false;
+        } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
+            globs = phi__reads_pattern(r, i) || globs;
+            if (word->text.at[1] == '-')
+                phi__reads_long(r, word->text);
+            else
+                phi__reads_option(r, &i);
+        } else if (!sought) {
+            sought = true;
+            if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
+        } else if (r->count < PHI__READS_OPERANDS)
+            r->operands[r->count++] = word;
+    }
+    if (r->deep && !globs) phi__reads_deep(r);
+}
+
+/* ---- git ---- */
+
+/* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
+static void phi__reads_git(phi__reads_line *r) {
+    static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
+    const phi__shell_command *c = r->c;
+    bool sought, options = true;
+    size_t i;
+    if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
+    sought = !phi__str_is(c->words[1].text, "grep");
+    for (i = 2; i < c->count; i++) {
+        phi_str text = c->words[i].text;
+        const char *end;
+        if (options && phi__str_starts(text, "-")) {
+            options = !phi__str_is(text, "--");
+            sought = sought || phi__str_starts(text, "-e");
+            if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
+                phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+        } else if (!sought) {
+            sought = true;
+        } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
+            end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
+            if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
+            while (phi__str_starts(text, ":") || phi__str_starts(text, "/"))
+                text = phi__reads_tail(text, 1);
+            if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
+                phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
+                phi__reads_glob(r, text);
+        }
+    }
+}
+
+/* ---- for other files ---- */
+
+PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
+    phi__reads_line r;
+    phi_str name;
+    size_t i;
+    memset(&r, 0, sizeof r);
+    if (command->count < 2 || !command->words[0].known) return PHI_OK;
+    name = command->words[0].text;
+    for (i = name.len; i > 0 && name.at[i - 1] != '/'; i--) continue;
+    name = phi__reads_tail(name, i);
+    r.arena = arena;
+    r.c = command;
+    if (phi__str_is(name, "git")) phi__reads_git(&r);
+    for (i = 0; i < PHI__COUNT(phi__readers); i++) {
+        r.reader = &phi__readers[i];
+        if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
+        r.deep = r.reader->deep == NULL;
+        phi__reads_operands(&r);
+    }
+    return r.lost ? PHI_NO_MEMORY : PHI_OK;
+}
+
+#endif
+
 /* ---- src/permissions/rules.c ---- */
 
 /* rules.c - matching rules of permissions. */
@@ -6065,11 +7146,7 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 
 #ifndef PHI_NO_PERMISSIONS
 
-enum {
-    PHI__RULES_PATH_MOST = 4095,  /* bytes: no file has a longer path */
-    PHI__RULES_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__RULES_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
-};
+enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
     return rule->verdict == PHI_PERMISSION_ALLOW;
@@ -6079,196 +7156,11 @@ static bool phi__rules_any(const char *pattern, phi_str text) {
     return phi__wildcard_any(phi_str_of(pattern), text, false);
 }
 
-static bool phi__rules_holds(phi_str text, const char *chars) {
-    size_t i;
-    for (i = 0; i < text.len; i++)
-        if (text.at[i] != '\0' && strchr(chars, text.at[i]) != NULL) return true;
-    return false;
-}
-
-/* ---- paths ---- */
-
-/* Adds the parts of a path, without "." and "..", each with a slash before it. */
-static void phi__rules_parts(phi__buf *out, phi_str path, size_t root) {
-    size_t i = 0;
-    while (i < path.len) {
-        size_t from = i;
-        phi_str part;
-        while (i < path.len && path.at[i] != '/') i++;
-        part = phi__str(path.at + from, i - from);
-        i++;
-        if (part.len == 0 || phi__str_is(part, ".")) continue;
-        if (phi__str_is(part, "..")) {
-            if (root > 0 && out->len == root && !out->failed)
-                out->at[0] = '^'; /* above it, for good */
-            while (out->len > root && out->at[--out->len] != '/') continue;
-            continue;
-        }
-        phi__buf_char(out, '/');
-        phi__buf_add_str(out, part);
-    }
-}
-
 static phi_str phi__rules_after(phi_str text, size_t n) {
     return phi__str(text.at + n, text.len - n);
 }
 
-/* Bytes of a leading ~ or $HOME that stands for the home directory; 0: none. */
-static size_t phi__rules_home(phi_str path) {
-    static const char *const names[] = {"~", "$HOME", "${HOME}"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++) {
-        size_t n = strlen(names[i]);
-        if (phi__str_starts(path, names[i]) && (path.len == n || path.at[n] == '/')) return n;
-    }
-    return 0;
-}
-
-/* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
-static void phi__rules_resolve(const phi__rules_subject *subject, phi_str path, phi__buf *out) {
-    size_t home = phi__rules_home(path);
-    if (home > 0) {
-        path = phi__rules_after(path, home);
-        if (subject->home != NULL)
-            phi__rules_parts(out, phi_str_of(subject->home), 0);
-        else
-            phi__buf_char(out, '~');
-        phi__rules_parts(out, path, subject->home != NULL ? 0 : 1);
-    } else if (path.len > 0 && path.at[0] == '/') {
-        phi__rules_parts(out, path, 0);
-    } else if (path.len > 0 && path.at[0] == '~') { /* of another person, or ~+ */
-        phi__buf_char(out, '^');
-        phi__rules_parts(out, path, 1);
-    } else if (subject->workspace != NULL) {
-        phi__rules_parts(out, phi_str_of(subject->workspace), 0);
-        phi__rules_parts(out, path, 0);
-    } else {
-        phi__buf_char(out, '.');
-        phi__rules_parts(out, path, 1);
-    }
-    if (out->len == 0) phi__buf_char(out, '/');
-}
-
-static void phi__rules_lower(phi__buf *text) {
-    size_t i;
-    for (i = 0; i < text->len; i++)
-        if (text->at[i] >= 'A' && text->at[i] <= 'Z') text->at[i] = (char)(text->at[i] + 32);
-}
-
-/* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
-static bool phi__rules_path_one(phi__rules_subject *subject, phi_str pattern, phi_str resolved,
-                                bool fold, bool glob) {
-    phi__buf whole;
-    bool matches;
-    phi__buf_init(&whole, subject->memory);
-    if (phi__str_starts(pattern, "**"))
-        phi__buf_add_str(&whole, pattern);
-    else
-        phi__rules_resolve(subject, pattern, &whole);
-    if (fold) phi__rules_lower(&whole);
-    matches = phi__wildcard_any(phi__buf_str(&whole), resolved, true) ||
-              (glob && phi__wildcard_meets(phi__buf_str(&whole), resolved));
-    if (whole.failed) subject->lost = true;
-    phi__buf_free(&whole);
-    return matches;
-}
-
-/* Whether a file of that name is one of the rule's. .GIT is .git in many file systems, so rules
-   that ask or deny match capitals and small letters alike, and a pattern of the shell where one of
-   its files may be the rule's. */
-static bool phi__rules_path_of_word(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                    phi_str path, bool known) {
-    phi_str pattern = phi_str_of(rule->path), one;
-    bool negative = pattern.len > 0 && pattern.at[0] == '!', found = false;
-    bool fold = !negative && !phi__rules_allows(rule);
-    bool glob = fold && subject->may && !known && phi__rules_holds(path, "*?[");
-    phi__buf resolved;
-    if (path.len > PHI__RULES_PATH_MOST) { /* a shell finds no such file; a tool may shorten it */
-        subject->overlong = subject->command == NULL && !phi__rules_allows(rule);
-        return subject->overlong;
-    }
-    if (negative) pattern = phi__rules_after(pattern, 1);
-    phi__buf_init(&resolved, subject->memory);
-    phi__rules_resolve(subject, path, &resolved);
-    if (fold) phi__rules_lower(&resolved);
-    while (!found && phi__wildcard_next(&pattern, &one))
-        found = phi__rules_path_one(subject, one, phi__buf_str(&resolved), fold, glob);
-    if (resolved.failed) subject->lost = true;
-    phi__buf_free(&resolved);
-    return found != negative;
-}
-
-static bool phi__rules_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                            phi_str path) {
-    return phi__rules_path_of_word(subject, rule, path, true);
-}
-
-/* The part of a word that may be a path: of an option, its value. */
-static phi_str phi__rules_value(phi_str word) {
-    const char *at;
-    if (word.len == 0) return word;
-    at = (const char *)memchr(word.at, '=', word.len);
-    if (at != NULL) return phi__rules_after(word, (size_t)(at + 1 - word.at));
-    if (word.at[0] != '-') return word;
-    at = (const char *)memchr(word.at, '/', word.len);
-    return at != NULL ? phi__rules_after(word, (size_t)(at - word.at)) : phi__str("", 0);
-}
-
-/* Whether a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
-   which rules name: .*, .?, .e* */
-static bool phi__rules_hidden(phi_str text) {
-    bool hidden = false;
-    size_t i;
-    for (i = 0; i < text.len; i++) {
-        if (i == 0 || text.at[i - 1] == '/') hidden = text.at[i] == '.';
-        if (hidden && text.at[i] != '\0' && strchr("*?[", text.at[i]) != NULL) return true;
-    }
-    return false;
-}
-
-/* "-t..", "-rf/etc": a path behind the letters of options, which may be anywhere in the word. */
-static bool phi__rules_glued(phi_str text) {
-    if (text.len < 3 || text.at[0] != '-' || text.at[1] == '-') return false;
-    return phi__rules_holds(text, "/~") || phi__str_find(text, 0, "..") != SIZE_MAX;
-}
-
-/* For a rule that allows: whether this word is no path, or one of the rule's. */
-static bool phi__rules_word_inside(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                   const phi__shell_word *word) {
-    phi_str value = phi__rules_value(word->text);
-    if (word->pipe) return true;
-    if (!word->known && phi__rules_holds(word->text, "$`({")) return false;
-    if (!word->known && phi__rules_hidden(word->text)) return false;
-    if (phi__rules_glued(word->text)) return false;
-    if (phi__str_find(word->text, 0, "..") == SIZE_MAX && !phi__rules_holds(word->text, "/~"))
-        return true;
-    return phi__rules_path(subject, rule, value) && phi__rules_path(subject, rule, word->text);
-}
-
-/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
-   "--option=file", "-tfile". */
-static bool phi__rules_part_begins(phi_str word, size_t i, bool letters) {
-    return strchr("@:=,", word.at[i - 1]) != NULL ||
-           (letters && i >= 2 && i <= PHI__RULES_LETTERS_MOST);
-}
-
-/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
-   parts than anybody writes is for a rule that asks. */
-static bool phi__rules_word_path(phi__rules_subject *subject, const phi_permission_rule *rule,
-                                 const phi__shell_word *word) {
-    phi_str text = word->text;
-    bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
-    size_t i;
-    if (phi__rules_path_of_word(subject, rule, text, word->known)) return true;
-    for (i = 1; i < text.len; i++) {
-        if (text.at[i - 1] == '\0' || !phi__rules_part_begins(text, i, letters)) continue;
-        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
-        if (subject->tries > PHI__RULES_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
-        if (phi__rules_path_of_word(subject, rule, phi__rules_after(text, i), word->known))
-            return true;
-    }
-    return false;
-}
+/* ---- words ---- */
 
 static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
     phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
@@ -6280,35 +7172,19 @@ static phi_str phi__rules_name(const phi__shell_command *c, bool anywhere) {
     return name;
 }
 
-/* git runs programs that the configuration of its directory names, and files that look like a
-   repository may be in any directory. */
-static bool phi__rules_moved_git(const phi__rules_subject *subject) {
+/* The word that says what a program is to do: behind options and their values, as in "git -C x
+   push". */
+static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
+    bool before = false, option;
     size_t i;
-    if (!phi__str_is(phi__rules_name(subject->command, true), "git")) return false;
-    for (i = 0; i < subject->shell->count; i++) {
-        phi_str name = phi__rules_name(&subject->shell->commands[i], true);
-        if (phi__str_is(name, "cd") || phi__str_is(name, "pushd")) return true;
+    for (i = 1; i < c->count; i++, before = option) {
+        phi_str text = c->words[i].text;
+        if (phi__wildcard_any(pattern, text, false)) return i;
+        option = text.len > 0 && strchr("-+", text.at[0]) != NULL;
+        if (!option && !before) break;
     }
-    return false;
+    return 1;
 }
-
-static bool phi__rules_command_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
-    size_t i;
-    if (phi__rules_allows(rule)) {
-        if (subject->shell->moved || phi__rules_moved_git(subject)) return false;
-        for (i = 1; i < c->count; i++)
-            if (!phi__rules_word_inside(subject, rule, &c->words[i])) return false;
-        return true;
-    }
-    for (i = 0; i < c->assigned_count; i++)
-        if (phi__rules_word_path(subject, rule, &c->assigned[i])) return true;
-    for (i = 1; i < c->count; i++)
-        if (phi__rules_word_path(subject, rule, &c->words[i])) return true;
-    return false;
-}
-
-/* ---- words ---- */
 
 /* The words of a command against the words of a rule's pattern. */
 static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
@@ -6321,13 +7197,15 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         phi_str text;
         if (i > 0 && phi__str_is(pattern, "*") && phi__str_trim(rest).len == 0) return true;
         if (i >= c->count || (allows && !c->words[i].known)) return false;
+        if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
         if (!phi__wildcard_any(pattern, text, false) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
     }
-    return i == c->count;
+    /* a program that reads its orders does more than its words say */
+    return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
 /* Alternatives of which one is a word of the command; a letter's option is also one of several. */
@@ -6364,14 +7242,45 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     return true;
 }
 
-static bool phi__rules_piped(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command;
+/* Counts work on a line. True: it is more than any line is worth that somebody has written. */
+static bool phi__rules_tired(phi__rules_subject *subject, size_t work) {
+    subject->work += work;
+    return subject->work > PHI__RULES_WORK_MOST;
+}
+
+/* Whether it is one of these programs, or runs one. */
+static bool phi__rules_named(const phi__shell_command *c, const char *names) {
+    phi__shell_command part = *c;
+    if (phi__rules_any(names, phi__rules_name(c, true))) return true;
+    for (; c->wraps && part.count > 1; part.count--) {
+        part.words++;
+        if (phi__rules_any(names, phi__rules_name(&part, true))) return true;
+    }
+    return false;
+}
+
+/* Whether a command is one of these, or a command in its substitutions. */
+static bool phi__rules_prints(const phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *c = &subject->shell->commands[index];
     size_t i;
-    if (!c->reads) return false;
-    for (i = c->pipe_from; i < subject->shell->count; i++)
-        if (i != subject->index && subject->shell->commands[i].pipe_from == c->pipe_from &&
-            phi__rules_any(rule->piped, phi__rules_name(&subject->shell->commands[i], true)))
+    if (phi__rules_named(c, names)) return true;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_named(&subject->shell->commands[i], names)) return true;
+    return false;
+}
+
+/* What such a program prints comes by a pipe, a substitution or a here-document. */
+static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command, *all = subject->shell->commands;
+    size_t i;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_named(&all[i], rule->piped)) return true;
+    for (i = 0; c->reads && i < subject->shell->count; i++) {
+        if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
             return true;
+        if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
+        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, 1)) return true;
+    }
     return false;
 }
 
@@ -6450,23 +7359,33 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
         if (!phi_json_is_string(member)) continue;
         *found = true;
-        if (phi__rules_path(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
+        if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
     }
     return *found && matches;
 }
 
-/* The pattern of the files that a search looks at, in its directory. */
-static bool phi__rules_included(phi__rules_subject *subject, const phi_permission_rule *rule) {
+/* The files that a search looks at: those of its pattern, or all in its directory. */
+static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi_json *include = phi_json_get(subject->root, "include");
+    const phi_json *pattern = phi_json_get(subject->root, "pattern");
+    bool all = phi__str_is(subject->tool, "search") && !phi_json_is_string(include);
     phi_str path = phi__rules_path_of(subject->root);
+    phi__shell_word word, dir;
     phi__buf text;
     bool matches;
-    if (!phi_json_is_string(include) || phi__rules_allows(rule)) return false;
+    if (phi__rules_allows(rule) || (!all && !phi_json_is_string(include))) return false;
+    memset(&word, 0, sizeof word);
+    memset(&dir, 0, sizeof dir);
+    dir.text = path.len > 0 ? path : PHI__LIT(".");
+    dir.known = true;
     phi__buf_init(&text, subject->memory);
-    phi__buf_add_str(&text, path.len > 0 ? path : PHI__LIT("."));
-    phi__buf_char(&text, '/');
-    phi__buf_add_str(&text, phi_json_str(include, ""));
-    matches = phi__rules_path_of_word(subject, rule, phi__buf_str(&text), false);
+    phi__buf_add_str(&text, dir.text);
+    phi__buf_text(&text, all ? "/**" : "/**/");
+    phi__reads_put(&text, phi_json_str(include, ""));
+    word.text = phi__buf_str(&text);
+    word.shown = all;
+    word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
+    matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
@@ -6482,7 +7401,7 @@ static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permissi
     if (path.at == NULL &&
         (phi__str_is(subject->tool, "list_files") || phi__str_is(subject->tool, "search")))
         path = PHI__LIT(".");
-    return path.at != NULL && phi__rules_path(subject, rule, path);
+    return path.at != NULL && phi__paths_text(subject, rule, path);
 }
 
 static bool phi__rules_argument(const phi__rules_subject *subject,
@@ -6514,17 +7433,27 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
     if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
-    return phi__rules_path_of_word(subject, rule, subject->path.text, subject->path.known);
+    return phi__paths_word(subject, rule, &subject->path);
+}
+
+PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path) {
+    const phi__shell_command *c = subject->command;
+    if (c->count == 0 || (c->dirs == NULL && !subject->shell->lost && !subject->shell->moved))
+        return false;
+    return path ? !phi__names_plain(c->words[0].text) : !phi__names_prints(c->words[0].text);
 }
 
 static bool phi__rules_command(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi__shell_command *c = subject->command;
+    if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
+        phi__rules_moved(subject, rule->path != NULL))
+        return false;
     if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
     if (rule->piped != NULL && !phi__rules_piped(subject, rule)) return false;
-    if (rule->path != NULL && !phi__rules_command_path(subject, rule)) return false;
+    if (rule->path != NULL && !phi__paths_command(subject, rule)) return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
@@ -6548,7 +7477,7 @@ static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_r
         rule->piped != NULL || rule->options != NULL)
         return false;
     if (rule->path != NULL && !phi__rules_tool_path(subject, rule) &&
-        !phi__rules_included(subject, rule))
+        !phi__rules_searched(subject, rule))
         return false;
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
@@ -6562,18 +7491,46 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether a rule matches the words of a command from a later one on, which a program may run that
+   is not known to. */
+static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
+    phi_str rest = phi_str_of(rule->command), name;
+    phi__shell_command part;
+    bool matches = false;
+    size_t i, from;
+    if (c == NULL || subject->file || subject->line || c->quiet || c->count == 0 ||
+        !phi__wildcard_word(&rest, &name) || phi__str_is(name, "*"))
+        return false;
+    from = c->sort != PHI__SHELL_SUSPECT && phi__names_tool(phi__rules_name(c, true)) ? 2 : 1;
+    for (i = from; i < c->count && !matches; i++) {
+        part = *c;
+        part.words += i;
+        part.count -= i;
+        part.assigned_count = part.also_count = 0;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (phi__rules_tired(subject, part.count)) return true;
+        subject->command = &part;
+        matches = phi__rules_match(subject, rule);
+        subject->command = c;
+    }
+    return matches;
+}
+
 /* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
-   is asked about. */
+   is asked about, and so is a command that may be run. */
 static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     bool matches;
     *verdict = rule->verdict;
     subject->may = rule->verdict == PHI_PERMISSION_ASK;
     if (phi__rules_match(subject, rule)) return true;
-    if (rule->verdict != PHI_PERMISSION_DENY || rule->path == NULL) return false;
+    if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
-    matches = phi__rules_match(subject, rule);
+    matches = (rule->verdict == PHI_PERMISSION_DENY && rule->path != NULL &&
+               phi__rules_match(subject, rule)) ||
+              (rule->command != NULL && phi__rules_later(subject, rule));
     subject->may = false;
     return matches;
 }
@@ -6821,24 +7778,6 @@ PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permissio
 
 #ifndef PHI_NO_PERMISSIONS
 
-static bool phi__shell_parse_sees(const phi__shell_parser *p, const char *text) {
-    size_t n = strlen(text);
-    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
-}
-
-/* A reserved word: it stands alone. */
-static bool phi__shell_parse_word(const phi__shell_parser *p, const char *word) {
-    size_t n = strlen(word);
-    return phi__shell_parse_sees(p, word) &&
-           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
-}
-
-static bool phi__shell_parse_take(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_parse_word(p, word)) return false;
-    p->at += strlen(word);
-    return true;
-}
-
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command) {
     if (out->count == PHI__SHELL_COMMANDS_MOST) {
@@ -6862,8 +7801,13 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->pipe_from = p->pipe_from;
     command->level = p->level;
     command->posix = p->posix;
+    command->dirs = p->dirs;
+    command->inner_to = p->out->count;
+    command->body = p->body;
+    command->sort = p->sort;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
+    phi__dirs_after(p, command);
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
@@ -6871,6 +7815,7 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
 static void phi__shell_parse_redirects(phi__shell_parser *p) {
     phi__shell_command command;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
@@ -6917,8 +7862,10 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
+    p->repeats++;
     phi__shell_redirect_lines(p);
     phi__shell_parse_command(p, true);
+    p->repeats--;
     p->function = outer;
 }
 
@@ -6974,6 +7921,7 @@ static void phi__shell_parse_argument(phi__shell_parser *p, phi__shell_command *
 static void phi__shell_parse_simple(phi__shell_parser *p) {
     phi__shell_command command;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end) break;
@@ -6998,7 +7946,7 @@ static bool phi__shell_parse_closes(const phi__shell_parser *p) {
     static const char *const words[] = {"then", "do", "done", "fi", "elif", "else", "esac", "}"};
     size_t i;
     for (i = 0; i < PHI__COUNT(words); i++)
-        if (phi__shell_parse_word(p, words[i])) return true;
+        if (phi__shell_word_alone(p, words[i])) return true;
     return false;
 }
 
@@ -7013,7 +7961,7 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
             return any;
         phi__shell_parse_and_or(p);
         phi__shell_word_blanks(p);
-        if (p->at == p->end || phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+        if (p->at == p->end || phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
             return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
@@ -7023,7 +7971,7 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_expect(phi__shell_parser *p, const char *word) {
-    if (!phi__shell_parse_take(p, word)) phi__shell_word_invalid(p);
+    if (!phi__shell_word_take(p, word)) phi__shell_word_invalid(p);
 }
 
 /* A list that must end with `word`, and may not be empty. */
@@ -7037,15 +7985,17 @@ static void phi__shell_parse_if(phi__shell_parser *p) {
     do {
         phi__shell_parse_until(p, "then");
         any = phi__shell_parse_body(p);
-    } while (any && phi__shell_parse_take(p, "elif"));
-    if (any && phi__shell_parse_take(p, "else")) any = phi__shell_parse_body(p);
+    } while (any && phi__shell_word_take(p, "elif"));
+    if (any && phi__shell_word_take(p, "else")) any = phi__shell_parse_body(p);
     if (!any) phi__shell_word_invalid(p);
     phi__shell_parse_expect(p, "fi");
 }
 
 static void phi__shell_parse_loop(phi__shell_parser *p) {
+    p->repeats++;
     phi__shell_parse_until(p, "do");
     phi__shell_parse_until(p, "done");
+    p->repeats--;
 }
 
 /* do ... done, or { ... }. */
@@ -7053,12 +8003,14 @@ static void phi__shell_parse_do(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
     if (p->at < p->end && *p->at == ';') p->at++;
     phi__shell_redirect_lines(p);
-    if (phi__shell_parse_take(p, "{"))
+    p->repeats++;
+    if (phi__shell_word_take(p, "{"))
         phi__shell_parse_until(p, "}");
     else {
         phi__shell_parse_expect(p, "do");
         phi__shell_parse_until(p, "done");
     }
+    p->repeats--;
 }
 
 /* for and select: the variable is assigned. */
@@ -7066,8 +8018,9 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     phi__shell_command command;
     phi__shell_word word;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     phi__shell_word_blanks(p);
-    if (phi__shell_parse_sees(p, "((")) {
+    if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
@@ -7080,7 +8033,7 @@ static void phi__shell_parse_for(phi__shell_parser *p) {
     }
     phi__shell_word_add(p, &command.assigned, &command.assigned_count, &word);
     phi__shell_redirect_lines(p);
-    if (phi__shell_parse_take(p, "in")) {
+    if (phi__shell_word_take(p, "in")) {
         for (phi__shell_word_blanks(p); p->at < p->end && *p->at != ';' && *p->at != '\n';
              phi__shell_word_blanks(p))
             if (phi__shell_word_read(p, &word))
@@ -7119,143 +8072,16 @@ static void phi__shell_parse_case(phi__shell_parser *p) {
     phi__shell_parse_expect(p, "in");
     for (;;) {
         phi__shell_redirect_lines(p);
-        if (p->out->unknown != NULL || phi__shell_parse_take(p, "esac")) return;
+        if (p->out->unknown != NULL || phi__shell_word_take(p, "esac")) return;
         phi__shell_parse_pattern(p);
         (void)phi__shell_parse_body(p);
-        if (phi__shell_parse_sees(p, ";;&"))
+        if (phi__shell_word_sees(p, ";;&"))
             p->at += 3;
-        else if (phi__shell_parse_sees(p, ";;") || phi__shell_parse_sees(p, ";&"))
+        else if (phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
             p->at += 2;
-        else if (!phi__shell_parse_word(p, "esac"))
+        else if (!phi__shell_word_alone(p, "esac"))
             phi__shell_word_invalid(p);
     }
-}
-
-static bool phi__shell_parse_number(const phi__shell_word *word) {
-    size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
-    if (!word->known || word->text.len == 0) return false;
-    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
-    return i == word->text.len;
-}
-
-/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
-   a name with its subscript. */
-static void phi__shell_parse_operand(phi__shell_parser *p, const phi__shell_word *left,
-                                     const phi__shell_word *right) {
-    static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
-    bool bad = false;
-    size_t i;
-    for (i = 0; i < PHI__COUNT(compare); i++)
-        if ((phi__str_is(left->text, compare[i]) && !phi__shell_parse_number(right)) ||
-            (phi__str_is(right->text, compare[i]) && !phi__shell_parse_number(left)))
-            bad = true;
-    if (phi__str_is(left->text, "-v") || phi__str_is(left->text, "-R"))
-        bad = bad || !right->known || phi__str_find(right->text, 0, "[") != SIZE_MAX;
-    if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
-}
-
-static bool phi__shell_parse_unary(const phi__shell_word *word) {
-    return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
-           word->text.at[1] != '\0' &&
-           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
-}
-
-static bool phi__shell_parse_binary(const phi__shell_word *word) {
-    static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
-                                        "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
-    size_t i;
-    for (i = 0; !word->quoted && words[i] != NULL; i++)
-        if (phi__str_is(word->text, words[i])) return true;
-    return false;
-}
-
-/* A word of a test, which is no "]]". */
-static bool phi__shell_parse_test_word(phi__shell_parser *p, phi__shell_word *out) {
-    phi__shell_word_blanks(p);
-    if (!phi__shell_parse_word(p, "]]") && p->at < p->end && phi__shell_word_read(p, out))
-        return true;
-    phi__shell_word_invalid(p);
-    return false;
-}
-
-/* A regular expression: parentheses and bars are part of it. */
-static void phi__shell_parse_regex(phi__shell_parser *p) {
-    phi__shell_word word;
-    const char *from;
-    size_t open = 0;
-    phi__shell_word_blanks(p);
-    for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
-        if (*p->at == ')' && open == 0) break;
-        if (strchr("()|", *p->at) == NULL) {
-            if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
-            continue;
-        }
-        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
-        p->at++;
-    }
-    if (p->at == from || open > 0) phi__shell_word_invalid(p);
-}
-
-/* Behind the left side: an operator and its right side, or nothing. */
-static void phi__shell_parse_compared(phi__shell_parser *p, const phi__shell_word *left) {
-    phi__shell_word sign, right;
-    phi__shell_word_blanks(p);
-    if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
-        if (phi__shell_parse_sees(p, "<(") || phi__shell_parse_sees(p, ">("))
-            phi__shell_word_stop(p, "a process substitution in a test");
-        p->at += p->at < p->end;
-        (void)phi__shell_parse_test_word(p, &right);
-        return;
-    }
-    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_parse_word(p, "]]"))
-        return;
-    if (!phi__shell_word_read(p, &sign) || !phi__shell_parse_binary(&sign)) {
-        phi__shell_word_invalid(p);
-        return;
-    }
-    phi__shell_parse_operand(p, left, &sign);
-    if (phi__str_is(sign.text, "=~"))
-        phi__shell_parse_regex(p);
-    else if (phi__shell_parse_test_word(p, &right))
-        phi__shell_parse_operand(p, &sign, &right);
-}
-
-static void phi__shell_parse_tests(phi__shell_parser *p);
-
-/* One test, which may be negated, or more of them in parentheses. */
-static void phi__shell_parse_one_test(phi__shell_parser *p) {
-    phi__shell_word word, right;
-    do phi__shell_redirect_lines(p);
-    while (phi__shell_parse_take(p, "!"));
-    if (p->at < p->end && *p->at == '(') {
-        p->at++;
-        phi__shell_parse_tests(p);
-        if (p->at == p->end || *p->at++ != ')') phi__shell_word_invalid(p);
-    } else if (phi__shell_parse_test_word(p, &word)) {
-        if (!phi__shell_parse_unary(&word))
-            phi__shell_parse_compared(p, &word);
-        else if (phi__shell_parse_test_word(p, &right))
-            phi__shell_parse_operand(p, &word, &right);
-    }
-}
-
-static void phi__shell_parse_tests(phi__shell_parser *p) {
-    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    phi__shell_parse_one_test(p);
-    for (phi__shell_redirect_lines(p);
-         phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||");
-         phi__shell_redirect_lines(p)) {
-        p->at += 2;
-        phi__shell_parse_one_test(p);
-    }
-    p->depth--;
-}
-
-/* Behind "[[". */
-static void phi__shell_parse_test(phi__shell_parser *p) {
-    phi__shell_word_dialect(p);
-    phi__shell_parse_tests(p);
-    if (!phi__shell_parse_take(p, "]]")) phi__shell_word_invalid(p);
 }
 
 static void phi__shell_parse_named_function(phi__shell_parser *p) {
@@ -7276,26 +8102,28 @@ static void phi__shell_parse_named_function(phi__shell_parser *p) {
 
 /* False: it is a simple one. */
 static bool phi__shell_parse_compound(phi__shell_parser *p) {
-    if (phi__shell_parse_sees(p, "((")) {
+    if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
         phi__shell_word_arithmetic(p);
     } else if (p->at < p->end && *p->at == '(') {
+        const phi__shell_dirs *dirs = p->dirs;
         p->at++;
         phi__shell_parse_until(p, ")");
-    } else if (phi__shell_parse_take(p, "{"))
+        p->dirs = dirs;
+    } else if (phi__shell_word_take(p, "{"))
         phi__shell_parse_until(p, "}");
-    else if (phi__shell_parse_take(p, "if"))
+    else if (phi__shell_word_take(p, "if"))
         phi__shell_parse_if(p);
-    else if (phi__shell_parse_take(p, "while") || phi__shell_parse_take(p, "until"))
+    else if (phi__shell_word_take(p, "while") || phi__shell_word_take(p, "until"))
         phi__shell_parse_loop(p);
-    else if (phi__shell_parse_take(p, "for") || phi__shell_parse_take(p, "select"))
+    else if (phi__shell_word_take(p, "for") || phi__shell_word_take(p, "select"))
         phi__shell_parse_for(p);
-    else if (phi__shell_parse_take(p, "case"))
+    else if (phi__shell_word_take(p, "case"))
         phi__shell_parse_case(p);
-    else if (phi__shell_parse_take(p, "[["))
-        phi__shell_parse_test(p);
-    else if (phi__shell_parse_take(p, "function"))
+    else if (phi__shell_word_take(p, "[["))
+        phi__shell_test_read(p);
+    else if (phi__shell_word_take(p, "function"))
         phi__shell_parse_named_function(p);
     else
         return false;
@@ -7327,6 +8155,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
     }
     if (n < 2) return;
     memset(&command, 0, sizeof command);
+    command.inner_from = p->out->count;
     memset(&word, 0, sizeof word);
     word.text = PHI__LIT(":(){:|:&};:");
     word.known = true;
@@ -7336,33 +8165,53 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
     size_t outer = p->pipe_from, from = p->out->count;
-    bool reads = p->reads;
+    bool reads = p->reads, negated = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
-    while (phi__shell_parse_take(p, "!") || phi__shell_parse_take(p, "time")) {
+    while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
+        negated = negated || bang;
         phi__shell_word_blanks(p);
-        if (phi__shell_parse_take(p, "-p")) phi__shell_word_blanks(p);
+        if (phi__shell_word_take(p, "-p")) phi__shell_word_blanks(p);
     }
     phi__shell_parse_command(p, false);
     phi__shell_word_blanks(p);
-    while (phi__shell_parse_sees(p, "|") && !phi__shell_parse_sees(p, "||")) {
-        p->at += phi__shell_parse_sees(p, "|&") ? 2 : 1;
+    while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
+        p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
         p->reads = true;
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
-    if (p->reads != reads) phi__shell_parse_bomb(p, from);
+    piped = p->reads != reads;
     p->reads = reads;
+    if (piped) phi__shell_parse_bomb(p, from);
+    p->negated = negated;
     p->pipe_from = outer;
 }
 
+/* Behind "cd x &&" commands run in x. Where they run else is kept for the end of the list. */
 static void phi__shell_parse_and_or(phi__shell_parser *p) {
-    phi__shell_parse_pipe(p);
-    while (phi__shell_parse_sees(p, "&&") || phi__shell_parse_sees(p, "||")) {
+    const phi__shell_dirs *all = p->dirs;
+    bool narrow = false, either = false;
+    for (;;) {
+        unsigned moves = p->moves;
+        size_t from = p->out->count;
+        bool success;
+        phi__shell_parse_pipe(p);
+        if (!phi__shell_word_sees(p, "&&") && !phi__shell_word_sees(p, "||")) break;
+        success = *p->at == '&';
+        all = phi__dirs_both(p->arena, p->out, all, p->dirs);
+        either = either || !success; /* of "a || cd x && b", b may run without the cd */
+        if (!either && !p->negated && p->moves == moves + 1 && p->out->count == from + 1) {
+            p->dirs = p->there;
+            narrow = true;
+        } else if (either) {
+            p->dirs = all;
+            narrow = false;
+        }
         p->at += 2;
         phi__shell_redirect_lines(p);
-        phi__shell_parse_pipe(p);
     }
+    if (narrow) p->dirs = phi__dirs_both(p->arena, p->out, all, p->dirs);
 }
 
 static void phi__shell_parse_list(phi__shell_parser *p, char close) {
@@ -7392,6 +8241,9 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
         p.reads = around->reads;
         p.pipe_from = around->pipe_from;
         p.posix = around->posix;
+        p.dirs = around->dirs;
+        p.body = around->body;
+        p.sort = around->sort;
     }
     p.list = phi__shell_parse_list;
     if (line.len > PHI__SHELL_BYTES_MOST || (line.len > 0 && memchr(line.at, '\0', line.len)))
@@ -7410,11 +8262,6 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
 /* shell_redirect.c - redirections of a command line, and the here-documents behind a line's end. */
 
 #ifndef PHI_NO_PERMISSIONS
-
-static bool phi__shell_redirect_sees(const phi__shell_parser *p, const char *text) {
-    size_t n = strlen(text);
-    return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
-}
 
 /* ---- here-documents ---- */
 
@@ -7457,6 +8304,7 @@ static bool phi__shell_redirect_close_end(const phi__shell_here *here, phi_str l
 
 static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell_here *here) {
     const char *from = p->at, *to = p->end;
+    const phi__shell_word *body;
     while (p->at < p->end) {
         const char *begin = p->at;
         const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
@@ -7481,7 +8329,10 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
         memchr(from, '`', (size_t)(to - from)) == NULL)
         return;
     here->body->known = false;
+    body = p->body;
+    p->body = here->body;
     phi__shell_word_body(p, here->body->text);
+    p->body = body;
 }
 
 /* At a line's end. */
@@ -7611,7 +8462,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
     bool standard;
     size_t i = 0;
-    while (!phi__shell_redirect_sees(p, operators[i])) i++;
+    while (!phi__shell_word_sees(p, operators[i])) i++;
     p->at += strlen(operators[i]);
     standard = phi__shell_redirect_standard(descriptor, i < 6);
     if (standard) command->inputs++;
@@ -7627,7 +8478,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
     const char *at = p->at;
     phi_str descriptor;
-    if (!phi__shell_redirect_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
+    if (!phi__shell_word_sees(p, "&>")) at = phi__shell_redirect_descriptor(p);
     if (at == NULL) return false;
     descriptor = phi__str(p->at, (size_t)(at - p->at));
     if (phi__str_starts(descriptor, "{"))
@@ -7635,6 +8486,140 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
     p->at = at;
     phi__shell_redirect_operator(p, command, descriptor);
     return true;
+}
+
+#endif
+
+/* ---- src/permissions/shell_test.c ---- */
+
+/* shell_test.c - tests of a command line: [[ ... ]]. */
+
+#ifndef PHI_NO_PERMISSIONS
+
+static bool phi__shell_test_number(const phi__shell_word *word) {
+    size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
+    if (!word->known || word->text.len == 0) return false;
+    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
+    return i == word->text.len;
+}
+
+/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
+   a name with its subscript. */
+static void phi__shell_test_operand(phi__shell_parser *p, const phi__shell_word *left,
+                                    const phi__shell_word *right) {
+    static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    bool bad = false;
+    size_t i;
+    for (i = 0; i < PHI__COUNT(compare); i++)
+        if ((phi__str_is(left->text, compare[i]) && !phi__shell_test_number(right)) ||
+            (phi__str_is(right->text, compare[i]) && !phi__shell_test_number(left)))
+            bad = true;
+    if (phi__str_is(left->text, "-v") || phi__str_is(left->text, "-R"))
+        bad = bad || !right->known || phi__str_find(right->text, 0, "[") != SIZE_MAX;
+    if (bad) phi__shell_word_doubt(p, "a value in a test may hold commands");
+}
+
+static bool phi__shell_test_unary(const phi__shell_word *word) {
+    return !word->quoted && word->text.len == 2 && word->text.at[0] == '-' &&
+           word->text.at[1] != '\0' &&
+           strchr("abcdefghknoprstuvwxzGLNORS", word->text.at[1]) != NULL;
+}
+
+static bool phi__shell_test_binary(const phi__shell_word *word) {
+    static const char *const words[] = {"=",   "==",  "!=",  "=~",  "-eq", "-ne", "-lt",
+                                        "-le", "-gt", "-ge", "-nt", "-ot", "-ef", NULL};
+    size_t i;
+    for (i = 0; !word->quoted && words[i] != NULL; i++)
+        if (phi__str_is(word->text, words[i])) return true;
+    return false;
+}
+
+/* A word of a test, which is no "]]". */
+static bool phi__shell_test_word(phi__shell_parser *p, phi__shell_word *out) {
+    phi__shell_word_blanks(p);
+    if (!phi__shell_word_alone(p, "]]") && p->at < p->end && phi__shell_word_read(p, out))
+        return true;
+    phi__shell_word_invalid(p);
+    return false;
+}
+
+/* A regular expression: parentheses and bars are part of it. */
+static void phi__shell_test_regex(phi__shell_parser *p) {
+    phi__shell_word word;
+    const char *from;
+    size_t open = 0;
+    phi__shell_word_blanks(p);
+    for (from = p->at; p->at < p->end && strchr(" \t\n", *p->at) == NULL;) {
+        if (*p->at == ')' && open == 0) break;
+        if (strchr("()|", *p->at) == NULL) {
+            if (!phi__shell_word_read(p, &word)) phi__shell_word_invalid(p);
+            continue;
+        }
+        open += *p->at == '(' ? 1 : *p->at == ')' ? SIZE_MAX : 0;
+        p->at++;
+    }
+    if (p->at == from || open > 0) phi__shell_word_invalid(p);
+}
+
+/* Behind the left side: an operator and its right side, or nothing. */
+static void phi__shell_test_compared(phi__shell_parser *p, const phi__shell_word *left) {
+    phi__shell_word sign, right;
+    phi__shell_word_blanks(p);
+    if (p->at < p->end && (*p->at == '<' || *p->at == '>')) {
+        if (phi__shell_word_sees(p, "<(") || phi__shell_word_sees(p, ">("))
+            phi__shell_word_stop(p, "a process substitution in a test");
+        p->at += p->at < p->end;
+        (void)phi__shell_test_word(p, &right);
+        return;
+    }
+    if (p->at == p->end || strchr("&|)\n", *p->at) != NULL || phi__shell_word_alone(p, "]]"))
+        return;
+    if (!phi__shell_word_read(p, &sign) || !phi__shell_test_binary(&sign)) {
+        phi__shell_word_invalid(p);
+        return;
+    }
+    phi__shell_test_operand(p, left, &sign);
+    if (phi__str_is(sign.text, "=~"))
+        phi__shell_test_regex(p);
+    else if (phi__shell_test_word(p, &right))
+        phi__shell_test_operand(p, &sign, &right);
+}
+
+static void phi__shell_test_all(phi__shell_parser *p);
+
+/* One test, which may be negated, or more of them in parentheses. */
+static void phi__shell_test_one(phi__shell_parser *p) {
+    phi__shell_word word, right;
+    do phi__shell_redirect_lines(p);
+    while (phi__shell_word_take(p, "!"));
+    if (p->at < p->end && *p->at == '(') {
+        p->at++;
+        phi__shell_test_all(p);
+        if (p->at == p->end || *p->at++ != ')') phi__shell_word_invalid(p);
+    } else if (phi__shell_test_word(p, &word)) {
+        if (!phi__shell_test_unary(&word))
+            phi__shell_test_compared(p, &word);
+        else if (phi__shell_test_word(p, &right))
+            phi__shell_test_operand(p, &word, &right);
+    }
+}
+
+static void phi__shell_test_all(phi__shell_parser *p) {
+    if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
+    phi__shell_test_one(p);
+    for (phi__shell_redirect_lines(p);
+         phi__shell_word_sees(p, "&&") || phi__shell_word_sees(p, "||");
+         phi__shell_redirect_lines(p)) {
+        p->at += 2;
+        phi__shell_test_one(p);
+    }
+    p->depth--;
+}
+
+PHI__FN void phi__shell_test_read(phi__shell_parser *p) {
+    phi__shell_word_dialect(p);
+    phi__shell_test_all(p);
+    if (!phi__shell_word_take(p, "]]")) phi__shell_word_invalid(p);
 }
 
 #endif
@@ -7658,9 +8643,21 @@ PHI__FN void phi__shell_word_dialect(phi__shell_parser *p) {
     if (p->posix) phi__shell_word_doubt(p, "sh may read it in another way than bash");
 }
 
-static bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
+PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text) {
     size_t n = strlen(text);
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
+}
+
+PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word) {
+    size_t n = strlen(word);
+    return phi__shell_word_sees(p, word) &&
+           (p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL);
+}
+
+PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word) {
+    if (!phi__shell_word_alone(p, word)) return false;
+    p->at += strlen(word);
+    return true;
 }
 
 static char phi__shell_word_next(const phi__shell_parser *p, size_t ahead) {
@@ -7833,12 +8830,14 @@ PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
    theirs. */
 static void phi__shell_word_list(phi__shell_parser *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
+    const phi__shell_dirs *dirs = p->dirs;
     bool arrays = p->arrays;
     if (!phi__shell_word_down(p)) return;
     p->here_outer = p->here_count;
     p->arrays = false;
     p->list(p, close);
     p->arrays = arrays;
+    p->dirs = dirs;
     if (p->here_count != p->here_outer)
         phi__shell_word_stop(p, "a here-document has no lines of its own");
     p->here_outer = outer;
@@ -7909,15 +8908,12 @@ static void phi__shell_word_inside(phi__shell_parser *p, bool in_quotes) {
         p->at++;
 }
 
-/* A variable that most likely holds a secret: OPENAI_API_KEY, db_password... */
+/* The name of a variable: OPENAI_API_KEY, db_password... */
 static void phi__shell_word_secret(phi__shell_parser *p, const char *from) {
-    static const char *const parts[] = {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"};
     const char *to = from;
-    size_t i;
     while (to < p->end && phi__shell_word_name(*to)) to++;
-    for (i = 0; i < PHI__COUNT(parts); i++)
-        if (phi__str_find_nocase(phi__str(from, (size_t)(to - from)), 0, parts[i]) != SIZE_MAX)
-            phi__shell_word_doubt(p, "a variable with the name of a key or a password");
+    if (phi__names_secret(phi__str(from, (size_t)(to - from))))
+        phi__shell_word_doubt(p, "a variable with the name of a key or a password");
 }
 
 /* Behind "${": whether it yields the value of a variable, and no more. Other forms evaluate the
@@ -8121,8 +9117,11 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     size_t len = p->buf.len;
     char c = *p->at;
     if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(') {
+        bool reads = p->reads;
         p->at += 2;
+        p->reads = reads || c == '>'; /* it reads what the command prints */
         phi__shell_word_list(p, ')');
+        p->reads = reads;
         phi__shell_word_keep(p, r, from, len);
         r->word.pipe = from == r->from;
     } else if (c == '(') {
@@ -8211,6 +9210,260 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
     }
     *words = all;
     all[(*count)++] = *word;
+}
+
+#endif
+
+/* ---- src/permissions/suspects.c ---- */
+
+/* suspects.c - what a line may run besides the commands that are known to run.
+
+   For rules that ask or deny: a command whose braces are expanded, and texts in words and inputs
+   of programs that may run them (ssh h 'rm x', env -S 'rm x', awk '{system("rm x")}'). A text is
+   taken apart at quotes and signs, whatever language it is in: it may look like a command where it
+   is none, so that a rule that denies asks about it. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+enum {
+    PHI__SUSPECTS_DEPTH = 8,    /* of braces */
+    PHI__SUSPECTS_EXPANDED = 64 /* words of a command whose braces are expanded */
+};
+
+static const char phi__suspects_too_many[] = "it has too many words that may be run";
+
+static void phi__suspects_unknown(phi__shell *out, const char *why) {
+    if (out->unknown == NULL) out->unknown = why;
+}
+
+/* ---- braces ---- */
+
+typedef struct phi__suspects {
+    phi_arena *arena;
+    phi__shell *out;
+    phi__shell_word *words;
+    size_t count;
+    bool lost, full;
+} phi__suspects;
+
+/* The first "{" of a word with a "," or ".." in it, up to its "}". False: there is none. */
+static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool *range) {
+    size_t i, k;
+    for (i = 0; i < text.len; i++) {
+        unsigned depth = 0;
+        bool list = false, dots = false;
+        if (text.at[i] != '{' || (i > 0 && text.at[i - 1] == '$')) continue;
+        for (k = i; k < text.len; k++) {
+            if (text.at[k] == '{') depth++;
+            if (text.at[k] == ',' && depth == 1) list = true;
+            if (text.at[k] == '.' && text.at[k - 1] == '.') dots = true;
+            if (text.at[k] == '}' && --depth == 0) break;
+        }
+        if (k == text.len || (!list && !dots)) continue;
+        *open = i;
+        *close = k;
+        *range = !list;
+        return true;
+    }
+    return false;
+}
+
+static void phi__suspects_word(phi__suspects *s, phi_str text) {
+    phi__shell_word *word;
+    size_t i;
+    if (s->count == PHI__SUSPECTS_EXPANDED) {
+        s->full = true;
+        return;
+    }
+    word = &s->words[s->count];
+    memset(word, 0, sizeof *word);
+    word->known = true;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\0' || strchr("*?[$`", text.at[i]) != NULL) word->known = false;
+    if (phi__arena_str(s->arena, text, &word->text))
+        s->count++;
+    else
+        s->lost = true;
+}
+
+static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth) {
+    size_t open, close, from, i;
+    unsigned inside = 0;
+    bool range;
+    if (s->full || s->lost) return;
+    if (depth == PHI__SUSPECTS_DEPTH || !phi__suspects_brace(text, &open, &close, &range)) {
+        phi__suspects_word(s, text);
+        return;
+    }
+    for (from = i = open + 1; i <= close && !s->full && !s->lost; i++) {
+        phi__buf made;
+        if (text.at[i] == '{') inside++;
+        if (text.at[i] == '}' && i < close) inside--;
+        if (i < close && (range || text.at[i] != ',' || inside > 0)) continue;
+        phi__buf_init(&made, s->arena->memory);
+        phi__buf_add(&made, text.at, open);
+        if (range)
+            phi__buf_char(&made, '*'); /* {1..9} */
+        else
+            phi__buf_add(&made, text.at + from, i - from);
+        phi__buf_add(&made, text.at + close + 1, text.len - close - 1);
+        if (made.failed) s->lost = true;
+        phi__suspects_expand(s, phi__buf_str(&made), depth + 1);
+        phi__buf_free(&made);
+        from = i + 1;
+    }
+}
+
+PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index) {
+    phi__shell_command command = out->commands[index];
+    phi__suspects s;
+    size_t i, open, close;
+    bool range, any = false;
+    for (i = 0; i < command.count; i++)
+        any = any || (!command.words[i].known &&
+                      phi__suspects_brace(command.words[i].text, &open, &close, &range));
+    if (!any) return PHI_OK;
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    s.words = (phi__shell_word *)phi_arena_alloc(arena, PHI__SUSPECTS_EXPANDED * sizeof *s.words);
+    if (s.words == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < command.count && !s.full && !s.lost; i++) {
+        if (!command.words[i].known)
+            phi__suspects_expand(&s, command.words[i].text, 0);
+        else if (s.count < PHI__SUSPECTS_EXPANDED)
+            s.words[s.count++] = command.words[i];
+        else
+            s.full = true;
+    }
+    if (s.full) phi__suspects_unknown(out, phi__suspects_too_many);
+    if (s.lost) return PHI_NO_MEMORY;
+    command.words = s.words;
+    command.count = s.count;
+    command.redirects = NULL;
+    command.redirect_count = 0;
+    command.also = NULL;
+    command.also_count = 0;
+    command.sort = PHI__SHELL_AGAIN;
+    return phi__shell_parse_push(arena, out, &command) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- texts ---- */
+
+/* Adds the words so far as a command. */
+static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first) {
+    phi__shell_command command;
+    if (s->count == first || s->lost) return;
+    memset(&command, 0, sizeof command);
+    command.words = s->words + first;
+    command.count = s->count - first;
+    command.reads = from->reads;
+    command.pipe_from = from->pipe_from;
+    command.dirs = from->dirs;
+    command.sort = PHI__SHELL_SUSPECT;
+    if (!phi__shell_parse_push(s->arena, s->out, &command)) s->lost = true;
+}
+
+/* Behind the last of these signs a name may begin: "alias.x=!rm", "exec=rm". */
+static phi_str phi__suspects_name(phi_str text) {
+    size_t i = text.len;
+    while (i > 0 && strchr("=!:@$", text.at[i - 1]) == NULL) i--;
+    return phi__str(text.at + i, text.len - i);
+}
+
+static void phi__suspects_put(phi__suspects *s, phi_str text) {
+    phi__shell_word *all =
+        (phi__shell_word *)phi__shell_word_room(s->arena, s->words, s->count, sizeof *all);
+    if (all == NULL) {
+        s->lost = true;
+        return;
+    }
+    s->words = all;
+    memset(&all[s->count], 0, sizeof *all);
+    all[s->count].text = text;
+    all[s->count++].known = true;
+    if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
+}
+
+/* Takes a text apart: words end at blanks, quotes and brackets, commands at signs of a shell. The
+   words point into the text. */
+static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
+    size_t i = 0, first = 0;
+    s->words = NULL;
+    s->count = 0;
+    if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
+    while (i < text.len && !s->lost && !s->full) {
+        size_t begin = i;
+        phi_str word, name;
+        while (i < text.len && text.at[i] != '\0' &&
+               strchr(" \t\r\n;|&\"'`,()[]{}<>\\", text.at[i]) == NULL)
+            i++;
+        word = phi__str(text.at + begin, i - begin);
+        name = phi__suspects_name(word);
+        if (word.len > 0) phi__suspects_put(s, word);
+        if (name.len > 0 && name.len < word.len) phi__suspects_put(s, name);
+        if (i < text.len && text.at[i] != '\0' && strchr("\n;|&", text.at[i]) != NULL) {
+            phi__suspects_end(s, from, first);
+            first = s->count;
+        }
+        i++;
+    }
+    phi__suspects_end(s, from, first);
+}
+
+/* Whether a word may be more than one: a command line, or a program. */
+static bool phi__suspects_line(const phi__shell_word *word, bool quiet) {
+    static const char *const runs[] = {"$(", "`"};
+    size_t i;
+    if (word->pipe) return false;
+    for (i = 0; i < PHI__COUNT(runs); i++)
+        if (word->known && phi__str_find(word->text, 0, runs[i]) != SIZE_MAX) return true;
+    for (i = 0; !quiet && i < word->text.len; i++)
+        if (word->text.at[i] != '\0' && strchr(" \t\n;|&(`", word->text.at[i]) != NULL) return true;
+    return false;
+}
+
+/* Texts that git keeps or looks for, and does not run. */
+static bool phi__suspects_message(const phi__shell_command *c) {
+    static const char names[] = "commit|tag|merge|notes|stash|log|show|diff|blame";
+    return c->count > 1 && phi__str_is(c->words[0].text, "git") &&
+           phi__wildcard_any(phi_str_of(names), c->words[1].text, false);
+}
+
+static bool phi__suspects_runner(const phi__shell *shell) {
+    size_t i;
+    for (i = 0; i < shell->count; i++)
+        if (shell->commands[i].count > 0 && phi__names_runner(shell->commands[i].words[0].text))
+            return true;
+    return false;
+}
+
+static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
+    phi__shell_command c = s->out->commands[index];
+    bool prints = c.count > 0 &&
+                  (phi__str_is(c.words[0].text, "echo") || phi__str_is(c.words[0].text, "printf"));
+    size_t i;
+    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) && !(prints && runner));
+    s->out->commands[index].quiet = c.quiet;
+    for (i = 0; i < c.assigned_count; i++)
+        if (phi__suspects_line(&c.assigned[i], false))
+            phi__suspects_text(s, &c, c.assigned[i].text);
+    if (c.wraps || phi__suspects_message(&c)) return;
+    for (i = 1; i < c.count; i++)
+        if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
+    if (c.input != NULL && !c.quiet) phi__suspects_text(s, &c, c.input->text);
+}
+
+PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
+    phi__suspects s;
+    size_t i, n = out->count;
+    bool runner = phi__suspects_runner(out);
+    memset(&s, 0, sizeof s);
+    s.arena = arena;
+    s.out = out;
+    for (i = 0; i < n && !s.lost && !s.full; i++) phi__suspects_of(&s, i, runner);
+    if (s.full) phi__suspects_unknown(out, phi__suspects_too_many);
+    return s.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
 #endif
@@ -8372,41 +9625,54 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
     return star == PHI__WILDCARD_DEEP || token != '/';
 }
 
-/* The dot of a hidden file, which wildcards of a shell do not match; ** does, but goes into no
-   hidden directory: else every search would be one of ".ssh" and the files in it. */
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does if `shown` is false,
+   but goes into no hidden directory of a pattern that may be anywhere: else every search would be
+   one of ".ssh" and the files in it. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
-                                const phi__wildcard_tokens *b, size_t j) {
+                                const phi__wildcard_tokens *b, size_t j, bool shown) {
     size_t k;
     if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
         return false;
+    if (shown) return true;
     if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
     for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
-    return k < a->count;
+    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP;
 }
 
 /* From place i of `a` and j of `b`, where both match so far: to the next places. */
 static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
-                                 const phi__wildcard_tokens *b, size_t j, bool *here, bool *below) {
+                                 const phi__wildcard_tokens *b, size_t j, bool shown, bool *here,
+                                 bool *below) {
     bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
     bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
     if (star_a) below[j] = true;
     if (star_b) here[j + 1] = true;
     if (i == a->count || j == b->count) return;
     if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
-    if (phi__wildcard_hides(a, i, b, j)) return;
+    if (phi__wildcard_hides(a, i, b, j, shown)) return;
     if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
     if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
 
+/* Whether their last characters differ. */
+static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildcard_tokens *b) {
+    unsigned one, other;
+    if (a->count == 0 || b->count == 0) return false;
+    one = a->at[a->count - 1];
+    other = b->at[b->count - 1];
+    return one < PHI__WILDCARD_ANY && other < PHI__WILDCARD_ANY && one != other;
+}
+
 /* ---- for other files ---- */
 
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
     phi__wildcard_tokens a, b;
     bool rows[2][PHI__WILDCARD_MOST + 1];
     size_t i, j;
     if (pattern.len > PHI__WILDCARD_MOST || glob.len > PHI__WILDCARD_MOST) return true;
     phi__wildcard_split(&a, pattern, false);
     phi__wildcard_split(&b, glob, true);
+    if (phi__wildcard_apart(&a, &b)) return false;
     memset(rows, 0, sizeof rows);
     rows[0][0] = true;
     for (i = 0; i <= a.count; i++) {
@@ -8414,7 +9680,7 @@ PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob) {
         bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
         memset(below, 0, sizeof rows[0]);
         for (j = 0; j <= b.count; j++)
-            if (here[j]) phi__wildcard_follow(&a, i, &b, j, here, below);
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, shown, here, below);
         if (here[b.count] && (rest || i == a.count)) return true;
     }
     return false;
@@ -8491,25 +9757,26 @@ typedef struct phi__wrapper {
     bool adds;                  /* words that are not known come behind those of the command */
     bool opaque;                /* it changes how the command runs: it is decided on as well */
     const char *risky;          /* options that make it so */
+    char dir;                   /* the one that names the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
-    {"env", "iv0", "uC", 0, true, false, false, "Ciu"},
-    {"nohup", "", "", 0, false, false, false, ""},
-    {"exec", "cl", "a", 0, false, false, false, "acl"},
-    {"command", "p", "", 0, false, false, false, ""},
-    {"builtin", "", "", 0, false, false, false, ""},
-    {"nice", "0123456789", "n", 0, false, false, false, ""},
-    {"ionice", "t", "cn", 0, false, false, false, ""},
-    {"timeout", "fpv", "ks", 1, false, false, false, ""},
-    {"stdbuf", "", "ioe", 0, false, false, false, ""},
-    {"setsid", "cfw", "", 0, false, false, false, ""},
-    {"time", "apqv", "fo", 0, false, false, false, "o"},
-    {"busybox", "", "", 0, false, false, false, ""},
-    {"toybox", "", "", 0, false, false, false, ""},
-    {"xargs", "0oprtx", "EILPadns", 0, false, true, false, "Ia"},
-    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true, ""},
-    {"doas", "Lns", "Cu", 0, false, false, true, ""},
+    {"env", "iv0", "uC", 0, true, false, false, "Ciu", 'C'},
+    {"nohup", "", "", 0, false, false, false, "", 0},
+    {"exec", "cl", "a", 0, false, false, false, "acl", 0},
+    {"command", "p", "", 0, false, false, false, "", 0},
+    {"builtin", "", "", 0, false, false, false, "", 0},
+    {"nice", "0123456789", "n", 0, false, false, false, "", 0},
+    {"ionice", "t", "cn", 0, false, false, false, "", 0},
+    {"timeout", "fpv", "ks", 1, false, false, false, "", 0},
+    {"stdbuf", "", "ioe", 0, false, false, false, "", 0},
+    {"setsid", "cfw", "", 0, false, false, false, "", 0},
+    {"time", "apqv", "fo", 0, false, false, false, "o", 0},
+    {"busybox", "", "", 0, false, false, false, "", 0},
+    {"toybox", "", "", 0, false, false, false, "", 0},
+    {"xargs", "0oprtx", "EILPadns", 0, false, true, false, "Ia", 0},
+    {"sudo", "AEHPSbikns", "CDRTUghpru", 0, true, false, true, "", 'D'},
+    {"doas", "Lns", "Cu", 0, false, false, true, "", 0},
 };
 
 typedef struct phi__wrapping {
@@ -8517,6 +9784,7 @@ typedef struct phi__wrapping {
     phi__shell *out;
     phi__shell_command command; /* the program that runs others */
     size_t index;               /* its place */
+    bool lost;                  /* no memory */
     bool risky;                 /* it has an option that may change what runs */
 } phi__wrapping;
 
@@ -8564,6 +9832,8 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
     inner.assigned_count = first - assigned;
     inner.redirects = NULL;
     inner.redirect_count = 0;
+    inner.also = NULL;
+    inner.also_count = 0;
     inner.level++;
     return phi__shell_parse_push(w->arena, w->out, &inner) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -8575,9 +9845,17 @@ static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
+/* The command runs in this directory. False: no memory, which the caller notes. */
+static bool phi__wrappers_moves(phi__wrapping *w, const phi__shell_word *dir) {
+    w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
+    w->lost = w->command.dirs == NULL;
+    return !w->lost;
+}
+
 /* A cluster of short options at *i. False: one of them is not known. */
 static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
+    phi__shell_word value;
     size_t k;
     for (k = 1; k < text.len; k++) {
         if (text.at[k] == '\0') return false;
@@ -8585,7 +9863,10 @@ static bool phi__wrappers_short(phi__wrapping *w, const phi__wrapper *wrapper, s
         if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
         if (strchr(wrapper->values, text.at[k]) == NULL) return false;
         if (k + 1 == text.len) (*i)++; /* the next word is its value */
-        return *i < w->command.count && w->command.words[*i].known;
+        if (*i >= w->command.count || !w->command.words[*i].known) return false;
+        value = w->command.words[*i];
+        if (k + 1 < text.len) value.text = phi__str(text.at + k + 1, text.len - k - 1);
+        return text.at[k] != wrapper->dir || phi__wrappers_moves(w, &value);
     }
     return true;
 }
@@ -8606,6 +9887,12 @@ static bool phi__wrappers_options(phi__wrapping *w, const phi__wrapper *wrapper,
                 phi__str_starts(word->text, "--sp") || phi__str_starts(word->text, "--s="))
                 return false; /* env --split-string, and its shorter spellings */
             w->risky = true;
+            if (wrapper->dir != 0 && phi__str_starts(word->text, "--ch")) {
+                const char *at = (const char *)memchr(word->text.at, '=', word->text.len) + 1;
+                phi__shell_word dir = *word;
+                dir.text = phi__str(at, (size_t)(word->text.at + word->text.len - at));
+                if (!phi__wrappers_moves(w, &dir)) return false;
+            }
         } else if (!phi__wrappers_short(w, wrapper, i))
             return false;
     }
@@ -8634,7 +9921,7 @@ static phi_status phi__wrappers_add_words(phi__wrapping *w) {
 static phi_status phi__wrappers_plain(phi__wrapping *w, const phi__wrapper *wrapper) {
     size_t i = 1, k, assigned;
     w->risky = false;
-    if (!phi__wrappers_options(w, wrapper, &i)) return PHI_OK;
+    if (!phi__wrappers_options(w, wrapper, &i)) return w->lost ? PHI_NO_MEMORY : PHI_OK;
     for (k = 0; k < wrapper->operands; k++)
         if (i >= w->command.count || !w->command.words[i++].known) return PHI_OK;
     assigned = i;
@@ -8712,6 +9999,14 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     return phi__wrappers_line(w, input->text);
 }
 
+/* A line that the shell itself runs: after a cd in it, other commands run elsewhere. */
+static phi_status phi__wrappers_here(const phi__wrapping *w, phi_str line) {
+    const phi__shell_dirs *visited = w->out->visited;
+    phi_status status = phi__wrappers_line(w, line);
+    if (w->out->visited != visited) w->out->lost = true;
+    return status;
+}
+
 /* eval: its words are one line; trap: its first word is. */
 static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
@@ -8732,7 +10027,7 @@ static phi_status phi__wrappers_eval(phi__wrapping *w, size_t first, size_t end)
     phi__buf_free(&line);
     if (!good) return PHI_NO_MEMORY;
     phi__wrappers_self(w)->wraps = true;
-    return phi__wrappers_line(w, text);
+    return phi__wrappers_here(w, text);
 }
 
 static phi_status phi__wrappers_trap(phi__wrapping *w) {
@@ -8921,11 +10216,15 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     w.out = out;
     status = phi__shell_parse_line(arena, line, NULL, out);
     for (w.index = 0; w.index < out->count && status == PHI_OK; w.index++) {
+        status = phi__reads_also(arena, &out->commands[w.index]);
+        if (status == PHI_OK && out->commands[w.index].sort == PHI__SHELL_RUNS)
+            status = phi__suspects_braces(arena, out, w.index);
         w.command = out->commands[w.index];
-        status = phi__wrappers_open(&w);
+        if (status == PHI_OK) status = phi__wrappers_open(&w);
         if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
             out->commands[w.index].wraps = false;
     }
+    if (status == PHI_OK) status = phi__suspects_find(arena, out);
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
 }
@@ -8935,11 +10234,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x0cd8c095
+#if PHI__IMP_TOOLS != 0x895b3c36
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x0cd8c095
+#define PHI__IMP_TOOLS 0x895b3c36
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -9532,9 +10831,11 @@ static phi_flow phi__bash_go(phi__job *job) {
                              denied);
     if (desc->confirm_fn != NULL && !desc->confirm_fn(desc->user_data, bash->command))
         return phi__job_fail(job, "Command was not confirmed by the user.");
-    if (desc->bash_timeout_ms != PHI_UNLIMITED)
-        phi__bash_at(bash, &bash->deadline, (uint64_t)desc->bash_timeout_ms * 1000);
-    if (!job->ended) phi__bash_spawn(bash);
+    if (desc->bash_timeout_ms != PHI_UNLIMITED &&
+        phi__io_deadline_set(job->io, &bash->deadline, (uint64_t)desc->bash_timeout_ms * 1000) !=
+            PHI_OK)
+        return phi__job_no_memory(job);
+    phi__bash_spawn(bash);
     return job->ended ? PHI_DONE : PHI_PENDING;
 }
 
@@ -10873,7 +12174,7 @@ static phi_status phi__list_files_next(phi__list_run *list, uint32_t *units) {
 static phi_flow phi__list_files_walk(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units;
-    if (phi__io_now_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
+    if (phi__io_counted_us(job->io) >= list->end_us) return phi__job_fail(job, "Listing timed out");
     for (units = 0; units < PHI__LIST_STEP;) {
         phi_status status = phi__list_files_next(list, &units);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
@@ -10917,7 +12218,7 @@ static phi_flow phi__list_files_open(phi__job *job) {
     if (status != PHI_OK) return phi__job_fail(job, "Cannot access %s: %s", list->path, words.text);
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
-                       : phi__io_now_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
+                       : phi__io_counted_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
     job->go = phi__list_files_above;
     return phi__list_files_above(job);
 }
@@ -12012,8 +13313,8 @@ static void phi__scripts_start(phi__scripts_job *job) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED)
-        phi__scripts_at(job, &job->deadline, (uint64_t)timeout * 1000);
+    } else if (timeout != PHI_UNLIMITED) /* it has its place: needs no memory */
+        (void)phi__io_deadline_set(job->agent->rt->io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
 static void phi__scripts_tick(phi__timer *timer) {
@@ -12623,8 +13924,7 @@ static phi_flow phi__search_go(phi__job *job) {
     if (search->path == NULL || search->path[0] == '\0') search->path = ".";
     if (phi__job_place_begin(job, search->path) != PHI_OK) return PHI_DONE;
     if (timeout_ms != PHI_UNLIMITED &&
-        phi__io_timer_set(job->io, &search->deadline,
-                          phi__io_now_us(job->io) + (uint64_t)timeout_ms * 1000) != PHI_OK)
+        phi__io_deadline_set(job->io, &search->deadline, (uint64_t)timeout_ms * 1000) != PHI_OK)
         return phi__job_no_memory(job);
     phi__search_place(search);
     return job->ended ? PHI_DONE : PHI_PENDING;
@@ -13398,11 +14698,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x711578e3
+#if PHI__IMP_MCP != 0x0f34b256
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x711578e3
+#define PHI__IMP_MCP 0x0f34b256
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -14130,7 +15430,7 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
 
    mcp_oauth.c has the states; the rest is data: mcp_oauth_url.c (addresses), mcp_oauth_words.c
    (headers and documents of servers), mcp_oauth_form.c (requests to them), mcp_oauth_keep.c (the
-   store).
+   store), mcp_oauth_sign.c (what the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
@@ -14168,14 +15468,22 @@ PHI__FN phi_status phi__mcp_oauth_new(phi_runtime *rt, phi_memory *memory,
    open_browser. NULL is harmless. */
 PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *oauth);
 
-/* PHI_OK: *value is "Bearer ...", valid until the next call of this file or phi_step. */
+/* PHI_OK: *value is "Bearer ..." or "DPoP ...", valid until the next call of this file or
+   phi_step. */
 PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *oauth, phi_str *value);
+/* For a value "DPoP ...": appends the header DPoP of a request with it, which the host's key signs.
+   Not PHI_OK: phi_last_error has the message. */
+PHI__FN phi_status phi__mcp_oauth_proof(phi__mcp_oauth *oauth, const char *method, phi_str url,
+                                        phi__buf *out);
+/* Takes what any answer says about the next proof. */
+PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
 /* headers: of the answer, "Name: value\r\n" each. sent: the value that its request had carried;
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
-/* As phi_mcp_authorized and phi_mcp_sign_out. */
+/* As phi_mcp_authorized, phi_mcp_assert and phi_mcp_sign_out. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
+PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
 #endif
@@ -14354,9 +15662,9 @@ PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 
 #ifndef PHI_NO_MCP
 
-/* All headers of a request, in the arena or borrowed from the exchange. authorization: empty: none.
-   False: no memory. */
-PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorization, phi_arena *arena,
+/* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
+   none. False: no memory. */
+PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_arena *arena,
                                 phi__header **out, size_t *count);
 /* Whether a 3xx is one that keeps method and body. */
 PHI__FN bool phi__mcp_head_redirects(int http_status);
@@ -14690,8 +15998,8 @@ enum {
     PHI__MCP_OAUTH_SCOPE_BYTES = 4096 /* of a set */
 };
 
-/* A WWW-Authenticate challenge of the scheme Bearer (RFC 6750, RFC 9728); a missing parameter
-   is empty. */
+/* A WWW-Authenticate challenge of the scheme Bearer or DPoP (RFC 6750, 9449, 9728); a missing
+   parameter is empty. */
 typedef struct phi__mcp_oauth_dare {
     bool bearer;
     phi_str resource_metadata, scope, error;
@@ -14700,6 +16008,9 @@ typedef struct phi__mcp_oauth_dare {
 /* headers: "Name: value\r\n" each. False: no memory. */
 PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
                                             phi__mcp_oauth_dare *out);
+
+/* Characters that a token may have, at least one. */
+PHI__FN bool phi__mcp_oauth_words_printable(phi_str text);
 
 /* Protected resource metadata (RFC 9728). */
 typedef struct phi__mcp_oauth_resource {
@@ -14713,17 +16024,24 @@ typedef struct phi__mcp_oauth_resource {
 PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
                                                  phi__mcp_oauth_resource *out, const char **fault);
 
-enum { PHI__MCP_OAUTH_NONE = 1, PHI__MCP_OAUTH_BASIC = 2, PHI__MCP_OAUTH_POST = 4 };
+enum {
+    PHI__MCP_OAUTH_NONE = 1,
+    PHI__MCP_OAUTH_BASIC = 2,
+    PHI__MCP_OAUTH_POST = 4,
+    PHI__MCP_OAUTH_KEY = 8 /* private_key_jwt */
+};
 
 /* Authorization server metadata (RFC 8414, OpenID Connect Discovery). */
 typedef struct phi__mcp_oauth_server {
     phi_str issuer, authorize, token, registration;
     uint32_t methods; /* PHI__MCP_OAUTH_NONE...: what the token endpoint takes */
     bool says_methods;
+    phi_str dpop;                                /* algorithms of proofs, separated by spaces */
     bool s256, documents, names_itself, offline; /* documents: client id metadata documents */
 } phi__mcp_oauth_server;
 
-PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
+/* person: a page for persons is needed. */
+PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, bool person,
                                                phi__mcp_oauth_server *out, const char **fault);
 
 /* ---- sets of scopes, separated by spaces ---- */
@@ -14753,7 +16071,7 @@ typedef struct phi__mcp_oauth_client {
     phi_str id, secret; /* secret: empty: none */
     phi_str redirect;   /* that it was registered with */
     phi_str scope;      /* the same */
-    uint32_t method;    /* PHI__MCP_OAUTH_NONE, _BASIC or _POST */
+    uint32_t method;    /* PHI__MCP_OAUTH_NONE, _BASIC, _POST or _KEY */
     int64_t until_ms;   /* of the secret; INT64_MAX: for ever */
     bool registered;    /* by us */
 } phi__mcp_oauth_client;
@@ -14761,8 +16079,13 @@ typedef struct phi__mcp_oauth_client {
 /* One authorization. */
 typedef struct phi__mcp_oauth_ask {
     phi_str redirect, state, verifier, scope, resource, code;
+    phi_str assertion; /* of the client, signed; kept to be hidden in messages */
 } phi__mcp_oauth_ask;
 
+/* Base64 for URLs, without padding (RFC 4648, 5). */
+PHI__FN void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n);
+/* 32 random bytes in it. io NULL: of the system's. */
+PHI__FN void phi__mcp_oauth_form_random(phi__buf *out, phi__io *io);
 /* A new state and verifier of 32 random bytes each, in the arena. io NULL: of the system's random
    bytes. False: no memory. */
 PHI__FN bool phi__mcp_oauth_form_secrets(phi__io *io, phi_arena *arena, phi__mcp_oauth_ask *ask);
@@ -14773,13 +16096,17 @@ PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
 /* The bodies for the token endpoint, with the client's own fields. */
 PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client *client,
                                       const phi__mcp_oauth_ask *ask);
+/* token: an assertion; empty: the client's own credentials. */
+PHI__FN void phi__mcp_oauth_form_machine(phi__buf *out, const phi__mcp_oauth_client *client,
+                                         const phi__mcp_oauth_ask *ask, phi_str token);
 PHI__FN void phi__mcp_oauth_form_refresh(phi__buf *out, const phi__mcp_oauth_client *client,
                                          phi_str refresh, phi_str resource);
 /* "Basic ...", or nothing where the client's method is another one. */
 PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_client *client);
 
-/* How a client without or with a secret is to prove itself; 0: no way that we have. */
-PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, bool secret,
+/* How a client is to prove itself. has: PHI__MCP_OAUTH_BASIC: a secret; PHI__MCP_OAUTH_KEY: a key.
+   0: no way that we have. */
+PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, uint32_t has,
                                             phi_mcp_client_auth wish);
 /* The registration: JSON. */
 PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_desc *desc,
@@ -14788,7 +16115,8 @@ PHI__FN void phi__mcp_oauth_form_register(phi__buf *out, const phi_mcp_oauth_des
 
 typedef struct phi__mcp_oauth_reply {
     phi_str token, refresh, scope; /* of a token endpoint */
-    bool other_type;               /* a token that is no bearer token */
+    bool other_type;               /* a token that is no bearer token, nor... */
+    bool dpop;                     /* ...bound to a key */
     int64_t lifetime_s;            /* INT64_MAX: not said */
     phi_str error, description;    /* of both; empty: none */
 } phi__mcp_oauth_reply;
@@ -14819,13 +16147,15 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
-    phi_str bearer;           /* "Bearer ..."; empty: none */
+    phi_str bearer;           /* "Bearer ..." or "DPoP ..."; empty: none */
     phi_str refresh;          /* empty: none */
     phi_str spent[2];         /* the two, after they were refused: still hidden in messages */
     phi_str scope;            /* requested scopes, and granted ones besides */
     phi_str issuer, endpoint; /* of tokens */
     phi_str resource, client_id;
     uint32_t method;  /* of the client at the token endpoint */
+    uint32_t kind;    /* phi_mcp_grant: who is authorized */
+    bool dpop;        /* bound to the host's key */
     int64_t until_ms; /* Unix time; INT64_MAX: not known */
     int64_t renew_ms; /* from then on it is refreshed */
     int64_t since_ms; /* it was got; 0: before this process */
@@ -14862,7 +16192,8 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
 /* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
 
    mcp_oauth_find.c looks for metadata, mcp_oauth_client.c chooses or registers the client,
-   mcp_oauth_person.c asks the person, mcp_oauth_token.c keeps and refreshes the token, mcp_oauth.c
+   mcp_oauth_person.c asks the person, mcp_oauth_machine.c does without, mcp_oauth_token.c gets,
+   keeps and refreshes the token, mcp_oauth_sign.c has what the keys of the host sign, mcp_oauth.c
    has the steps. All return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this
    part is done) or a failure, whose message is in `message`.
    All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
@@ -14876,9 +16207,10 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
-    PHI__MCP_OAUTH_FETCH_MS = 30000, /* of a request of ours */
-    PHI__MCP_OAUTH_ANSWER = 65536,   /* bytes of a token or a registration */
-    PHI__MCP_OAUTH_ROUNDS = 4,       /* authorizations of a person within... */
+    PHI__MCP_OAUTH_FETCH_MS = 30000,  /* of a request of ours */
+    PHI__MCP_OAUTH_NONCE_BYTES = 512, /* bytes of a nonce; a longer one is left out */
+    PHI__MCP_OAUTH_ANSWER = 65536,    /* bytes of a token or a registration */
+    PHI__MCP_OAUTH_ROUNDS = 4,        /* authorizations of a person within... */
     PHI__MCP_OAUTH_ROUNDS_MS = 600000
 };
 
@@ -14891,7 +16223,8 @@ typedef enum phi__mcp_oauth_step {
     PHI__MCP_OAUTH_SERVER,   /* the authorization server's was */
     PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
     PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
-    PHI__MCP_OAUTH_EXCHANGE  /* the code was sent */
+    PHI__MCP_OAUTH_ASSERT,   /* the host was asked for an assertion */
+    PHI__MCP_OAUTH_EXCHANGE  /* the code, or what stands for it, was sent */
 } phi__mcp_oauth_step;
 
 /* A request, and its answer. */
@@ -14933,6 +16266,7 @@ struct phi__mcp_oauth {
     bool renewing;   /* a refused token is behind the refresh: a person may be needed */
     bool registered; /* in this authorization: no second time */
     bool cancelled;  /* signed out */
+    bool nonced;     /* the token endpoint's nonce was taken: no second time */
     bool calling, gone;
     phi__timer timer;
     uint64_t deadline_us;
@@ -14942,7 +16276,8 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_found found;
     phi__mcp_oauth_ask ask;
     phi__mcp_oauth_sent sent;
-    phi__buf redirected; /* the query of the redirect; empty: it has not come */
+    phi__buf redirected; /* the redirect's query, or the assertion; empty: it has not come */
+    phi__buf nonces[2];  /* for proofs: of the token endpoint, of the MCP server */
     phi__mcp_oauth_grant grant;
     phi_arena client_arena;
     phi__mcp_oauth_client client;
@@ -14958,11 +16293,16 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
 PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most);
 /* Requests; the step must be set. PHI_BUSY, or a failure. what: static. */
 PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, const char *what);
-/* type: of the body. basic: the value of Authorization; empty: none. */
+/* type: of the body. basic, proof: the values of Authorization and DPoP; empty: none. */
 PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
-                                             phi_str basic, phi_str body, const char *what);
+                                             phi_str basic, phi_str proof, phi_str body,
+                                             const char *what);
 /* The request has failed in the network: with its message. PHI_OK: there is an answer. */
 PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o);
+/* Takes DPoP-Nonce out of an answer's headers. */
+PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers);
+/* True: a person authorizes. */
+PHI__FN bool phi__mcp_oauth_state_person(const phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o); /* the timer fires in the next step */
 
 /* mcp_oauth_find.c: begins with the challenge in o->found.dare. */
@@ -14985,15 +16325,9 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, 
 /* Takes a token that another process has put into the store. False: there is none. */
 PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
-/* Sends a form with the client's proof. */
-PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
-                                            const phi__buf *body);
-PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply);
-PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
-                                                const phi__mcp_oauth_reply *reply);
-/* Makes the grant of an answer. */
-PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
-                                             bool refreshed);
+/* Sends the code, or what stands for it; and takes the answer. */
+PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o);
+PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply);
 /* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */
 PHI__FN phi_status phi__mcp_oauth_token_renew(phi__mcp_oauth *o);
 PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o);
@@ -15005,6 +16339,17 @@ PHI__FN phi_status phi__mcp_oauth_person_redirected(phi__mcp_oauth *o, phi_str u
 PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o); /* the redirect has come */
 PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_person_unlisten(phi__mcp_oauth *o);
+
+/* mcp_oauth_machine.c */
+PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o); /* the client is known */
+PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str token);
+
+/* mcp_oauth_sign.c */
+/* Appends the fields of private_key_jwt to a form. */
+PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form);
+/* Appends a proof for a request. token: that the request carries; empty: none. */
+PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
+                                             phi_str token, phi__buf *out);
 
 #endif
 #endif
@@ -15476,7 +16821,8 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
    The server owns its clients and requests. A request (phi__mcp_serving) exists while the host
    works on it: a tool call, a read that answers later, a subscription. Answers at once need none.
    A request of 2026-07-28 that waits for the client's input is parked: it has no way until the
-   client repeats it.
+   client repeats it. A call that became a task has no way either; when its work has ended, it is
+   kept for its client as PHI__MCP_SERVING_TASK.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
@@ -15525,8 +16871,21 @@ typedef enum phi__mcp_serving_kind {
     PHI__MCP_SERVING_READ,
     PHI__MCP_SERVING_PROMPT,
     PHI__MCP_SERVING_COMPLETE,
-    PHI__MCP_SERVING_LISTEN
+    PHI__MCP_SERVING_LISTEN,
+    PHI__MCP_SERVING_TASK /* that has ended */
 } phi__mcp_serving_kind;
+
+enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX, PHI__MCP_TASKED_WORDS = 400 };
+
+/* The state of a call that became a task. */
+typedef struct phi__mcp_tasked {
+    const char *status; /* of the protocol; static */
+    int64_t created_ms, updated_ms;
+    char words[PHI__MCP_TASKED_WORDS]; /* about its status; empty: none */
+    const char *key;                   /* of its outcome: "result" or "error"; NULL: none */
+    phi__buf outcome;                  /* JSON text */
+    char id[PHI__MCP_STATE];
+} phi__mcp_tasked;
 
 /* Of subscriptions/listen. */
 typedef struct phi__mcp_wanted {
@@ -15555,6 +16914,7 @@ struct phi__mcp_serving {
     bool parked;
     uint32_t round;
     unsigned char digest[PHI__SHA256_BYTES]; /* of the method and its parameters */
+    phi__mcp_tasked *task;                   /* NULL: it is none */
     phi__timer timer;
     /* Ends the work on it, without an answer; NULL: nothing to end. */
     void (*drop)(phi__mcp_serving *serving);
@@ -15605,7 +16965,8 @@ struct phi_mcp_server {
     unsigned char key[32];    /* of requestState */
     phi__slots slots;
     phi__list serving, clients, longs;
-    uint32_t serving_count, listen_count, client_count; /* serving_count: without those */
+    uint32_t serving_count, listen_count, client_count; /* serving_count: without the others */
+    uint32_t task_count;                                /* that have ended */
     uint64_t asked;                                     /* numbers of our requests */
     bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
     uint32_t depth;
@@ -15688,9 +17049,17 @@ PHI__FN void phi__mcp_serve_request_attach(phi__mcp_serving *serving,
 PHI__FN void phi__mcp_serve_request_detach(phi__mcp_serving *serving);
 /* Reads what a request, or the repetition of one, says about itself. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params);
+/* What the client can do, by the _meta of a request of 2026-07-28. */
+PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params);
+/* Refuses a request for capabilities that its client has not declared. */
+PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          uint32_t missing);
 /* It was answered, or nobody waits for it: frees it. */
 PHI__FN void phi__mcp_serve_request_free(phi__mcp_serving *serving);
 PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *question);
+PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving);
+/* The work on a task has ended: other tasks may have to go for it. */
+PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving);
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
 PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answered);
 /* Its stream, or that of its session; NULL: none. */
@@ -15706,6 +17075,16 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
 PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_client *client,
                                          const phi__mcp_rpc *answer);
+/* "index.gen.round." of a request and a keyed hash: a name that its client alone knows. */
+PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]);
+/* The request of such a name; NULL: there is none. */
+PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state);
+/* The deadline of a question of a task. */
+PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask);
+/* The open questions: an object. */
+PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out);
+/* Gives open questions their answers, which may end the request. */
+PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs);
 /* Whether the answers that came with a request are well formed; false: refused, and answered so. */
 PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *origin,
                                        const phi_json *params);
@@ -15718,6 +17097,20 @@ PHI__FN bool phi__mcp_serve_ask_repeated(phi_mcp_server *server, phi__mcp_origin
 /* Around callbacks of the host's, which may free the server. */
 PHI__FN void phi__mcp_serve_ask_enter(phi_mcp_server *server);
 PHI__FN bool phi__mcp_serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
+
+/* ---- mcp_serve_task.c ---- */
+
+PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving);
+/* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
+   NULL: none. key: "result", "error", or NULL. */
+PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
+                                     phi__buf *outcome);
+PHI__FN void phi__mcp_serve_task_get(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_task_update(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params);
+PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params);
 
 /* ---- mcp_serve_call.c, mcp_serve_data.c, mcp_serve_uri.c ---- */
 
@@ -16972,6 +18365,14 @@ PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
     return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
 }
 
+PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token) {
+    phi__mcp_oauth *oauth;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    oauth = phi__mcp_authorized_of(mcp);
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_assert");
+    return phi__mcp_oauth_asserted(oauth, phi_str_of(token));
+}
+
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
     phi__mcp_oauth *oauth;
     if (mcp == NULL) return PHI_BAD_ARG;
@@ -17084,7 +18485,8 @@ static bool phi__mcp_calls_check(const phi__mcp_call *c, const phi_json *structu
         (void)snprintf(error.message, sizeof error.message,
                        "the tool promises structured content, and there is none");
     else {
-        status = phi_schema_check(c->tool->output, structured, "structuredContent", &error);
+        status = phi__schema_check(out->arena.memory, c->tool->output, structured,
+                                   "structuredContent", &error);
         if (status != PHI_PARSE) return true; /* it fits, or cannot be checked */
     }
     phi__buf_init(&words, out->arena.memory);
@@ -17259,10 +18661,9 @@ static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
 static void phi__mcp_calls_go(phi__mcp_call *c) {
     phi__io *io = phi__mcp_calls_io(c);
     phi_mcp_state state = phi_mcp_state_of(c->tool->mcp);
-    uint64_t now_us = phi__io_now_us(io);
     phi_status status;
-    if (state == PHI_MCP_CONNECTING && now_us < c->until_us) {
-        status = phi__io_timer_set(io, &c->timer, now_us + (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
+    if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
+        status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
         if (status != PHI_OK) phi__mcp_calls_refuse(c, status, "");
         return;
     }
@@ -17291,7 +18692,7 @@ static phi_status phi__mcp_calls_look(phi_arena *arena, const phi__mcp_tool *too
     if (status == PHI_OK) status = phi_json_parse(arena, text, PHI_JSON_BORROW, &arguments, NULL);
     if (status != PHI_OK) return status;
     (void)phi__strict_nulls(schema, arguments);
-    return phi_schema_check(schema, arguments, "arguments", error);
+    return phi__schema_check(arena->memory, schema, arguments, "arguments", error);
 }
 
 /* Whether they fit the schema, as the loop checks it for other tools. */
@@ -17337,7 +18738,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c->memory = &toolcall->run->agent->memory;
     c->arguments = phi__str_trim(arguments).len > 0 ? arguments : PHI__LIT("{}");
     c->timer.fire = phi__mcp_calls_timer;
-    c->until_us = phi__io_now_us(phi__mcp_calls_io(c)) +
+    c->until_us = phi__io_counted_us(phi__mcp_calls_io(c)) +
                   (uint64_t)phi__mcp_session_desc(tool->mcp)->connect_timeout_ms * 1000;
     c->open = true;
     phi__call_on_gone(call, phi__mcp_calls_gone);
@@ -18003,6 +19404,7 @@ static void phi__mcp_exchange_head(void *user_data, int http_status, phi_str hea
     phi__mcp_exchange *e = (phi__mcp_exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
+    if (e->wire->oauth != NULL) phi__mcp_oauth_heard(e->wire->oauth, headers);
     if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
     if (phi__mcp_head_redirects(http_status) && location.len > 0 &&
         e->redirects < PHI__MCP_EXCHANGE_REDIRECTS) {
@@ -18128,6 +19530,7 @@ static void phi__mcp_exchange_timer(phi__timer *timer) {
 PHI__FN phi_status phi__mcp_exchange_later(phi__mcp_exchange *e, uint64_t ms) {
     phi__io *io = e->wire->rt->io;
     e->timer.fire = phi__mcp_exchange_timer;
+    if (e->kind->late != NULL) return phi__io_deadline_set(io, &e->timer, ms * 1000);
     return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
 }
 
@@ -18135,10 +19538,12 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     phi__fetch_desc desc;
     phi_arena arena;
     phi__header *headers = NULL;
-    phi_status status = PHI_NO_MEMORY;
+    phi_status status = PHI_OK;
     const char *words = "";
+    phi__buf proof;
     memset(&desc, 0, sizeof desc);
     phi_arena_init(&arena, e->wire->memory, 1024);
+    phi__buf_init(&proof, e->wire->memory);
     /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
     desc.memory = &e->wire->rt->memory;
     desc.method = phi_str_of(e->kind->method);
@@ -18152,7 +19557,13 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     desc.on_end = phi__mcp_exchange_end;
     desc.user_data = e;
     phi__mcp_exchange_deadlines(e, &desc.deadlines);
-    if (phi__mcp_head_make(e, phi__buf_str(&e->sent), &arena, &headers, &desc.header_count)) {
+    if (e->sent.len > 0)
+        status = phi__mcp_oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
+    if (status != PHI_OK)
+        (void)phi_last_error(e->wire->rt, &words, NULL);
+    else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
+        status = PHI_NO_MEMORY;
+    else {
         desc.headers = headers;
         status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
         if (status == PHI_FULL)
@@ -18162,6 +19573,7 @@ static phi_status phi__mcp_exchange_open(phi__mcp_exchange *e) {
     }
     if (status != PHI_OK)
         (void)snprintf(e->words, sizeof e->words, "%s", words[0] != '\0' ? words : "no memory");
+    phi__buf_free(&proof);
     phi_arena_free(&arena);
     return status;
 }
@@ -18604,7 +20016,7 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 
 /* ---- of a request ---- */
 
-enum { PHI__MCP_HEAD_OWN = 9 }; /* headers of ours, at most */
+enum { PHI__MCP_HEAD_OWN = 10 }; /* headers of ours, at most */
 
 typedef struct phi__mcp_head_list {
     phi__header *at;
@@ -18643,7 +20055,7 @@ static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__mcp_o
     return true;
 }
 
-PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorization, phi_arena *arena,
+PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_arena *arena,
                                 phi__header **out, size_t *count) {
     const phi__mcp_wire *wire = e->wire;
     const phi__mcp_era *era = wire->era;
@@ -18662,7 +20074,8 @@ PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str authorizatio
         phi__mcp_head_add(&list, "Mcp-Session-Id", phi__buf_str(&wire->session));
     if (e->resume.id.len > 0 && strcmp(e->kind->method, "GET") == 0)
         phi__mcp_head_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
-    if (authorization.len > 0) phi__mcp_head_add(&list, "Authorization", authorization);
+    if (e->sent.len > 0) phi__mcp_head_add(&list, "Authorization", phi__buf_str(&e->sent));
+    if (proof.len > 0) phi__mcp_head_add(&list, "DPoP", proof);
     if (era != NULL && era->message_headers && e->out != NULL &&
         !phi__mcp_head_add_message(&list, e->out, arena))
         return false;
@@ -19944,6 +21357,12 @@ static void phi__mcp_life_in(phi_mcp *mcp, uint32_t ms) {
     phi__mcp_life_at(mcp, phi__mcp_core_after_ms(phi__io_now_us(mcp->rt->io), ms));
 }
 
+static void phi__mcp_life_limit(phi_mcp *mcp) {
+    uint64_t after_us = phi__mcp_core_after_ms(0, mcp->desc.connect_timeout_ms);
+    mcp->life.timer.fire = phi__mcp_life_fire;
+    (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
+}
+
 /* A server's bytes may stand in a message. */
 static void phi__mcp_life_words(char *words, size_t size, const char *message) {
     (void)snprintf(words, size, "%s", message);
@@ -19995,7 +21414,7 @@ static void phi__mcp_life_start(phi_mcp *mcp) {
     mcp->phase = PHI__MCP_OPENING;
     mcp->life.reopen = false;
     mcp->life.opened_us = phi__io_now_us(mcp->rt->io);
-    phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    phi__mcp_life_limit(mcp);
     mcp->life.link_open = true;
     status = mcp->link->table->open(mcp->link);
     if (status == PHI_OK) return;
@@ -20046,7 +21465,7 @@ PHI__FN void phi__mcp_life_up(phi_mcp *mcp) {
 
 PHI__FN void phi__mcp_life_wait(phi_mcp *mcp, bool waits) {
     if (mcp->life.waits && !waits && phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING)
-        phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+        phi__mcp_life_limit(mcp);
     mcp->life.waits = waits;
 }
 
@@ -20108,7 +21527,7 @@ PHI__FN void phi__mcp_life_expired(phi_mcp *mcp, phi__mcp_request *refused) {
     if (!phi__mcp_requests_fail_all(mcp, PHI_NETWORK, words, true)) return;
     phi__mcp_asked_drop(mcp);
     if (mcp->dead || mcp->phase != PHI__MCP_INITIALIZING) return;
-    phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+    phi__mcp_life_limit(mcp);
     phi__mcp_handshake_begin(mcp, phi__mcp_life_agreed);
     if (!mcp->dead) (void)phi__mcp_life_tell(mcp, words);
 }
@@ -20145,7 +21564,7 @@ static void phi__mcp_life_fire(phi__timer *timer) {
     else if (mcp->life.reopen || mcp->phase == PHI__MCP_RESTING) {
         if (!mcp->life.link_open) phi__mcp_life_start(mcp); /* else once that has ended */
     } else if (mcp->life.waits)
-        phi__mcp_life_in(mcp, mcp->desc.connect_timeout_ms);
+        phi__mcp_life_limit(mcp);
     else if (phi__mcp_life_state(mcp) == PHI_MCP_CONNECTING) {
         (void)snprintf(words, sizeof words, "not ready within %u ms",
                        (unsigned)mcp->desc.connect_timeout_ms);
@@ -20379,9 +21798,49 @@ static bool phi__mcp_oauth_redirect_fits(const char *uri) {
     return text.len <= PHI__MCP_OAUTH_URL;
 }
 
+/* A private member of a key that is shown to servers. */
+static bool phi__mcp_oauth_private(const phi_mcp_key *key) {
+    phi_json_found found;
+    return phi_json_find(phi_str_of(key->jwk), "d", &found) == PHI_OK ||
+           phi_json_find(phi_str_of(key->jwk), "k", &found) == PHI_OK;
+}
+
+/* What the host's keys lack. */
+static const char *phi__mcp_oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
+    const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
+    phi_json_found found;
+    if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
+        return "oauth: client_key: algorithm and sign are needed";
+    if (client != NULL && desc->client_id == NULL) return "oauth: client_key: client_id is needed";
+    if (dpop == NULL) return NULL;
+    if (dpop->algorithm == NULL || dpop->sign == NULL)
+        return "oauth: dpop_key: algorithm and sign are needed";
+    if (phi_json_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
+        return "oauth: dpop_key: jwk: expected a public key as a JSON object";
+    return phi__mcp_oauth_private(dpop) ? "oauth: dpop_key: jwk: it holds a private key" : NULL;
+}
+
+/* What a grant lacks. */
+static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
+    bool proof = desc->client_key != NULL || desc->client_secret != NULL;
+    switch (desc->grant) {
+    case PHI_MCP_GRANT_PERSON: return NULL;
+    case PHI_MCP_GRANT_CLIENT:
+        return desc->client_id != NULL && proof
+                   ? NULL
+                   : "oauth: grant: client_id, and client_secret or client_key, are needed";
+    case PHI_MCP_GRANT_ASSERTION:
+        return desc->want_assertion != NULL ? NULL : "oauth: grant: want_assertion is needed";
+    }
+    return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
+}
+
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
-    bool person = desc->open_browser != NULL;
+    const char *fault = phi__mcp_oauth_refuse_grant(desc);
+    bool person = desc->open_browser != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
+    if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
+    if (fault != NULL) return fault;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
         return "oauth: redirect_port: expected -1 to 65535";
     if (desc->redirect_port == -1 && person && desc->redirect_uri == NULL)
@@ -20411,6 +21870,18 @@ static bool phi__mcp_oauth_copy_text(phi_arena *arena, const char **text) {
     return true;
 }
 
+static bool phi__mcp_oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
+    phi_mcp_key *copy;
+    if (*key == NULL) return true;
+    copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
+    if (copy == NULL) return false;
+    *copy = **key;
+    *key = copy;
+    return phi__mcp_oauth_copy_text(arena, &copy->algorithm) &&
+           phi__mcp_oauth_copy_text(arena, &copy->id) &&
+           phi__mcp_oauth_copy_text(arena, &copy->jwk);
+}
+
 PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                                  const phi_mcp_oauth_desc **out) {
     phi_mcp_oauth_desc *to = (phi_mcp_oauth_desc *)phi_arena_alloc(arena, sizeof *to);
@@ -20425,7 +21896,9 @@ PHI__FN bool phi__mcp_oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *fro
         to->store = store;
     }
     *out = to;
-    return phi__mcp_oauth_copy_text(arena, &to->client_id) &&
+    return phi__mcp_oauth_copy_key(arena, &to->client_key) &&
+           phi__mcp_oauth_copy_key(arena, &to->dpop_key) &&
+           phi__mcp_oauth_copy_text(arena, &to->client_id) &&
            phi__mcp_oauth_copy_text(arena, &to->client_secret) &&
            phi__mcp_oauth_copy_text(arena, &to->issuer) &&
            phi__mcp_oauth_copy_text(arena, &to->client_metadata_url) &&
@@ -20461,7 +21934,7 @@ static void phi__mcp_oauth_rest(phi__mcp_oauth *o) {
     phi__fetch_close(o->sent.fetch);
     o->sent.fetch = NULL;
     o->step = PHI__MCP_OAUTH_IDLE;
-    o->renewing = o->registered = o->cancelled = false;
+    o->renewing = o->registered = o->cancelled = o->nonced = false;
     phi__mcp_oauth_person_unlisten(o);
     phi__buf_free(&o->sent.answer);
     phi__buf_free(&o->redirected);
@@ -20475,6 +21948,8 @@ static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
     phi_memory *parent = o->parent;
     phi__mcp_oauth_rest(o);
     phi__io_timer_clear(o->rt->io, &o->timer);
+    phi__buf_free(&o->nonces[0]);
+    phi__buf_free(&o->nonces[1]);
     phi_arena_free(&o->grant.arena);
     phi_arena_free(&o->client_arena);
     phi_arena_free(&o->base);
@@ -20514,6 +21989,7 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
 /* A server that is never content must not open one browser window after another. */
 static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__MCP_OAUTH_ROUNDS - 1];
+    if (!phi__mcp_oauth_state_person(o)) return PHI_OK;
     if (o->desc->open_browser == NULL)
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED, "the server wants one, and there is no open_browser for a person");
@@ -20529,7 +22005,7 @@ static phi_status phi__mcp_oauth_may_ask(phi__mcp_oauth *o) {
 static phi_status phi__mcp_oauth_begin(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_may_ask(o);
     o->renewing = false;
-    o->deadline_us = phi__io_now_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
     return status == PHI_OK ? phi__mcp_oauth_find_begin(o) : status;
 }
 
@@ -20550,6 +22026,8 @@ static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
         return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
     case PHI__MCP_OAUTH_PERSON:
         return o->redirected.len > 0 ? phi__mcp_oauth_person_answered(o) : PHI_BUSY;
+    case PHI__MCP_OAUTH_ASSERT:
+        return o->redirected.len > 0 ? phi__mcp_oauth_token_exchange(o) : PHI_BUSY;
     case PHI__MCP_OAUTH_EXCHANGE: return phi__mcp_oauth_person_exchanged(o);
     }
     if (status == PHI_BUSY && o->step == PHI__MCP_OAUTH_BEGIN) status = phi__mcp_oauth_begin(o);
@@ -20559,6 +22037,7 @@ static phi_status phi__mcp_oauth_advance(phi__mcp_oauth *o) {
 static void phi__mcp_oauth_fire(phi__timer *timer) {
     phi__mcp_oauth *o = PHI__OWNER(timer, phi__mcp_oauth, timer);
     phi_status status = PHI_BUSY;
+    uint64_t now_us;
     /* first of all, its place for the next time: later it may find no memory */
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
     if (o->cancelled)
@@ -20566,7 +22045,8 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     else if (o->step != PHI__MCP_OAUTH_IDLE)
         status = phi__mcp_oauth_advance(o);
     if (!phi__mcp_oauth_still(o)) return;
-    if (status == PHI_BUSY && phi__io_now_us(o->rt->io) >= o->deadline_us) {
+    now_us = phi__io_counted_us(o->rt->io);
+    if (status == PHI_BUSY && now_us >= o->deadline_us) {
         /* a server that does not know the client any more shows the person an error, and us none */
         if (o->step == PHI__MCP_OAUTH_PERSON) phi__mcp_oauth_client_forget(o);
         status = phi__mcp_oauth_state_fail(o, PHI_TIMEOUT, "not completed within %u s",
@@ -20575,14 +22055,14 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     if (status != PHI_BUSY)
         phi__mcp_oauth_finish(o, status);
     else if (o->timer.at_us == UINT64_MAX)
-        (void)phi__io_timer_set(o->rt->io, timer, o->deadline_us);
+        (void)phi__io_deadline_set(o->rt->io, timer, o->deadline_us - now_us);
 }
 
 /* Begins in the next step. */
 static phi_status phi__mcp_oauth_start(phi__mcp_oauth *o, phi__mcp_oauth_step step) {
     o->step = step;
     o->waiting = true;
-    o->deadline_us = phi__io_now_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
     phi__mcp_oauth_state_wake(o);
     return PHI_BUSY;
 }
@@ -20608,19 +22088,33 @@ PHI__FN phi_status phi__mcp_oauth_header(phi__mcp_oauth *o, phi_str *value) {
     return PHI_NOT_FOUND;
 }
 
-/* A refused token: by its refresh token, or by a person. */
+/* A new authorization is possible. */
+static bool phi__mcp_oauth_able(const phi__mcp_oauth *o) {
+    return !phi__mcp_oauth_state_person(o) || o->desc->open_browser != NULL;
+}
+
+/* No person slows down a program that gets one token after another. */
+static bool phi__mcp_oauth_vain(const phi__mcp_oauth *o) {
+    const phi__mcp_oauth_grant *g = &o->grant;
+    int64_t now = phi__io_wall_ms(o->rt->io);
+    return !phi__mcp_oauth_state_person(o) && g->bearer.len > 0 && g->since_ms != 0 &&
+           now < g->until_ms && now - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
+}
+
+/* A refused token: by its refresh token, or by a new authorization. */
 static phi_status phi__mcp_oauth_refused(phi__mcp_oauth *o) {
     phi__mcp_oauth_grant *g = &o->grant;
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__MCP_OAUTH_YOUNG_MS;
-    bool had = g->bearer.len > 0;
+    bool had = g->bearer.len > 0, vain = phi__mcp_oauth_vain(o);
     phi_status status;
     phi__mcp_oauth_keep_spend_bearer(g);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_RENEW);
     phi__mcp_oauth_keep_spend_refresh(g);
     if (had) phi__mcp_oauth_token_save(o);
-    if (o->desc->open_browser != NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
-    status = phi__mcp_oauth_may_ask(o);
+    if (phi__mcp_oauth_able(o) && !vain) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
+    status = vain ? phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the server refuses a new token")
+                  : phi__mcp_oauth_may_ask(o);
     phi__mcp_oauth_rest(o);
     return phi__error(o->rt, status, "%s", o->message);
 }
@@ -20633,7 +22127,7 @@ static phi_status phi__mcp_oauth_step_up(phi__mcp_oauth *o) {
         why = "the server refuses the request (HTTP status 403)";
     else if (dare->scope.len == 0 || phi__mcp_oauth_words_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
-    else if (o->desc->open_browser == NULL)
+    else if (!phi__mcp_oauth_able(o))
         why = "the server wants more scopes, and there is no open_browser for a person";
     if (why == NULL) return phi__mcp_oauth_start(o, PHI__MCP_OAUTH_BEGIN);
     phi__mcp_oauth_rest(o);
@@ -20653,11 +22147,35 @@ PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *o, int http_status, 
         phi__mcp_oauth_rest(o);
         return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
     }
+    if (http_status == 401 && o->grant.dpop && o->grant.bearer.len > 0 && o->nonces[1].len > 0 &&
+        phi__str_is(o->found.dare.error, "use_dpop_nonce")) {
+        phi__mcp_oauth_rest(o);
+        return PHI_OK; /* the link bounds how often */
+    }
     return http_status == 403 ? phi__mcp_oauth_step_up(o) : phi__mcp_oauth_refused(o);
+}
+
+PHI__FN phi_status phi__mcp_oauth_proof(phi__mcp_oauth *o, const char *method, phi_str url,
+                                        phi__buf *out) {
+    phi_str bearer = o->grant.bearer;
+    size_t at = phi__str_find(bearer, 0, " ");
+    phi_status status = PHI_OK;
+    if (!o->grant.dpop || at == SIZE_MAX) return PHI_OK;
+    bearer = phi__str(bearer.at + at + 1, bearer.len - at - 1);
+    status = phi__mcp_oauth_sign_proof(o, phi_str_of(method), url, bearer, out);
+    return status == PHI_OK ? PHI_OK : phi__error(o->rt, status, "%s", o->message);
+}
+
+PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *o, phi_str headers) {
+    if (o->grant.dpop) phi__mcp_oauth_state_nonce(&o->nonces[1], headers);
 }
 
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *o, phi_str url) {
     return phi__mcp_oauth_person_redirected(o, url);
+}
+
+PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *o, phi_str token) {
+    return phi__mcp_oauth_machine_asserted(o, token);
 }
 
 static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
@@ -20674,6 +22192,8 @@ static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
     phi__mcp_oauth_keep_init(&o->grant, &o->memory);
     phi__buf_init(&o->sent.answer, &o->memory);
     phi__buf_init(&o->redirected, &o->memory);
+    phi__buf_init(&o->nonces[0], &o->memory);
+    phi__buf_init(&o->nonces[1], &o->memory);
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
     if (!phi__mcp_oauth_url_read(copy, &o->url) ||
         (!o->url.https && o->url.reach != PHI__MCP_OAUTH_LOOPBACK))
@@ -20759,11 +22279,26 @@ static bool phi__mcp_oauth_client_copy(phi__mcp_oauth *o, phi_str text, phi_str 
     return phi__arena_str(&o->client_arena, text, out);
 }
 
+/* What the client of the desc can prove itself with. */
+static uint32_t phi__mcp_oauth_client_has(const phi_mcp_oauth_desc *desc) {
+    uint32_t has = desc->client_key != NULL ? PHI__MCP_OAUTH_KEY : 0;
+    if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__MCP_OAUTH_BASIC;
+    return has;
+}
+
+static const char *phi__mcp_oauth_client_methods(const phi_mcp_oauth_desc *desc) {
+    return desc->client_key != NULL
+               ? "the token endpoint takes no method that phi has: none, client_secret_basic, "
+                 "client_secret_post or private_key_jwt"
+               : "the token endpoint takes no method that phi has: none, client_secret_basic or "
+                 "client_secret_post";
+}
+
 /* The client of the desc. */
 static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
     const phi_mcp_oauth_desc *desc = o->desc;
-    bool secret = desc->client_secret != NULL && desc->client_secret[0] != '\0';
+    uint32_t has = phi__mcp_oauth_client_has(desc);
     phi_str bound = phi_str_of(desc->issuer);
     if (desc->issuer == NULL && phi__str_is(o->grant.client_id, desc->client_id))
         bound = o->grant.issuer;
@@ -20776,13 +22311,10 @@ static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
     if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
     o->client.id = phi_str_of(desc->client_id);
     o->client.secret = phi_str_of(desc->client_secret);
-    o->client.method = phi__mcp_oauth_form_method(server, secret, desc->client_auth);
-    if (o->client.method == 0 && !secret) o->client.method = PHI__MCP_OAUTH_NONE;
+    o->client.method = phi__mcp_oauth_form_method(server, has, desc->client_auth);
+    if (o->client.method == 0 && has == 0) o->client.method = PHI__MCP_OAUTH_NONE;
     if (o->client.method != 0) return PHI_OK;
-    return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                     "the token endpoint takes no method that phi "
-                                     "has: none, client_secret_basic or "
-                                     "client_secret_post");
+    return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s", phi__mcp_oauth_client_methods(desc));
 }
 
 /* A client id metadata document. */
@@ -20814,18 +22346,17 @@ static phi_status phi__mcp_oauth_client_register(phi__mcp_oauth *o) {
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
                                          (int)phi__min(server->issuer.len, 100), server->issuer.at);
     if (method == 0)
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "the token endpoint takes no method that "
-                                         "phi has: none, client_secret_basic or "
-                                         "client_secret_post");
+        return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "%s",
+                                         phi__mcp_oauth_client_methods(o->desc));
     phi__mcp_oauth_client_clear(o);
     o->client.method = method;
     phi__buf_init(&body, &o->memory);
     phi__mcp_oauth_form_register(&body, o->desc, o->client_name, &o->ask, method);
     o->step = PHI__MCP_OAUTH_REGISTER;
     if (!body.failed)
-        status = phi__mcp_oauth_state_post(o, server->registration, "application/json",
-                                           phi__str("", 0), phi__buf_str(&body), "registration");
+        status =
+            phi__mcp_oauth_state_post(o, server->registration, "application/json", phi__str("", 0),
+                                      phi__str("", 0), phi__buf_str(&body), "registration");
     phi__buf_free(&body);
     return status;
 }
@@ -20869,10 +22400,19 @@ static bool phi__mcp_oauth_client_fits(const phi__mcp_oauth *o) {
            (client->scope.len == 0 || phi__mcp_oauth_words_has_all(client->scope, o->ask.scope));
 }
 
+/* An assertion alone: RFC 7523, 3.1. */
+static phi_status phi__mcp_oauth_client_none(phi__mcp_oauth *o) {
+    phi__mcp_oauth_client_clear(o);
+    o->client.method = PHI__MCP_OAUTH_NONE;
+    return phi__mcp_oauth_client_copy(o, o->found.server.issuer, &o->client.issuer) ? PHI_OK
+                                                                                    : PHI_NO_MEMORY;
+}
+
 PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
     if (o->desc->client_id != NULL) return phi__mcp_oauth_client_given(o);
     if (o->desc->client_metadata_url != NULL && o->found.server.documents)
         return phi__mcp_oauth_client_document(o);
+    if (!phi__mcp_oauth_state_person(o)) return phi__mcp_oauth_client_none(o);
     if (phi__mcp_oauth_client_find(o, o->found.server.issuer) && phi__mcp_oauth_client_fits(o))
         return PHI_OK;
     return phi__mcp_oauth_client_register(o);
@@ -20890,12 +22430,18 @@ PHI__FN bool phi__mcp_oauth_client_recall(phi__mcp_oauth *o) {
         return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
     }
     if (o->desc->client_id != NULL && phi__str_is(id, o->desc->client_id)) {
-        bool secret = o->desc->client_secret != NULL && o->desc->client_secret[0] != '\0';
+        uint32_t has = phi__mcp_oauth_client_has(o->desc);
+        if ((has & PHI__MCP_OAUTH_BASIC) != 0) has |= PHI__MCP_OAUTH_POST;
         phi__mcp_oauth_client_clear(o);
         o->client.id = phi_str_of(o->desc->client_id);
         o->client.secret = phi_str_of(o->desc->client_secret);
-        o->client.method = o->grant.method;
-        if (!secret) o->client.method = PHI__MCP_OAUTH_NONE;
+        o->client.method = o->grant.method & has;
+        if (o->client.method == 0) o->client.method = PHI__MCP_OAUTH_NONE;
+        return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
+    }
+    if (!phi__mcp_oauth_state_person(o) && id.len == 0) {
+        phi__mcp_oauth_client_clear(o);
+        o->client.method = PHI__MCP_OAUTH_NONE;
         return phi__mcp_oauth_client_copy(o, o->grant.issuer, &o->client.issuer);
     }
     return phi__mcp_oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
@@ -21001,18 +22547,19 @@ static bool phi__mcp_oauth_find_same_issuer(const phi__mcp_oauth *o) {
 
 static phi_status phi__mcp_oauth_find_check_server(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
-    phi_status status;
+    bool person = phi__mcp_oauth_state_person(o);
+    phi_status status = PHI_OK;
     if (!phi__mcp_oauth_find_same_issuer(o))
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
             phi__mcp_oauth_find_shown(o->found.resource.issuer), o->found.resource.issuer.at,
             phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
-    if (!server->s256)
+    if (!server->s256 && person)
         return phi__mcp_oauth_state_fail(
             o, PHI_REFUSED,
             "%.*s does not support PKCE with S256: code_challenge_methods_supported",
             phi__mcp_oauth_find_shown(server->issuer), server->issuer.at);
-    status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
+    if (person) status = phi__mcp_oauth_find_check(o, "authorization_endpoint", server->authorize);
     if (status == PHI_OK) status = phi__mcp_oauth_find_check(o, "token_endpoint", server->token);
     if (status == PHI_OK && server->registration.len > 0)
         status = phi__mcp_oauth_find_check(o, "registration_endpoint", server->registration);
@@ -21044,7 +22591,8 @@ PHI__FN phi_status phi__mcp_oauth_find_server(phi__mcp_oauth *o) {
                                          o->found.resource.issuer.at, http_status);
     }
     if (!phi__mcp_oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status = phi__mcp_oauth_words_server(&o->arena, text, &o->found.server, &fault);
+    status = phi__mcp_oauth_words_server(&o->arena, text, phi__mcp_oauth_state_person(o),
+                                         &o->found.server, &fault);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK && o->found.tried < o->found.tries) {
         o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
@@ -21129,8 +22677,7 @@ PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
 
 /* ---- secrets ---- */
 
-/* Base64 for URLs, without padding (RFC 4648, 5). */
-static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
+PHI__FN void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
     size_t i, from = out->len;
     phi__base64_encode(out, (const char *)bytes, n);
     if (out->failed) return;
@@ -21141,17 +22688,21 @@ static void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes
     while (out->len > from && out->at[out->len - 1] == '=') out->len--;
 }
 
-static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+PHI__FN void phi__mcp_oauth_form_random(phi__buf *out, phi__io *io) {
     unsigned char random[32];
-    phi__buf text;
-    bool fine;
-    phi__buf_init(&text, arena->memory);
     if (io != NULL)
         phi__io_random(io, random, sizeof random);
     else
         phi__clock_random(random, sizeof random);
-    phi__mcp_oauth_form_base64(&text, random, sizeof random);
+    phi__mcp_oauth_form_base64(out, random, sizeof random);
     memset(random, 0, sizeof random);
+}
+
+static bool phi__mcp_oauth_form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
+    phi__buf text;
+    bool fine;
+    phi__buf_init(&text, arena->memory);
+    phi__mcp_oauth_form_random(&text, io);
     fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
     phi__buf_free(&text);
     return fine;
@@ -21200,7 +22751,8 @@ PHI__FN void phi__mcp_oauth_form_authorize(phi__buf *out, phi_str endpoint,
 }
 
 static void phi__mcp_oauth_form_self(phi__buf *out, const phi__mcp_oauth_client *client) {
-    if (client->method != PHI__MCP_OAUTH_BASIC)
+    /* RFC 7521, 4.2: an assertion names the client */
+    if ((client->method & (PHI__MCP_OAUTH_BASIC | PHI__MCP_OAUTH_KEY)) == 0 && client->id.len > 0)
         phi__mcp_oauth_url_put(out, "client_id", client->id);
     if (client->method == PHI__MCP_OAUTH_POST)
         phi__mcp_oauth_url_put(out, "client_secret", client->secret);
@@ -21212,6 +22764,19 @@ PHI__FN void phi__mcp_oauth_form_code(phi__buf *out, const phi__mcp_oauth_client
     phi__mcp_oauth_url_put(out, "code", ask->code);
     phi__mcp_oauth_url_put(out, "redirect_uri", ask->redirect);
     phi__mcp_oauth_url_put(out, "code_verifier", ask->verifier);
+    phi__mcp_oauth_url_put(out, "resource", ask->resource);
+    phi__mcp_oauth_form_self(out, client);
+}
+
+PHI__FN void phi__mcp_oauth_form_machine(phi__buf *out, const phi__mcp_oauth_client *client,
+                                         const phi__mcp_oauth_ask *ask, phi_str token) {
+    if (token.len == 0)
+        phi__buf_text(out, "grant_type=client_credentials");
+    else {
+        phi__buf_text(out, "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer");
+        phi__mcp_oauth_url_put(out, "assertion", token);
+    }
+    if (ask->scope.len > 0) phi__mcp_oauth_url_put(out, "scope", ask->scope);
     phi__mcp_oauth_url_put(out, "resource", ask->resource);
     phi__mcp_oauth_form_self(out, client);
 }
@@ -21240,14 +22805,18 @@ PHI__FN void phi__mcp_oauth_form_basic(phi__buf *out, const phi__mcp_oauth_clien
     phi__buf_free(&plain);
 }
 
-PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, bool secret,
+PHI__FN uint32_t phi__mcp_oauth_form_method(const phi__mcp_oauth_server *server, uint32_t has,
                                             phi_mcp_client_auth wish) {
     uint32_t methods = server->methods;
+    bool secret = (has & PHI__MCP_OAUTH_BASIC) != 0, key = (has & PHI__MCP_OAUTH_KEY) != 0;
+    if (wish == PHI_MCP_CLIENT_AUTH_KEY) return has & PHI__MCP_OAUTH_KEY;
     if (wish == PHI_MCP_CLIENT_AUTH_NONE) return PHI__MCP_OAUTH_NONE;
     if (wish == PHI_MCP_CLIENT_AUTH_BASIC) return PHI__MCP_OAUTH_BASIC;
     if (wish == PHI_MCP_CLIENT_AUTH_POST) return PHI__MCP_OAUTH_POST;
     /* RFC 8414, 2: client_secret_basic is the default */
     if (!server->says_methods) methods = secret ? PHI__MCP_OAUTH_BASIC : PHI__MCP_OAUTH_NONE;
+    if (key && (!server->says_methods || (methods & PHI__MCP_OAUTH_KEY) != 0))
+        return PHI__MCP_OAUTH_KEY;
     if (!secret) return methods & PHI__MCP_OAUTH_NONE;
     if ((methods & PHI__MCP_OAUTH_BASIC) != 0) return PHI__MCP_OAUTH_BASIC;
     if ((methods & PHI__MCP_OAUTH_POST) != 0) return PHI__MCP_OAUTH_POST;
@@ -21336,7 +22905,8 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
         !phi__mcp_oauth_form_text(arena, text, "error_description", &out->description) ||
         !phi__mcp_oauth_form_text(arena, text, "token_type", &type))
         return false;
-    out->other_type = type.len > 0 && !phi__str_is_nocase(type, "Bearer");
+    out->dpop = phi__str_is_nocase(type, "DPoP");
+    out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
     out->lifetime_s = phi__mcp_oauth_form_number(text, "expires_in", INT64_MAX);
     return true;
 }
@@ -21502,6 +23072,8 @@ PHI__FN phi_status phi__mcp_oauth_keep_load(const phi_store *store, phi_str serv
     out->resource = phi__mcp_oauth_keep_get(root, "resource");
     out->client_id = phi__mcp_oauth_keep_get(root, "client_id");
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__MCP_OAUTH_NONE);
+    out->kind = (uint32_t)phi_json_int(phi_json_get(root, "grant"), PHI_MCP_GRANT_PERSON);
+    out->dpop = phi__str_is(phi__mcp_oauth_keep_get(root, "token_type"), "DPoP");
     out->until_ms = phi_json_int(phi_json_get(root, "expires_at_ms"), INT64_MAX);
     out->renew_ms = phi_json_int(phi_json_get(root, "renew_at_ms"), INT64_MAX);
     return PHI_OK;
@@ -21522,7 +23094,10 @@ PHI__FN phi_status phi__mcp_oauth_keep_save(const phi_store *store, phi_str serv
     phi__mcp_oauth_keep_put(&doc, "scope", grant->scope);
     phi__mcp_oauth_keep_put(&doc, "authorization", grant->bearer);
     phi__mcp_oauth_keep_put(&doc, "refresh_token", grant->refresh);
+    if (grant->dpop) phi__mcp_oauth_keep_put(&doc, "token_type", PHI__LIT("DPoP"));
     phi__mcp_oauth_keep_put_time(&doc, "method", (int64_t)grant->method);
+    if (grant->kind != PHI_MCP_GRANT_PERSON)
+        phi__mcp_oauth_keep_put_time(&doc, "grant", (int64_t)grant->kind);
     phi__mcp_oauth_keep_put_time(&doc, "expires_at_ms", grant->until_ms);
     phi__mcp_oauth_keep_put_time(&doc, "renew_at_ms", grant->renew_ms);
     return phi__mcp_oauth_keep_write(store, id, &doc);
@@ -21579,6 +23154,52 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
     char id[PHI__MCP_OAUTH_KEEP_ID];
     phi__mcp_oauth_keep_client_id(issuer, id);
     phi__mcp_oauth_keep_remove(store, id);
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_machine.c ---- */
+
+/* mcp_oauth_machine.c - authorizations without a person: the program's own credentials, or a signed
+   token of the host's. */
+
+#ifndef PHI_NO_MCP
+
+static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
+    phi_mcp_assertion wanted;
+    phi_status status;
+    if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
+        !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
+        !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
+        return PHI_NO_MEMORY;
+    o->step = PHI__MCP_OAUTH_ASSERT;
+    phi__buf_free(&o->redirected);
+    o->calling = true;
+    status = o->desc->want_assertion(o->desc->user_data, &wanted);
+    o->calling = false;
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+    return phi__mcp_oauth_state_fail(o, status, "the assertion: %s", phi_status_text(status));
+}
+
+PHI__FN phi_status phi__mcp_oauth_machine_go(phi__mcp_oauth *o) {
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) return phi__mcp_oauth_machine_want(o);
+    return phi__mcp_oauth_token_exchange(o);
+}
+
+PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str token) {
+    if (o->step != PHI__MCP_OAUTH_ASSERT || o->redirected.len > 0)
+        return phi__error(o->rt, PHI_MISUSE, "authorization: none waits for an assertion");
+    if (!phi__mcp_oauth_words_printable(token) || token.len > PHI__MCP_OAUTH_ANSWER)
+        return phi__error(o->rt, PHI_BAD_ARG,
+                          "authorization: an assertion has 1 to %d printable characters",
+                          PHI__MCP_OAUTH_ANSWER);
+    phi__buf_add_str(&o->redirected, token);
+    if (o->redirected.failed) {
+        phi__buf_free(&o->redirected);
+        return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
+    }
+    phi__mcp_oauth_state_wake(o);
+    return PHI_OK;
 }
 
 #endif
@@ -21688,7 +23309,7 @@ static phi_status phi__mcp_oauth_person_scope(phi__mcp_oauth *o) {
     phi__mcp_oauth_words_join(&set, phi_str_of(o->desc->scope));
     if (found->dare.scope.len == 0 && o->desc->scope == NULL)
         phi__mcp_oauth_words_join(&set, found->resource.scopes);
-    if (found->server.offline && !o->desc->no_offline_access)
+    if (found->server.offline && !o->desc->no_offline_access && phi__mcp_oauth_state_person(o))
         phi__mcp_oauth_words_join(&set, PHI__LIT("offline_access"));
     if (set.failed || !phi__arena_str(&o->arena, phi__buf_str(&set), &o->ask.scope))
         status = PHI_NO_MEMORY;
@@ -21723,9 +23344,12 @@ PHI__FN phi_status phi__mcp_oauth_person_go(phi__mcp_oauth *o) {
     phi_status status;
     o->ask.resource = o->found.resource.resource;
     status = phi__mcp_oauth_person_scope(o);
-    if (status == PHI_OK) status = phi__mcp_oauth_person_redirect(o);
+    if (status == PHI_OK && phi__mcp_oauth_state_person(o))
+        status = phi__mcp_oauth_person_redirect(o);
     if (status == PHI_OK) status = phi__mcp_oauth_client_choose(o);
-    return status == PHI_OK ? phi__mcp_oauth_person_open(o) : status;
+    if (status != PHI_OK) return status;
+    return phi__mcp_oauth_state_person(o) ? phi__mcp_oauth_person_open(o)
+                                          : phi__mcp_oauth_machine_go(o);
 }
 
 /* The server does not know the client: once, it is registered anew. */
@@ -21755,7 +23379,6 @@ static phi_status phi__mcp_oauth_person_issuer(phi__mcp_oauth *o, phi_str query)
 PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
     phi_str query = phi__buf_str(&o->redirected), error, code, words;
     phi_status status = phi__mcp_oauth_person_issuer(o, query);
-    phi__buf body;
     if (status != PHI_OK) return status;
     if (phi__mcp_oauth_url_get(&o->arena, query, "error", &error) == PHI_OK) {
         if (phi__mcp_oauth_person_again(o, error)) return phi__mcp_oauth_person_go(o);
@@ -21771,23 +23394,154 @@ PHI__FN phi_status phi__mcp_oauth_person_answered(phi__mcp_oauth *o) {
     if (status != PHI_OK || code.len == 0)
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED, "the redirect has no code");
     o->ask.code = code;
-    phi__buf_init(&body, &o->memory);
-    phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
-    o->step = PHI__MCP_OAUTH_EXCHANGE;
-    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
-    phi__buf_free(&body);
-    return status;
+    return phi__mcp_oauth_token_exchange(o);
 }
 
 PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
     phi__mcp_oauth_reply reply;
-    phi_status status = phi__mcp_oauth_state_answered(o);
+    phi_status status = phi__mcp_oauth_token_exchanged(o, &reply);
+    if (status == PHI_REFUSED && phi__mcp_oauth_person_again(o, reply.error))
+        return phi__mcp_oauth_person_go(o);
+    return status;
+}
+
+#endif
+
+/* ---- src/mcp/mcp_oauth_sign.c ---- */
+
+/* mcp_oauth_sign.c - JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
+   that a request comes from the key that its token is bound to (RFC 9449). */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
+
+/* ---- a token ---- */
+
+/* A name of the token that no other has. */
+static void phi__mcp_oauth_sign_name(const phi__mcp_oauth *o, phi__buf *out) {
+    phi__json_write_key(out, PHI__LIT("jti"));
+    phi__buf_char(out, '"');
+    phi__mcp_oauth_form_random(out, o->rt->tape == NULL ? o->rt->io : NULL);
+    phi__buf_char(out, '"');
+}
+
+static int64_t phi__mcp_oauth_sign_now_s(const phi__mcp_oauth *o) {
+    return phi__io_wall_ms(o->rt->io) / 1000;
+}
+
+/* A JSON text, and a dot after it. */
+static void phi__mcp_oauth_sign_part(phi__buf *out, phi__buf *json) {
+    phi__buf_char(json, '}');
+    if (json->failed) out->failed = true;
+    if (out->failed) return;
+    phi__mcp_oauth_form_base64(out, (const unsigned char *)json->at, json->len);
+    phi__buf_char(out, '.');
+}
+
+/* Appends the token to `out`. */
+static phi_status phi__mcp_oauth_sign(phi__mcp_oauth *o, const phi_mcp_key *key, phi__buf *head,
+                                      phi__buf *claims, phi__buf *out) {
+    unsigned char signature[PHI_MCP_SIGNATURE];
+    size_t from = out->len, len = 0;
+    phi_status status;
+    phi__mcp_oauth_sign_part(out, head);
+    phi__mcp_oauth_sign_part(out, claims);
+    if (out->failed) return PHI_NO_MEMORY;
+    status =
+        key->sign(key->user_data, phi__str(out->at + from, out->len - from - 1), signature, &len);
+    if (status == PHI_OK && (len == 0 || len > sizeof signature)) status = PHI_BAD_ARG;
+    if (status != PHI_OK)
+        return phi__mcp_oauth_state_fail(o, status, "the key's signature: %s",
+                                         phi_status_text(status));
+    phi__mcp_oauth_form_base64(out, signature, len);
+    return out->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+static void phi__mcp_oauth_sign_begin(phi__mcp_oauth *o, const phi_mcp_key *key, const char *type,
+                                      phi__buf *head, phi__buf *claims) {
+    phi__buf_init(head, &o->memory);
+    phi__buf_init(claims, &o->memory);
+    phi__buf_char(head, '{');
+    phi__buf_char(claims, '{');
+    phi__records_str(head, "typ", phi_str_of(type));
+    phi__records_str(head, "alg", phi_str_of(key->algorithm));
+    if (key->id != NULL) phi__records_str(head, "kid", phi_str_of(key->id));
+}
+
+/* ---- the client ---- */
+
+static phi_status phi__mcp_oauth_sign_assertion(phi__mcp_oauth *o, phi__buf *out) {
+    int64_t now_s = phi__mcp_oauth_sign_now_s(o);
+    phi__buf head, claims;
+    phi_status status;
+    phi__mcp_oauth_sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
+    phi__records_str(&claims, "iss", o->client.id);
+    phi__records_str(&claims, "sub", o->client.id);
+    phi__records_str(&claims, "aud", o->client.issuer);
+    phi__records_i64(&claims, "iat", now_s);
+    phi__records_i64(&claims, "exp", now_s + PHI__MCP_OAUTH_SIGN_S);
+    phi__mcp_oauth_sign_name(o, &claims);
+    status = phi__mcp_oauth_sign(o, o->desc->client_key, &head, &claims, out);
+    phi__buf_free(&head);
+    phi__buf_free(&claims);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form) {
+    phi__buf token;
+    phi_status status;
+    phi__buf_init(&token, &o->memory);
+    status = phi__mcp_oauth_sign_assertion(o, &token);
+    if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&token);
     if (status != PHI_OK) return status;
-    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply))
-        return PHI_NO_MEMORY;
-    if (phi__mcp_oauth_token_given(o, &reply)) return phi__mcp_oauth_token_take(o, &reply, false);
-    if (phi__mcp_oauth_person_again(o, reply.error)) return phi__mcp_oauth_person_go(o);
-    return phi__mcp_oauth_token_refused(o, &reply);
+    phi__mcp_oauth_url_put(form, "client_assertion_type",
+                           PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
+    phi__mcp_oauth_url_put(form, "client_assertion", o->ask.assertion);
+    return form->failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- proofs of possession ---- */
+
+/* An address without its query. */
+static phi_str phi__mcp_oauth_sign_target(phi_str url) {
+    size_t n = 0;
+    while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
+    return phi__str(url.at, n);
+}
+
+static void phi__mcp_oauth_sign_token(phi__buf *claims, phi_str token) {
+    unsigned char hash[PHI__SHA256_BYTES];
+    if (token.len == 0) return;
+    phi__sha256_of(token, hash);
+    phi__json_write_key(claims, PHI__LIT("ath"));
+    phi__buf_char(claims, '"');
+    phi__mcp_oauth_form_base64(claims, hash, sizeof hash);
+    phi__buf_char(claims, '"');
+}
+
+PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
+                                             phi_str token, phi__buf *out) {
+    const phi_mcp_key *key = o->desc->dpop_key;
+    const phi__buf *nonce = &o->nonces[token.len > 0 ? 1 : 0];
+    phi__buf head, claims;
+    phi_status status;
+    phi__mcp_oauth_sign_begin(o, key, "dpop+jwt", &head, &claims);
+    phi__json_write_key(&head, PHI__LIT("jwk"));
+    phi__buf_text(&head, key->jwk);
+    phi__mcp_oauth_sign_name(o, &claims);
+    phi__records_str(&claims, "htm", method);
+    phi__records_str(&claims, "htu", phi__mcp_oauth_sign_target(url));
+    phi__records_i64(&claims, "iat", phi__mcp_oauth_sign_now_s(o));
+    phi__mcp_oauth_sign_token(&claims, token);
+    if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
+    status = phi__mcp_oauth_sign(o, key, &head, &claims, out);
+    phi__buf_free(&head);
+    phi__buf_free(&claims);
+    return status;
 }
 
 #endif
@@ -21802,8 +23556,10 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
 #include <stdarg.h>
 #include <stdio.h>
 
+/* "Bearer token" or "DPoP token" */
 static void phi__mcp_oauth_state_add_bearer(phi__secrets *set, phi_str bearer) {
-    if (bearer.len > 7) phi__secret_add(set, phi__str(bearer.at + 7, bearer.len - 7));
+    size_t at = phi__str_find(bearer, 0, " ");
+    if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
 }
 
 /* No secret of ours stands in a message, though a server puts it there. */
@@ -21822,6 +23578,9 @@ static bool phi__mcp_oauth_state_hide(phi__mcp_oauth *o, char *words, size_t len
     phi__secret_add(&set, o->ask.state);
     phi__secret_add(&set, o->ask.verifier);
     phi__secret_add(&set, o->ask.code);
+    phi__secret_add(&set, o->ask.assertion);
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION)
+        phi__secret_add(&set, phi__buf_str(&o->redirected));
     fine = !set.failed;
     if (fine) (void)phi__secret_hide(&set, words, len, PHI__SECRET_WORDS);
     phi_arena_free(&arena);
@@ -21854,6 +23613,10 @@ PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, 
     return copy.at;
 }
 
+PHI__FN bool phi__mcp_oauth_state_person(const phi__mcp_oauth *o) {
+    return o->desc->grant == PHI_MCP_GRANT_PERSON;
+}
+
 PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
     /* it has its place since the object was made: this needs no memory */
     (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
@@ -21861,9 +23624,18 @@ PHI__FN void phi__mcp_oauth_state_wake(phi__mcp_oauth *o) {
 
 /* ---- requests ---- */
 
+PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers) {
+    phi_str value = phi__str_trim(phi__headers_value(headers, "dpop-nonce"));
+    if (value.len > PHI__MCP_OAUTH_NONCE_BYTES || !phi__mcp_oauth_words_printable(value)) return;
+    phi__buf_clear(nonce);
+    phi__buf_add_str(nonce, value);
+    if (nonce->failed) phi__buf_free(nonce); /* the server asks for it again */
+}
+
 static void phi__mcp_oauth_state_head(void *user_data, int http_status, phi_str headers) {
-    (void)headers;
-    ((phi__mcp_oauth *)user_data)->sent.http_status = http_status;
+    phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
+    o->sent.http_status = http_status;
+    phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
 }
 
 static size_t phi__mcp_oauth_state_body(void *user_data, phi_str bytes) {
@@ -21919,20 +23691,27 @@ PHI__FN phi_status phi__mcp_oauth_state_get(phi__mcp_oauth *o, phi_str url, cons
 }
 
 PHI__FN phi_status phi__mcp_oauth_state_post(phi__mcp_oauth *o, phi_str url, const char *type,
-                                             phi_str basic, phi_str body, const char *what) {
-    phi__header headers[3];
+                                             phi_str basic, phi_str proof, phi_str body,
+                                             const char *what) {
+    phi__header headers[4];
     phi__fetch_desc desc;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json");
     headers[1].name = PHI__LIT("Content-Type");
     headers[1].value = phi_str_of(type);
-    headers[2].name = PHI__LIT("Authorization");
-    headers[2].value = basic;
     memset(&desc, 0, sizeof desc);
+    desc.header_count = 2;
+    if (basic.len > 0) {
+        headers[desc.header_count].name = PHI__LIT("Authorization");
+        headers[desc.header_count++].value = basic;
+    }
+    if (proof.len > 0) {
+        headers[desc.header_count].name = PHI__LIT("DPoP");
+        headers[desc.header_count++].value = proof;
+    }
     desc.method = PHI__LIT("POST");
     desc.url = url;
     desc.headers = headers;
-    desc.header_count = basic.len > 0 ? 3 : 2;
     desc.body = body;
     desc.max_bytes = PHI__MCP_OAUTH_ANSWER;
     return phi__mcp_oauth_state_send(o, &desc, what);
@@ -21957,13 +23736,6 @@ enum {
     PHI__MCP_OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
 };
 
-static bool phi__mcp_oauth_token_fits(phi_str token) {
-    size_t i;
-    for (i = 0; i < token.len; i++)
-        if (token.at[i] <= ' ' || token.at[i] > '~') return false;
-    return token.len > 0;
-}
-
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o) {
     phi_status status = phi__mcp_oauth_keep_save(o->desc->store, o->resource, &o->grant);
     o->unkept = status != PHI_OK;
@@ -21985,14 +23757,21 @@ static bool phi__mcp_oauth_token_scopes(phi__mcp_oauth *o, phi_arena *arena, phi
     return fine;
 }
 
-static bool phi__mcp_oauth_token_bearer(phi_arena *arena, phi_str token, phi_str *out) {
-    char *at = phi__arena_bytes(arena, token.len + 8);
+static bool phi__mcp_oauth_token_bearer(phi_arena *arena, bool dpop, phi_str token, phi_str *out) {
+    phi_str scheme = dpop ? PHI__LIT("DPoP ") : PHI__LIT("Bearer ");
+    char *at = phi__arena_bytes(arena, scheme.len + token.len + 1);
     if (at == NULL) return false;
-    memcpy(at, "Bearer ", 7);
-    memcpy(at + 7, token.at, token.len);
-    at[token.len + 7] = '\0';
-    *out = phi__str(at, token.len + 7);
+    memcpy(at, scheme.at, scheme.len);
+    memcpy(at + scheme.len, token.at, token.len);
+    at[scheme.len + token.len] = '\0';
+    *out = phi__str(at, scheme.len + token.len);
     return true;
+}
+
+/* The token of a value that we send. */
+static phi_str phi__mcp_oauth_token_of(phi_str bearer) {
+    size_t at = phi__str_find(bearer, 0, " ");
+    return at == SIZE_MAX ? phi__str("", 0) : phi__str(bearer.at + at + 1, bearer.len - at - 1);
 }
 
 static void phi__mcp_oauth_token_rest(phi__mcp_oauth *o, uint32_t ms) {
@@ -22012,8 +23791,8 @@ static void phi__mcp_oauth_token_times(phi__mcp_oauth *o, phi__mcp_oauth_grant *
 }
 
 /* A grant of an answer; what it does not say is as before, or as it was asked for. */
-PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
-                                             bool refreshed) {
+static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply,
+                                            bool refreshed) {
     phi__mcp_oauth_grant next;
     const phi__mcp_oauth_grant *old = &o->grant;
     phi_arena *arena = &next.arena;
@@ -22022,7 +23801,7 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
     phi__mcp_oauth_keep_init(&next, &o->memory);
     if (refresh.len == 0 && refreshed) refresh = old->refresh;
     fine =
-        phi__mcp_oauth_token_bearer(arena, reply->token, &next.bearer) &&
+        phi__mcp_oauth_token_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
         phi__arena_str(arena, refresh, &next.refresh) &&
         phi__mcp_oauth_token_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
                                     &next.scope) &&
@@ -22035,6 +23814,8 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
         return PHI_NO_MEMORY;
     }
     next.method = o->client.method;
+    next.dpop = reply->dpop;
+    next.kind = (uint32_t)o->desc->grant;
     next.refreshed = refreshed;
     phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
     phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
@@ -22047,10 +23828,11 @@ PHI__FN phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_o
 static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__mcp_oauth_keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
-    if (g->bearer.len > 0 &&
-        (!phi__str_starts(g->bearer, "Bearer ") ||
-         !phi__mcp_oauth_token_fits(phi__str(g->bearer.at + 7, g->bearer.len - 7))))
+    if (!phi__str_starts(g->bearer, g->dpop ? "DPoP " : "Bearer ") ||
+        !phi__mcp_oauth_words_printable(phi__mcp_oauth_token_of(g->bearer)))
         g->bearer = phi__str("", 0);
+    if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
+        phi__mcp_oauth_keep_clear(g);
     if ((id != NULL && !phi__str_is(g->client_id, id)) ||
         (o->desc->issuer != NULL && id != NULL && !phi__str_is(g->issuer, o->desc->issuer)))
         phi__mcp_oauth_keep_clear(g);
@@ -22086,23 +23868,47 @@ PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o) {
     return phi__mcp_oauth_token_newer(o, false);
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint,
-                                            const phi__buf *body) {
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf basic;
+/* The token is, or will be, bound to the host's key. */
+static bool phi__mcp_oauth_token_proves(const phi__mcp_oauth *o) {
+    const phi_mcp_key *key = o->desc->dpop_key;
+    if (key == NULL) return false;
+    if (o->step == PHI__MCP_OAUTH_REFRESH) return o->grant.dpop;
+    return phi__mcp_oauth_words_has(o->found.server.dpop, phi_str_of(key->algorithm));
+}
+
+/* Sends a form with the client's proof. */
+static phi_status phi__mcp_oauth_token_ask(phi__mcp_oauth *o, phi_str endpoint, phi__buf *body) {
+    phi_str none = phi__str("", 0);
+    phi_status status = PHI_OK;
+    phi__buf basic, proof;
     phi__buf_init(&basic, &o->memory);
+    phi__buf_init(&proof, &o->memory);
     phi__mcp_oauth_form_basic(&basic, &o->client);
-    if (!basic.failed && !body->failed)
+    if (o->client.method == PHI__MCP_OAUTH_KEY) status = phi__mcp_oauth_sign_client(o, body);
+    if (status == PHI_OK && phi__mcp_oauth_token_proves(o))
+        status = phi__mcp_oauth_sign_proof(o, PHI__LIT("POST"), endpoint, none, &proof);
+    if (status == PHI_OK && (basic.failed || body->failed)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
         status = phi__mcp_oauth_state_post(o, endpoint, "application/x-www-form-urlencoded",
-                                           phi__buf_str(&basic), phi__buf_str(body),
-                                           "the token endpoint");
+                                           phi__buf_str(&basic), phi__buf_str(&proof),
+                                           phi__buf_str(body), "the token endpoint");
     phi__buf_free(&basic);
+    phi__buf_free(&proof);
     return status;
 }
 
-PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
-                                                const phi__mcp_oauth_reply *reply) {
-    if (reply->other_type)
+/* The endpoint wants its nonce in the proof: RFC 9449, 8. */
+static bool phi__mcp_oauth_token_again(phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
+    if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__mcp_oauth_token_proves(o))
+        return false;
+    if (o->nonced || o->nonces[0].len == 0) return false;
+    o->nonced = true;
+    return true;
+}
+
+static phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
+                                               const phi__mcp_oauth_reply *reply) {
+    if (reply->other_type || (reply->dpop && reply->token.len > 0))
         return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
                                          "the token endpoint gave a token that is no bearer token");
     return phi__mcp_oauth_state_fail(
@@ -22112,10 +23918,37 @@ PHI__FN phi_status phi__mcp_oauth_token_refused(phi__mcp_oauth *o,
         phi__mcp_oauth_state_shown(o, reply->description, 120));
 }
 
-PHI__FN bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o,
-                                        const phi__mcp_oauth_reply *reply) {
+static bool phi__mcp_oauth_token_given(const phi__mcp_oauth *o, const phi__mcp_oauth_reply *reply) {
     return o->sent.http_status >= 200 && o->sent.http_status < 300 && !reply->other_type &&
-           phi__mcp_oauth_token_fits(reply->token);
+           (!reply->dpop || phi__mcp_oauth_token_proves(o)) &&
+           phi__mcp_oauth_words_printable(reply->token);
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o) {
+    phi_str token = phi__str("", 0);
+    phi_status status;
+    phi__buf body;
+    phi__buf_init(&body, &o->memory);
+    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
+    if (phi__mcp_oauth_state_person(o))
+        phi__mcp_oauth_form_code(&body, &o->client, &o->ask);
+    else
+        phi__mcp_oauth_form_machine(&body, &o->client, &o->ask, token);
+    o->step = PHI__MCP_OAUTH_EXCHANGE;
+    status = phi__mcp_oauth_token_ask(o, o->found.server.token, &body);
+    phi__buf_free(&body);
+    return status;
+}
+
+PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply) {
+    phi_status status = phi__mcp_oauth_state_answered(o);
+    memset(reply, 0, sizeof *reply);
+    if (status != PHI_OK) return status;
+    if (!phi__mcp_oauth_form_reply(&o->arena, phi__buf_str(&o->sent.answer), reply))
+        return PHI_NO_MEMORY;
+    if (phi__mcp_oauth_token_given(o, reply)) return phi__mcp_oauth_token_take(o, reply, false);
+    if (phi__mcp_oauth_token_again(o, reply)) return phi__mcp_oauth_token_exchange(o);
+    return phi__mcp_oauth_token_refused(o, reply);
 }
 
 /* ---- refresh ---- */
@@ -22145,6 +23978,8 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
         return PHI_NO_MEMORY;
     if (status == PHI_OK && phi__mcp_oauth_token_given(o, &reply))
         return phi__mcp_oauth_token_take(o, &reply, true);
+    if (status == PHI_OK && phi__mcp_oauth_token_again(o, &reply))
+        return phi__mcp_oauth_token_renew(o);
     if (status == PHI_OK) status = phi__mcp_oauth_token_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
         phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_RETRY_MS);
@@ -22634,7 +24469,7 @@ static void phi__mcp_oauth_words_header(phi__mcp_oauth_scan *s, phi__mcp_oauth_d
             value = phi__mcp_oauth_words_value(s);
             if (s->bearer) phi__mcp_oauth_words_take(out, word, value);
         } else if (word.len > 0) {
-            s->bearer = phi__str_is_nocase(word, "Bearer");
+            s->bearer = phi__str_is_nocase(word, "Bearer") || phi__str_is_nocase(word, "DPoP");
             if (s->bearer) out->bearer = true;
         } else
             (void)phi__mcp_oauth_words_value(s); /* a string without a name */
@@ -22662,6 +24497,13 @@ PHI__FN bool phi__mcp_oauth_words_challenge(phi_arena *arena, phi_str headers,
         phi__mcp_oauth_words_header(&s, out);
     }
     return !s.failed;
+}
+
+PHI__FN bool phi__mcp_oauth_words_printable(phi_str text) {
+    size_t i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] <= ' ' || text.at[i] > '~') return false;
+    return text.len > 0;
 }
 
 /* ---- scopes ---- */
@@ -22796,7 +24638,7 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
+PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, bool person,
                                                phi__mcp_oauth_server *out, const char **fault) {
     phi_json *root;
     const phi_json *methods;
@@ -22814,6 +24656,10 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
         out->methods |= PHI__MCP_OAUTH_BASIC;
     if (phi__mcp_oauth_words_lists(methods, "client_secret_post"))
         out->methods |= PHI__MCP_OAUTH_POST;
+    if (phi__mcp_oauth_words_lists(methods, "private_key_jwt")) out->methods |= PHI__MCP_OAUTH_KEY;
+    if (!phi__mcp_oauth_words_set(arena, phi_json_get(root, "dpop_signing_alg_values_supported"),
+                                  &out->dpop))
+        return PHI_NO_MEMORY;
     out->s256 =
         phi__mcp_oauth_words_lists(phi_json_get(root, "code_challenge_methods_supported"), "S256");
     out->documents =
@@ -22825,7 +24671,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text,
     *fault = "names no issuer";
     if (out->issuer.len == 0) return PHI_PARSE;
     *fault = "names no authorization_endpoint";
-    if (out->authorize.len == 0) return PHI_PARSE;
+    if (person && out->authorize.len == 0) return PHI_PARSE;
     *fault = "names no token_endpoint";
     if (out->token.len == 0) return PHI_PARSE;
     *fault = "";
@@ -24117,7 +25963,7 @@ static void phi__mcp_requests_late(phi__timer *timer) {
     if (mcp->life.waits)
         (void)phi__mcp_requests_renew(r, false);
     else if (mcp->requests.late == NULL || !mcp->requests.late(r)) {
-        uint64_t ms = (phi__io_now_us(mcp->rt->io) - r->began_us) / 1000;
+        uint64_t ms = (phi__io_counted_us(mcp->rt->io) - r->began_us) / 1000;
         (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
         phi__mcp_requests_tell(r, "timed out");
         phi__mcp_requests_fail(r, PHI_TIMEOUT, words);
@@ -24126,14 +25972,17 @@ static void phi__mcp_requests_late(phi__timer *timer) {
 }
 
 PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded) {
-    uint64_t at_us = UINT64_MAX;
+    phi__io *io = r->mcp->rt->io;
+    uint64_t after_us = UINT64_MAX;
     if (!r->desc.stream) {
         uint64_t most_us = phi__mcp_core_after_ms(r->began_us, r->desc.max_timeout_ms);
-        at_us = phi__mcp_core_after_ms(phi__io_now_us(r->mcp->rt->io), r->desc.timeout_ms);
+        uint64_t now_us = phi__io_counted_us(io);
+        uint64_t at_us = phi__mcp_core_after_ms(now_us, r->desc.timeout_ms);
         if (bounded && at_us > most_us) at_us = most_us;
+        if (at_us != UINT64_MAX) after_us = at_us > now_us ? at_us - now_us : 0;
     }
     r->timer.fire = phi__mcp_requests_late;
-    return phi__io_timer_set(r->mcp->rt->io, &r->timer, at_us);
+    return phi__io_deadline_set(io, &r->timer, after_us);
 }
 
 /* ---- ends ---- */
@@ -24222,7 +26071,7 @@ static phi__mcp_request *phi__mcp_requests_make(phi_mcp *mcp, const phi__mcp_req
     r->mcp = mcp;
     r->handshake = handshake;
     r->as_task = desc->task && phi__mcp_requests_has_tasks(mcp);
-    r->began_us = phi__io_now_us(mcp->rt->io);
+    r->began_us = phi__io_counted_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
     phi__buf_init(&r->item.json, &mcp->memory);
     phi__buf_init(&r->input.answers, &mcp->memory);
@@ -24264,7 +26113,7 @@ PHI__FN phi_status phi__mcp_requests_repeat(phi__mcp_request *r, phi_str members
     phi__mcp_requests_off(r);
     if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
     phi__mcp_requests_map(r);
-    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    r->began_us = phi__io_counted_us(r->mcp->rt->io);
     if (!phi__mcp_requests_write(r, members)) return PHI_NO_MEMORY;
     status = phi__mcp_requests_renew(r, true);
     return status == PHI_OK ? phi__mcp_requests_send(r, false) : status;
@@ -24962,7 +26811,8 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     size_t before = list->count, i;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, "sampling", &list->messages[i]);
+        status = phi__history_append(child->rt, child->thread, child->desc.texts, "sampling",
+                                     &list->messages[i]);
     if (status != PHI_OK) return status;
     memset(&order, 0, sizeof order);
     order.prompts = &list->messages[before];
@@ -25600,7 +27450,8 @@ typedef enum phi__mcp_offered {
     PHI__MCP_TOOLS,
     PHI__MCP_RESOURCES,
     PHI__MCP_PROMPTED,
-    PHI__MCP_COMPLETING
+    PHI__MCP_COMPLETING,
+    PHI__MCP_TASKED
 } phi__mcp_offered;
 
 typedef struct phi__mcp_method {
@@ -25629,6 +27480,9 @@ static const phi__mcp_method *phi__mcp_serve_method(phi_str name) {
         {"prompts/get", phi__mcp_serve_data_prompt, PHI__MCP_FOR_BOTH, PHI__MCP_PROMPTED, true},
         {"completion/complete", phi__mcp_serve_data_complete, PHI__MCP_FOR_BOTH,
          PHI__MCP_COMPLETING, false},
+        {"tasks/get", phi__mcp_serve_task_get, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
+        {"tasks/update", phi__mcp_serve_task_update, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
+        {"tasks/cancel", phi__mcp_serve_task_cancel, PHI__MCP_FOR_MODERN, PHI__MCP_TASKED, false},
         {"logging/setLevel", phi__mcp_serve_set_level, PHI__MCP_FOR_LEGACY, PHI__MCP_ALWAYS, false},
         {"server/discover", phi__mcp_serve_list_discover, PHI__MCP_FOR_MODERN, PHI__MCP_ALWAYS,
          false},
@@ -25646,6 +27500,7 @@ static bool phi__mcp_serve_offers(const phi_mcp_server *server, phi__mcp_offered
     case PHI__MCP_RESOURCES: return server->has_resources;
     case PHI__MCP_PROMPTED: return server->has_prompts;
     case PHI__MCP_COMPLETING: return server->desc.complete != NULL;
+    case PHI__MCP_TASKED: return server->desc.tasks;
     default: return true;
     }
 }
@@ -26004,10 +27859,12 @@ static bool phi__mcp_serve_ask_has(const phi__mcp_serving *serving, phi_str key)
     return false;
 }
 
-/* The number of the question, or the next that the host did not give to another as its key. */
+/* The number of the question, or the next that the host did not give to another as its key. Keys
+   of a task serve once, so the host's are not used there. */
 static phi_str phi__mcp_serve_ask_number(const phi__mcp_serving *serving, char out[16]) {
+    const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
-    do (void)snprintf(out, 16, "%u", ++number);
+    do (void)snprintf(out, 16, format, ++number);
     while (phi__mcp_serve_ask_has(serving, phi_str_of(out)));
     return phi_str_of(out);
 }
@@ -26017,8 +27874,8 @@ static phi__mcp_question *phi__mcp_serve_ask_make(phi__mcp_serving *serving,
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
     char number[16], *at;
-    phi_str key =
-        desc->key != NULL ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
+    bool named = desc->key != NULL && serving->task == NULL;
+    phi_str key = named ? phi_str_of(desc->key) : phi__mcp_serve_ask_number(serving, number);
     phi__mcp_question *ask;
     size_t bytes;
     bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
@@ -26053,16 +27910,19 @@ static uint64_t phi__mcp_serve_ask_deadline(const phi_mcp_server *server) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
 }
 
+PHI__FN phi_status phi__mcp_serve_ask_wait(phi__mcp_question *ask) {
+    phi_mcp_server *server = ask->of->server;
+    ask->timer.fire = phi__mcp_serve_ask_late;
+    return phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server));
+}
+
 static phi_status phi__mcp_serve_ask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
     phi__mcp_way *way = phi__mcp_serve_request_stream(ask->of);
     phi__buf out;
     bool sent;
     if (way == NULL) return PHI_STALE;
-    ask->timer.fire = phi__mcp_serve_ask_late;
-    if (phi__io_timer_set(server->rt->io, &ask->timer, phi__mcp_serve_ask_deadline(server)) !=
-        PHI_OK)
-        return PHI_NO_MEMORY;
+    if (phi__mcp_serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
     phi__buf_init(&out, &server->rt->memory);
     phi__mcp_rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
@@ -26126,9 +27986,7 @@ static bool phi__mcp_serve_ask_digest(phi_mcp_server *server, phi_str method,
     return !text.failed;
 }
 
-enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX }; /* "index.gen.round." and the hash */
-
-static void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
+PHI__FN void phi__mcp_serve_ask_state(const phi__mcp_serving *serving, char out[PHI__MCP_STATE]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char text[40 + PHI__SHA256_BYTES];
     int n = snprintf(out, 40, "%lx.%lx.%lx.", (unsigned long)serving->index,
@@ -26158,21 +28016,24 @@ static bool phi__mcp_serve_ask_numbers(phi_str state, unsigned long out[2]) {
     return part == 2;
 }
 
+PHI__FN phi__mcp_serving *phi__mcp_serve_ask_named(phi_mcp_server *server, phi_str state) {
+    char good[PHI__MCP_STATE];
+    unsigned long numbers[2];
+    phi__mcp_serving *serving;
+    phi__slot *slot;
+    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
+    slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
+    if (slot == NULL) return NULL;
+    serving = (phi__mcp_serving *)slot->object;
+    phi__mcp_serve_ask_state(serving, good);
+    return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
+}
+
 static phi__mcp_serving *phi__mcp_serve_ask_parked(phi_mcp_server *server, phi_str state,
                                                    phi_str method, const phi_json *params) {
     unsigned char digest[PHI__SHA256_BYTES];
-    char good[PHI__MCP_STATE];
-    unsigned long numbers[2];
-    phi_mcp_incoming handle;
-    phi__mcp_serving *serving;
-    if (!phi__mcp_serve_ask_numbers(state, numbers)) return NULL;
-    handle.server = server;
-    handle.index = (uint32_t)numbers[0];
-    handle.gen = (uint32_t)numbers[1];
-    serving = phi__mcp_serve_request_find(handle);
+    phi__mcp_serving *serving = phi__mcp_serve_ask_named(server, state);
     if (serving == NULL || !serving->parked) return NULL;
-    phi__mcp_serve_ask_state(serving, good);
-    if (!phi__str_equal_secret(state, phi_str_of(good))) return NULL;
     if (!phi__mcp_serve_ask_digest(server, method, params, digest)) return NULL;
     return memcmp(digest, serving->digest, sizeof digest) == 0 ? serving : NULL;
 }
@@ -26195,27 +28056,32 @@ static void phi__mcp_serve_ask_crowded(phi_mcp_server *server) {
         (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
 }
 
+PHI__FN void phi__mcp_serve_ask_write(const phi__mcp_serving *serving, phi__buf *out) {
+    const phi__link *link;
+    phi__buf_char(out, '{');
+    for (link = serving->asks.first; link != NULL; link = link->next) {
+        const phi__mcp_question *ask = PHI__OWNER(link, const phi__mcp_question, link);
+        phi__json_write_key(out, ask->key);
+        phi__buf_char(out, '{');
+        phi__records_str(out, "method", ask->method);
+        phi__records_raw(out, "params", "");
+        phi__buf_add_str(out, ask->params);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
 static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__mcp_origin origin = serving->origin;
     char state[PHI__MCP_STATE];
-    phi__link *link;
     phi__buf out;
     serving->round++;
     phi__mcp_serve_ask_state(serving, state);
     phi__mcp_serve_send_open(server, &origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("input_required"));
-    phi__records_raw(&out, "inputRequests", "{");
-    for (link = serving->asks.first; link != NULL; link = link->next) {
-        const phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        phi__json_write_key(&out, ask->key);
-        phi__buf_char(&out, '{');
-        phi__records_str(&out, "method", ask->method);
-        phi__records_raw(&out, "params", "");
-        phi__buf_add_str(&out, ask->params);
-        phi__buf_char(&out, '}');
-    }
-    phi__buf_char(&out, '}');
+    phi__records_raw(&out, "inputRequests", "");
+    phi__mcp_serve_ask_write(serving, &out);
     phi__records_str(&out, "requestState", phi_str_of(state));
     phi__mcp_serve_request_detach(serving);
     serving->origin.batch = NULL;
@@ -26226,11 +28092,12 @@ static void phi__mcp_serve_ask_required(phi__mcp_serving *serving) {
 }
 
 /* Gives the first question that has an answer its answer. False: there is none. */
-static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, bool late) {
+static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json *inputs,
+                                      bool late) {
     phi__link *link;
     for (link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        const phi_json *answer = phi_json_get_n(serving->inputs, ask->key);
+        const phi_json *answer = phi_json_get_n(inputs, ask->key);
         if (answer != NULL)
             phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
@@ -26251,7 +28118,8 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
     bool late = serving->parked;
     uint32_t most = serving->ask_count;
     phi__mcp_serve_ask_enter(server);
-    while (serving != NULL && most-- > 0 && phi__mcp_serve_ask_settle(serving, late))
+    while (serving != NULL && most-- > 0 &&
+           phi__mcp_serve_ask_settle(serving, serving->inputs, late))
         serving = phi__mcp_serve_request_find(handle);
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
@@ -26260,6 +28128,17 @@ static void phi__mcp_serve_ask_due(phi__timer *timer) {
             (void)phi__io_timer_set(server->rt->io, &serving->timer,
                                     phi__mcp_serve_ask_deadline(server));
     }
+    (void)phi__mcp_serve_ask_leave(server);
+}
+
+PHI__FN void phi__mcp_serve_ask_take(phi__mcp_serving *serving, const phi_json *inputs) {
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__mcp_serve_request_handle(serving);
+    uint32_t most = serving->ask_count;
+    phi__mcp_serve_ask_enter(server);
+    while (serving != NULL && !server->retired && most-- > 0 &&
+           phi__mcp_serve_ask_settle(serving, inputs, false))
+        serving = phi__mcp_serve_request_find(handle);
     (void)phi__mcp_serve_ask_leave(server);
 }
 
@@ -26348,7 +28227,8 @@ static phi_status phi__mcp_serve_ask_check(phi__mcp_serving *serving,
                           desc->method);
     if (serving->ask_count >= PHI__MCP_ASKS_MOST)
         return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__MCP_ASKS_MOST);
-    if (desc->key != NULL && phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
+    if (desc->key != NULL && serving->task == NULL &&
+        phi__mcp_serve_ask_has(serving, phi_str_of(desc->key)))
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
     return PHI_OK;
 }
@@ -26360,6 +28240,8 @@ static phi_status phi__mcp_serve_ask_open(phi__mcp_serving *serving, const phi_m
     if (ask == NULL) return status;
     if (serving->client != NULL)
         status = phi__mcp_serve_ask_send(ask);
+    else if (serving->task != NULL)
+        status = phi__mcp_serve_ask_wait(ask);
     else if (serving->parked)
         status = PHI_OK; /* it goes with the next round */
     else
@@ -26493,35 +28375,49 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     }
     if (phi_json_parse(arena, phi_str_of(serving->output_schema), 0, &schema, NULL) == PHI_OK &&
-        phi_schema_check(schema, value, "result", error) == PHI_PARSE)
+        phi__schema_check(arena->memory, schema, value, "result", error) == PHI_PARSE)
         return NULL;
     error->message[0] = '\0';
     return value;
 }
 
-static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_message *result) {
-    phi_mcp_server *server = serving->server;
-    phi__mcp_origin *origin = &serving->origin;
+/* Members of the result. */
+static void phi__mcp_serve_call_members(phi__mcp_serving *serving, const phi_message *result,
+                                        phi__buf *out) {
     phi_schema_error error;
     const phi_json *structured = phi__mcp_serve_call_structured(serving, result, &error);
     bool failed = result->is_error || error.message[0] != '\0';
     phi_content block;
-    phi__buf out;
-    phi__mcp_serve_send_open(server, origin, &out);
-    phi__mcp_serve_send_complete(server, origin, &out);
     if (error.message[0] != '\0') {
         memset(&block, 0, sizeof block);
         block.text = phi_str_of(error.message);
-        phi__records_raw(&out, "content", "[");
-        phi__mcp_serve_send_block(&out, &block, origin->era);
-        phi__buf_char(&out, ']');
+        phi__records_raw(out, "content", "[");
+        phi__mcp_serve_send_block(out, &block, serving->origin.era);
+        phi__buf_char(out, ']');
     } else
-        phi__mcp_serve_call_content(serving, result, &out);
+        phi__mcp_serve_call_content(serving, result, out);
     if (structured != NULL) {
-        phi__records_raw(&out, "structuredContent", "");
-        (void)phi__json_write(&out, structured, 0);
+        phi__records_raw(out, "structuredContent", "");
+        (void)phi__json_write(out, structured, 0);
     }
-    phi__records_bool(&out, "isError", failed);
+    phi__records_bool(out, "isError", failed);
+}
+
+static void phi__mcp_serve_call_answer(phi__mcp_serving *serving, const phi_message *result) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_origin *origin = &serving->origin;
+    phi__buf out;
+    if (serving->task != NULL) {
+        phi__buf_init(&out, &server->rt->memory);
+        phi__buf_char(&out, '{');
+        phi__mcp_serve_call_members(serving, result, &out);
+        phi__buf_char(&out, '}');
+        phi__mcp_serve_task_end(serving, "completed", "result", &out);
+        return;
+    }
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_call_members(serving, result, &out);
     phi__mcp_serve_send_close(server, origin, &out);
 }
 
@@ -26540,6 +28436,16 @@ static void phi__mcp_serve_call_failed(phi__mcp_serving *serving, phi_status sta
                                        const phi_failure *failure) {
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
+    if (serving->task != NULL) {
+        phi__buf out;
+        phi__buf_init(&out, &serving->server->rt->memory);
+        phi__buf_char(&out, '{');
+        phi__records_i64(&out, "code", PHI__MCP_RPC_INTERNAL);
+        phi__records_str(&out, "message", message);
+        phi__buf_char(&out, '}');
+        phi__mcp_serve_task_end(serving, "failed", "error", &out);
+        return;
+    }
     phi__mcp_serve_send_error(serving->server, &serving->origin, PHI__MCP_RPC_INTERNAL, 500,
                               message, NULL);
 }
@@ -26568,7 +28474,7 @@ static void phi__mcp_serve_call_over(phi__agent *agent, phi_status status,
     serving->agent = NULL;
     serving->drop = NULL;
     agent->tree.watched = NULL;
-    phi__mcp_serve_request_free(serving);
+    if (serving->task == NULL) phi__mcp_serve_request_free(serving);
     phi__agent_end_drop(agent);
 }
 
@@ -26580,7 +28486,7 @@ static void phi__mcp_serve_call_gone(phi__agent *agent) {
     serving->agent = NULL;
     serving->drop = NULL;
     phi__mcp_serve_call_failed(serving, PHI_CANCELLED, NULL);
-    phi__mcp_serve_request_free(serving);
+    if (serving->task == NULL) phi__mcp_serve_request_free(serving);
 }
 
 static const phi__child_watch *phi__mcp_serve_call_watch(void) {
@@ -26638,24 +28544,6 @@ static const phi_tool *phi__mcp_serve_call_tool(const phi_mcp_server *server, ph
     return NULL;
 }
 
-static void phi__mcp_serve_call_needs(phi_mcp_server *server, phi__mcp_origin *origin,
-                                      uint32_t missing) {
-    phi__buf data;
-    phi__buf_init(&data, &server->rt->memory);
-    phi__buf_text(&data, "{\"requiredCapabilities\":{");
-    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
-    phi__buf_add(&data, "}}", 3); /* and its end */
-    phi__mcp_serve_send_error(
-        server, origin, !origin->era->asks ? PHI__MCP_RPC_CAPABILITY : PHI__MCP_RPC_BAD_PARAMS,
-        !origin->era->asks ? 400 : 200,
-        PHI__LIT("The tool needs a capability that the client has not "
-                 "declared"),
-        data.failed ? NULL : data.at);
-    phi__buf_free(&data);
-}
-
 static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *params,
                                      const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
@@ -26673,7 +28561,7 @@ static bool phi__mcp_serve_call_take(phi__mcp_serving *serving, const phi_json *
            phi__mcp_serve_ask_keep(serving, PHI__LIT("tools/call"), params);
 }
 
-static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
+static void phi__mcp_serve_call_run(phi__mcp_serving *serving, bool task) {
     phi_provider provider = phi__mcp_serve_call_provider();
     phi__agent *agent = phi__mcp_serve_call_agent(serving, &provider);
     phi_status status = PHI_NO_MEMORY;
@@ -26684,6 +28572,7 @@ static void phi__mcp_serve_call_run(phi__mcp_serving *serving) {
         agent->tree.watch = phi__mcp_serve_call_watch();
         agent->tree.watched = serving;
         status = phi_prompt(agent->handle, serving->name.at);
+        if (status == PHI_OK && task) (void)phi__mcp_serve_task_begin(serving);
         if (status == PHI_OK) return;
     }
     (void)phi__error_last(serving->server->rt, &why, NULL);
@@ -26712,10 +28601,10 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
     if (serving == NULL) return;
     serving->tool = tool;
     if (info != NULL && (info->needs & ~serving->can) != 0) {
-        phi__mcp_serve_call_needs(server, &serving->origin, info->needs & ~serving->can);
+        phi__mcp_serve_request_needs(server, &serving->origin, info->needs & ~serving->can);
         phi__mcp_serve_request_drop(serving, true);
     } else if (phi__mcp_serve_call_take(serving, params, info))
-        phi__mcp_serve_call_run(serving);
+        phi__mcp_serve_call_run(serving, info != NULL && info->task);
     else {
         phi__mcp_serve_call_failed(serving, PHI_NO_MEMORY, NULL);
         phi__mcp_serve_request_drop(serving, true);
@@ -26734,6 +28623,14 @@ PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
         if (serving != NULL) return phi__mcp_serve_request_handle(serving);
     }
     return none;
+}
+
+PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    if (incoming.server == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
+    return serving->task != NULL ? PHI_OK : phi__mcp_serve_task_begin(serving);
 }
 
 PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming) {
@@ -27456,11 +29353,17 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
                                                phi_str method, const phi_json *params) {
     bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
     bool placed = phi__str_is(method, "resources/read");
-    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri" : "name"), NULL);
+    bool task = server->desc.tasks &&
+                (phi__str_is(method, "tasks/get") || phi__str_is(method, "tasks/update") ||
+                 phi__str_is(method, "tasks/cancel"));
+    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri"
+                                                     : task ? "taskId"
+                                                            : "name"),
+                                NULL);
     size_t i;
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
-    if ((call || named || placed) && name.len > 0 &&
+    if ((call || named || placed || task) && name.len > 0 &&
         !phi__mcp_serve_heads_is(server, heads->name, name))
         return "Header mismatch: Mcp-Name is not the name in the body";
     for (i = 0; call && i < server->desc.tool_count; i++)
@@ -28064,6 +29967,8 @@ static void phi__mcp_serve_list_capabilities(const phi_mcp_server *server, phi__
     phi__mcp_serve_list_capability(out, server->has_prompts, "prompts", "{\"listChanged\":true}");
     phi__mcp_serve_list_capability(out, server->desc.complete != NULL && era->completions,
                                    "completions", "{}");
+    phi__mcp_serve_list_capability(out, server->desc.tasks && era->result_type, "extensions",
+                                   "{\"io.modelcontextprotocol/tasks\":{}}");
     phi__records_raw(out, "logging", "{}}");
 }
 
@@ -28457,6 +30362,11 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;
     }
+    if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
+        (phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+        return;
+    }
     serving = phi__mcp_serve_request_new(server, origin, client, PHI__MCP_SERVING_LISTEN, params);
     if (serving == NULL) return;
     serving->wanted.tools =
@@ -28561,8 +30471,11 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
     phi__slot *slot;
     if (incoming.server == NULL) return NULL;
+    phi__mcp_serving *serving;
     slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
-    return slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+    serving = slot != NULL ? (phi__mcp_serving *)slot->object : NULL;
+    /* for the host, a task that has ended was answered */
+    return serving != NULL && serving->kind != PHI__MCP_SERVING_TASK ? serving : NULL;
 }
 
 PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *serving) {
@@ -28595,9 +30508,42 @@ PHI__FN phi__mcp_way *phi__mcp_serve_request_stream(const phi__mcp_serving *serv
 
 /* ---- from its beginning to its end ---- */
 
+PHI__FN uint32_t phi__mcp_serve_request_can(const phi_mcp_server *server, const phi_json *params) {
+    const phi_json *can =
+        phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
+    uint32_t out = 0;
+    if (phi_json_get(can, "sampling") != NULL) out |= (uint32_t)PHI_MCP_CAN_SAMPLE;
+    if (phi_json_get(can, "elicitation") != NULL) out |= (uint32_t)PHI_MCP_CAN_ELICIT;
+    if (phi_json_get(can, "roots") != NULL) out |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    if (server->desc.tasks &&
+        phi_json_get(phi_json_get(can, "extensions"), "io.modelcontextprotocol/tasks") != NULL)
+        out |= (uint32_t)PHI_MCP_CAN_TASKS;
+    return out;
+}
+
+PHI__FN void phi__mcp_serve_request_needs(phi_mcp_server *server, phi__mcp_origin *origin,
+                                          uint32_t missing) {
+    bool asks = origin->era->asks;
+    phi__buf data;
+    phi__buf_init(&data, &server->rt->memory);
+    phi__buf_text(&data, "{\"requiredCapabilities\":{");
+    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
+    if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
+        phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
+    phi__buf_add(&data, "}}", 3); /* and its end */
+    phi__mcp_serve_send_error(
+        server, origin, asks ? PHI__MCP_RPC_BAD_PARAMS : PHI__MCP_RPC_CAPABILITY, asks ? 200 : 400,
+        PHI__LIT("The request needs a capability that the client has not "
+                 "declared"),
+        data.failed ? NULL : data.at);
+    phi__buf_free(&data);
+}
+
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
 PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_json *params) {
-    const phi_json *meta = phi_json_get(params, "_meta"), *can, *token;
+    const phi_json *meta = phi_json_get(params, "_meta"), *token;
     phi_str level;
     serving->log_level = PHI__MCP_LEVEL_NONE;
     serving->token = phi__str("", 0);
@@ -28605,11 +30551,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         serving->can = serving->client->can;
         serving->log_level = serving->client->log_level;
     } else {
-        can = phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities");
-        serving->can = 0;
-        if (phi_json_get(can, "sampling") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-        if (phi_json_get(can, "elicitation") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
-        if (phi_json_get(can, "roots") != NULL) serving->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+        serving->can = phi__mcp_serve_request_can(serving->server, params);
         level = phi_json_str(phi_json_get(meta, "io.modelcontextprotocol/logLevel"), NULL);
         if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
@@ -28620,6 +30562,7 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
 }
 
 static uint32_t *phi__mcp_serve_request_count(phi_mcp_server *server, phi__mcp_serving_kind kind) {
+    if (kind == PHI__MCP_SERVING_TASK) return &server->task_count;
     return kind == PHI__MCP_SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
@@ -28692,7 +30635,7 @@ PHI__FN void phi__mcp_serve_request_free_question(phi__mcp_question *ask) {
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-static void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
+PHI__FN void phi__mcp_serve_request_free_questions(phi__mcp_serving *serving) {
     while (serving->asks.first != NULL)
         phi__mcp_serve_request_free_question(
             PHI__OWNER(serving->asks.first, phi__mcp_question, link));
@@ -28710,6 +30653,10 @@ static void phi__mcp_serve_request_leave(phi__mcp_serving *serving) {
 }
 
 static void phi__mcp_serve_request_release(phi__mcp_serving *serving, phi_memory *memory) {
+    if (serving->task != NULL) {
+        phi__buf_free(&serving->task->outcome);
+        phi__free(memory, serving->task, sizeof *serving->task);
+    }
     phi_arena_free(&serving->arena);
     phi__free(memory, serving, sizeof *serving);
 }
@@ -28730,12 +30677,41 @@ PHI__FN void phi__mcp_serve_request_drop(phi__mcp_serving *serving, bool answere
     phi__mcp_serve_request_release(serving, memory);
 }
 
+/* The oldest of too many tasks that have ended makes room. */
+static void phi__mcp_serve_request_crop(phi_mcp_server *server) {
+    phi__link *link = server->serving.first;
+    while (server->task_count > server->desc.max_calls && link != NULL) {
+        phi__mcp_serving *serving = PHI__OWNER(link, phi__mcp_serving, link);
+        link = link->next;
+        if (serving->kind == PHI__MCP_SERVING_TASK) phi__mcp_serve_request_free(serving);
+    }
+}
+
+PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__list_take(&server->serving, &serving->link);
+    phi__list_push(&server->serving, &serving->link); /* by the time of their ends */
+    --*phi__mcp_serve_request_count(server, serving->kind);
+    serving->kind = PHI__MCP_SERVING_TASK;
+    server->task_count++;
+    phi__mcp_serve_request_crop(server);
+}
+
 /* ---- what it says meanwhile ---- */
+
+static void phi__mcp_serve_request_words(phi__mcp_serving *serving, phi_str message) {
+    phi__mcp_tasked *task = serving->task;
+    size_t n = phi__utf8_cut(message, sizeof task->words - 1);
+    task->updated_ms = phi__io_wall_ms(serving->server->rt->io);
+    if (n > 0) memcpy(task->words, message.at, n);
+    task->words[n] = '\0';
+}
 
 PHI__FN void phi__mcp_serve_request_progress(phi__mcp_serving *serving, double progress,
                                              double total, phi_str message) {
     phi__mcp_way *way = serving->origin.way;
     phi__buf out;
+    if (serving->task != NULL && message.len > 0) phi__mcp_serve_request_words(serving, message);
     if (serving->token.len == 0 || way == NULL || !(progress > serving->progress)) return;
     serving->progress = progress;
     phi__mcp_serve_send_note(serving->server, &out, "notifications/progress");
@@ -29184,6 +31160,177 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
 
 #endif
 
+/* ---- src/mcp/mcp_serve_task.c ---- */
+
+/* mcp_serve_task.c - tool calls that became tasks: their client has a name of each, and comes back
+   for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
+
+#ifndef PHI_NO_MCP
+
+
+enum { PHI__MCP_TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
+
+static int64_t phi__mcp_serve_task_now_ms(const phi_mcp_server *server) {
+    return phi__io_wall_ms(server->rt->io);
+}
+
+/* ---- its state ---- */
+
+static void phi__mcp_serve_task_date(phi__buf *out, const char *key, int64_t ms) {
+    char text[PHI__DATE_BYTES];
+    size_t n = phi__date_put(ms, text);
+    phi__records_str(out, key, phi__str(text, n));
+}
+
+/* Members that each state has. A task that works has no end yet. */
+static void phi__mcp_serve_task_members(const phi__mcp_serving *serving, phi__buf *out) {
+    const phi__mcp_tasked *task = serving->task;
+    bool ended = serving->kind == PHI__MCP_SERVING_TASK;
+    bool asks = !ended && serving->asks.first != NULL;
+    int64_t ttl_ms = task->updated_ms - task->created_ms;
+    phi__records_str(out, "taskId", phi_str_of(task->id));
+    phi__records_str(out, "status", phi_str_of(asks ? "input_required" : task->status));
+    if (task->words[0] != '\0') phi__records_str(out, "statusMessage", phi_str_of(task->words));
+    phi__mcp_serve_task_date(out, "createdAt", task->created_ms);
+    phi__mcp_serve_task_date(out, "lastUpdatedAt", task->updated_ms);
+    if (ended)
+        phi__records_i64(out, "ttlMs",
+                         (ttl_ms > 0 ? ttl_ms : 0) + serving->server->desc.task_ttl_ms);
+    else
+        phi__records_raw(out, "ttlMs", "null");
+    phi__records_u64(out, "pollIntervalMs", PHI__MCP_TASKED_POLL_MS);
+}
+
+/* ---- its life ---- */
+
+static void phi__mcp_serve_task_fire(phi__timer *timer) {
+    phi__mcp_serve_request_free(PHI__OWNER(timer, phi__mcp_serving, timer));
+}
+
+/* The client gets the name of the task as its answer. */
+static void phi__mcp_serve_task_created(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_origin origin = serving->origin;
+    phi__buf out;
+    phi__mcp_serve_send_open(server, &origin, &out);
+    phi__records_str(&out, "resultType", PHI__LIT("task"));
+    phi__mcp_serve_task_members(serving, &out);
+    phi__mcp_serve_request_detach(serving);
+    serving->origin.batch = NULL;
+    phi__mcp_serve_send_close(server, &origin, &out);
+}
+
+PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_tasked *task;
+    phi__link *link;
+    if ((serving->can & (uint32_t)PHI_MCP_CAN_TASKS) == 0) return PHI_UNSUPPORTED;
+    if (serving->parked) return PHI_BUSY;
+    task = (phi__mcp_tasked *)phi__alloc(&server->rt->memory, sizeof *task);
+    if (task == NULL) return PHI_NO_MEMORY;
+    /* its place for the end: later it may find no memory */
+    if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
+        phi__free(&server->rt->memory, task, sizeof *task);
+        return PHI_NO_MEMORY;
+    }
+    serving->timer.fire = phi__mcp_serve_task_fire;
+    serving->round++; /* no requestState is its name */
+    phi__mcp_serve_ask_state(serving, task->id);
+    task->status = "working";
+    task->created_ms = task->updated_ms = phi__mcp_serve_task_now_ms(server);
+    phi__buf_init(&task->outcome, &server->rt->memory);
+    serving->task = task;
+    for (link = serving->asks.first; link != NULL; link = link->next)
+        (void)phi__mcp_serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
+    phi__mcp_serve_task_created(serving);
+    return PHI_OK;
+}
+
+PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
+                                     phi__buf *outcome) {
+    phi_mcp_server *server = serving->server;
+    phi__mcp_tasked *task = serving->task;
+    phi__mcp_serve_request_free_questions(serving);
+    task->updated_ms = phi__mcp_serve_task_now_ms(server);
+    task->status = status;
+    if (outcome != NULL) {
+        phi__buf_free(&task->outcome);
+        task->outcome = *outcome;
+        task->key = key;
+    }
+    (void)phi__io_timer_set(server->rt->io, &serving->timer,
+                            phi__io_now_us(server->rt->io) +
+                                (uint64_t)server->desc.task_ttl_ms * 1000);
+    phi__mcp_serve_request_keep(serving);
+}
+
+/* ---- requests about it ---- */
+
+/* NULL: refused, and answered so. */
+static phi__mcp_serving *phi__mcp_serve_task_of(phi_mcp_server *server, phi__mcp_origin *origin,
+                                                const phi_json *params) {
+    phi_str id = phi_json_str(phi_json_get(params, "taskId"), NULL);
+    phi__mcp_serving *serving;
+    if ((phi__mcp_serve_request_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__mcp_serve_request_needs(server, origin, (uint32_t)PHI_MCP_CAN_TASKS);
+        return NULL;
+    }
+    serving = phi__mcp_serve_ask_named(server, id);
+    if (serving != NULL && serving->task != NULL) return serving;
+    phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
+                              PHI__LIT("params.taskId: there is no such task, or not any more"),
+                              NULL);
+    return NULL;
+}
+
+PHI__FN void phi__mcp_serve_task_get(phi_mcp_server *server, phi__mcp_origin *origin,
+                                     phi__mcp_client *client, const phi_json *params) {
+    const phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
+    const phi__mcp_tasked *task;
+    phi__buf out;
+    (void)client;
+    if (serving == NULL) return;
+    task = serving->task;
+    phi__mcp_serve_send_open(server, origin, &out);
+    phi__mcp_serve_send_complete(server, origin, &out);
+    phi__mcp_serve_task_members(serving, &out);
+    if (serving->asks.first != NULL) {
+        phi__records_raw(&out, "inputRequests", "");
+        phi__mcp_serve_ask_write(serving, &out);
+    }
+    if (task->key != NULL) {
+        phi__records_raw(&out, task->key, "");
+        phi__buf_add_str(&out, phi__buf_str(&task->outcome));
+        if (task->outcome.failed) out.failed = true;
+    }
+    phi__mcp_serve_send_close(server, origin, &out);
+}
+
+PHI__FN void phi__mcp_serve_task_update(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params) {
+    phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
+    const phi_json *inputs = phi_json_get(params, "inputResponses");
+    (void)client;
+    if (serving == NULL || !phi__mcp_serve_ask_inputs(server, origin, params)) return;
+    serving->task->updated_ms = phi__mcp_serve_task_now_ms(server);
+    phi__mcp_serve_send_empty(server, origin);
+    phi__mcp_serve_ask_take(serving, inputs);
+}
+
+/* The tool's cancel function may free the server: it is called last. */
+PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin *origin,
+                                        phi__mcp_client *client, const phi_json *params) {
+    phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
+    (void)client;
+    if (serving == NULL) return;
+    phi__mcp_serve_send_empty(server, origin);
+    if (serving->kind == PHI__MCP_SERVING_TASK) return;
+    phi__mcp_serve_task_end(serving, "cancelled", NULL, NULL);
+    if (serving->drop != NULL) serving->drop(serving);
+}
+
+#endif
+
 /* ---- src/mcp/mcp_serve_uri.c ---- */
 
 /* mcp_serve_uri.c - addresses by a template: RFC 6570, level 1, read backwards. */
@@ -29266,6 +31413,7 @@ enum {
     PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
     PHI__MCP_DECISION_MS = 300000,
     PHI__MCP_ASK_MS = 600000,
+    PHI__MCP_TASKED_MS = 600000,
     PHI__MCP_PAGE = 100,
     PHI__MCP_SESSIONS = 16,
     PHI__MCP_CALLS = 64,
@@ -29319,6 +31467,12 @@ static phi_status phi__mcp_server_tools(phi_runtime *rt, const phi_mcp_server_de
                 status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
         if (status == PHI_OK) status = phi__tool_check_one(rt, &rules, &tools[i]);
         if (status != PHI_OK || infos == NULL) continue;
+        if (!desc->tasks && (infos[i].task || (infos[i].needs & (uint32_t)PHI_MCP_CAN_TASKS) != 0))
+            status = phi__error(rt, PHI_BAD_ARG,
+                                "tool \"%s\": it wants tasks, which phi_mcp_server_desc.tasks "
+                                "does not offer",
+                                name);
+        if (status != PHI_OK) continue;
         status = phi__mcp_server_json(rt, "output_schema", name, infos[i].output_schema);
         if (status == PHI_OK)
             status = phi__mcp_server_json(rt, "annotations", name, infos[i].annotations);
@@ -29405,6 +31559,7 @@ static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
     phi__mcp_server_u32(&desc->tool_timeout_ms, PHI__MCP_TOOL_MS);
     phi__mcp_server_u32(&desc->decision_timeout_ms, PHI__MCP_DECISION_MS);
     phi__mcp_server_u32(&desc->ask_timeout_ms, PHI__MCP_ASK_MS);
+    phi__mcp_server_u32(&desc->task_ttl_ms, PHI__MCP_TASKED_MS);
     phi__mcp_server_u32(&desc->page, PHI__MCP_PAGE);
     phi__mcp_server_u32(&desc->max_sessions, PHI__MCP_SESSIONS);
     phi__mcp_server_u32(&desc->max_calls, PHI__MCP_CALLS);
@@ -30602,7 +32757,7 @@ static void phi__mcp_tasks_answered(phi__mcp_request *r) {
     phi__buf_text(&more, "\"inputResponses\":{");
     phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
     phi__buf_char(&more, '}');
-    r->began_us = phi__io_now_us(r->mcp->rt->io);
+    r->began_us = phi__io_counted_us(r->mcp->rt->io);
     if (more.failed || phi__mcp_requests_renew(r, true) != PHI_OK)
         phi__mcp_requests_fail(r, PHI_NO_MEMORY, "no memory");
     else
@@ -30896,6 +33051,18 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
                                  &shown->description);
 }
 
+/* Most schemas reach the model as they are: then both share one text. */
+static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *shown,
+                                   const phi_json *in) {
+    phi_arena_mark mark = phi_arena_save(&m->box->arena);
+    if (phi_json_is_null(in)) return true;
+    if (!phi__mcp_toolbox_json(m, in, &shown->input)) return false;
+    if (!phi_str_equal(shown->input, shown->schema)) return true;
+    phi_arena_reset(&m->box->arena, mark);
+    shown->input = shown->schema;
+    return true;
+}
+
 /* The schemas. False: the tool is left out, with a message unless m->no_memory. */
 static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *item,
                                      const phi_json *tool, char *message, size_t size) {
@@ -30903,6 +33070,7 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
     const phi_json *result = phi_json_get(tool, "outputSchema");
     phi_arena *arena = &m->box->arena;
     phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
+    if (status == PHI_OK && !phi__mcp_toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && m->marks && phi_json_is_object(in)) {
         if (!phi__mcp_headers_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
@@ -30947,7 +33115,7 @@ static bool phi__mcp_toolbox_add(phi__mcp_toolbox_maker *m, const phi__mcp_defin
     memset(item, 0, sizeof *item);
     item->mcp = m->mcp;
     item->shown.held = from->held;
-    item->shown.output = item->shown.annotations = phi__str("", 0);
+    item->shown.input = item->shown.output = item->shown.annotations = phi__str("", 0);
     if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
         !phi__arena_str(&box->arena, from->definition, &item->definition))
         return false;
@@ -39632,11 +41800,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x9dfe3d1e
+#if PHI__IMP_SECTIONS != 0x0b057899
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x9dfe3d1e
+#define PHI__IMP_SECTIONS 0x0b057899
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -39706,6 +41874,7 @@ typedef struct phi__section_mcp_oauth_taken {
     uint64_t set;
     const char *client_id, *client_secret, *issuer, *client_metadata_url, *client_name;
     const char *client_uri, *scope, *redirect_uri;
+    phi_mcp_grant grant;
     phi_mcp_client_auth client_auth;
     uint32_t redirect_port, timeout_ms;
     bool web_application, no_offline_access, allow_private, no_legacy;
@@ -40104,6 +42273,7 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
     oauth->store = ground->desc.store;
     oauth->client_id = t.client_id;
     oauth->client_secret = t.client_secret;
+    oauth->grant = t.grant;
     oauth->client_auth = t.client_auth;
     oauth->issuer = t.issuer;
     oauth->client_metadata_url = t.client_metadata_url;
@@ -40335,6 +42505,12 @@ static const phi__config_choice phi__section_mcp_auth_choices[] = {
     {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
     {"", 0, false}};
 
+/* A host's assertion needs a function of it. */
+static const phi__config_choice phi__section_mcp_grant_choices[] = {
+    {"person", PHI_MCP_GRANT_PERSON, false},
+    {"client", PHI_MCP_GRANT_CLIENT, false},
+    {"", 0, false}};
+
 #define PHI__SECTION_MCP_TEXT(member, flags, text)                                                 \
     PHI__CONFIG_PLAIN(phi__section_mcp_taken, member, #member, PHI__CONFIG_TEXT, flags, NULL,      \
                       "null", text)
@@ -40435,6 +42611,9 @@ static const phi__config_table phi__section_mcp_is = {
                       "false", text)
 
 static const phi__config_field phi__section_mcp_oauth_fields[] = {
+    PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, grant, "grant", phi__section_mcp_grant_choices,
+                       "\"person\"",
+                       "Who is authorized: a person at a browser, or the client by its secret."),
     PHI__SECTION_MCP_OAUTH_TEXT(client_id, 0, "Of a client that the server knows."),
     PHI__SECTION_MCP_OAUTH_TEXT(client_secret, PHI__CONFIG_SECRET, "Its secret."),
     PHI__CONFIG_CHOOSE(phi__section_mcp_oauth_taken, client_auth, "client_auth",

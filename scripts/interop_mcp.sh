@@ -18,6 +18,7 @@ give_up() {
 }
 
 command -v npm >/dev/null || give_up "MCP needs node and npm; there is no npm"
+command -v openssl >/dev/null || give_up "keys of the OAuth scenarios need the command openssl"
 python=
 fits='import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
 for name in ${INTEROP_PYTHON:-python3.11 python3.12 python3.13 python3}; do

@@ -241,7 +241,7 @@ PHI__FN void phi__mcp_serve_request_keep(phi__mcp_serving *serving) {
 /* ---- what it says meanwhile ---- */
 
 static void phi__mcp_serve_request_words(phi__mcp_serving *serving, phi_str message) {
-    phi__mcp_serve_task *task = serving->task;
+    phi__mcp_tasked *task = serving->task;
     size_t n = phi__utf8_cut(message, sizeof task->words - 1);
     task->updated_ms = phi__io_wall_ms(serving->server->rt->io);
     if (n > 0) memcpy(task->words, message.at, n);

@@ -66,17 +66,17 @@ typedef enum phi__mcp_serving_kind {
     PHI__MCP_SERVING_TASK /* that has ended */
 } phi__mcp_serving_kind;
 
-enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX, PHI__MCP_TASK_WORDS = 400 };
+enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX, PHI__MCP_TASKED_WORDS = 400 };
 
 /* The state of a call that became a task. */
-typedef struct phi__mcp_serve_task {
+typedef struct phi__mcp_tasked {
     const char *status; /* of the protocol; static */
     int64_t created_ms, updated_ms;
-    char words[PHI__MCP_TASK_WORDS]; /* about its status; empty: none */
-    const char *key;                 /* of its outcome: "result" or "error"; NULL: none */
-    phi__buf outcome;                /* JSON text */
+    char words[PHI__MCP_TASKED_WORDS]; /* about its status; empty: none */
+    const char *key;                   /* of its outcome: "result" or "error"; NULL: none */
+    phi__buf outcome;                  /* JSON text */
     char id[PHI__MCP_STATE];
-} phi__mcp_serve_task;
+} phi__mcp_tasked;
 
 /* Of subscriptions/listen. */
 typedef struct phi__mcp_wanted {
@@ -105,7 +105,7 @@ struct phi__mcp_serving {
     bool parked;
     uint32_t round;
     unsigned char digest[PHI__SHA256_BYTES]; /* of the method and its parameters */
-    phi__mcp_serve_task *task;               /* NULL: it is none */
+    phi__mcp_tasked *task;                   /* NULL: it is none */
     phi__timer timer;
     /* Ends the work on it, without an answer; NULL: nothing to end. */
     void (*drop)(phi__mcp_serving *serving);

@@ -7,7 +7,7 @@
 #include "base/date_in.h"
 #include "text/records_in.h"
 
-enum { PHI__MCP_TASK_POLL_MS = 1000 }; /* a client should not come back sooner */
+enum { PHI__MCP_TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
 static int64_t phi__mcp_serve_task_now_ms(const phi_mcp_server *server) {
     return phi__io_wall_ms(server->rt->io);
@@ -23,7 +23,7 @@ static void phi__mcp_serve_task_date(phi__buf *out, const char *key, int64_t ms)
 
 /* Members that each state has. A task that works has no end yet. */
 static void phi__mcp_serve_task_members(const phi__mcp_serving *serving, phi__buf *out) {
-    const phi__mcp_serve_task *task = serving->task;
+    const phi__mcp_tasked *task = serving->task;
     bool ended = serving->kind == PHI__MCP_SERVING_TASK;
     bool asks = !ended && serving->asks.first != NULL;
     int64_t ttl_ms = task->updated_ms - task->created_ms;
@@ -37,7 +37,7 @@ static void phi__mcp_serve_task_members(const phi__mcp_serving *serving, phi__bu
                          (ttl_ms > 0 ? ttl_ms : 0) + serving->server->desc.task_ttl_ms);
     else
         phi__records_raw(out, "ttlMs", "null");
-    phi__records_u64(out, "pollIntervalMs", PHI__MCP_TASK_POLL_MS);
+    phi__records_u64(out, "pollIntervalMs", PHI__MCP_TASKED_POLL_MS);
 }
 
 /* ---- its life ---- */
@@ -61,11 +61,11 @@ static void phi__mcp_serve_task_created(phi__mcp_serving *serving) {
 
 PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_serve_task *task;
+    phi__mcp_tasked *task;
     phi__link *link;
     if ((serving->can & (uint32_t)PHI_MCP_CAN_TASKS) == 0) return PHI_UNSUPPORTED;
     if (serving->parked) return PHI_BUSY;
-    task = (phi__mcp_serve_task *)phi__alloc(&server->rt->memory, sizeof *task);
+    task = (phi__mcp_tasked *)phi__alloc(&server->rt->memory, sizeof *task);
     if (task == NULL) return PHI_NO_MEMORY;
     /* its place for the end: later it may find no memory */
     if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
@@ -88,7 +88,7 @@ PHI__FN phi_status phi__mcp_serve_task_begin(phi__mcp_serving *serving) {
 PHI__FN void phi__mcp_serve_task_end(phi__mcp_serving *serving, const char *status, const char *key,
                                      phi__buf *outcome) {
     phi_mcp_server *server = serving->server;
-    phi__mcp_serve_task *task = serving->task;
+    phi__mcp_tasked *task = serving->task;
     phi__mcp_serve_request_free_questions(serving);
     task->updated_ms = phi__mcp_serve_task_now_ms(server);
     task->status = status;
@@ -125,7 +125,7 @@ static phi__mcp_serving *phi__mcp_serve_task_of(phi_mcp_server *server, phi__mcp
 PHI__FN void phi__mcp_serve_task_get(phi_mcp_server *server, phi__mcp_origin *origin,
                                      phi__mcp_client *client, const phi_json *params) {
     const phi__mcp_serving *serving = phi__mcp_serve_task_of(server, origin, params);
-    const phi__mcp_serve_task *task;
+    const phi__mcp_tasked *task;
     phi__buf out;
     (void)client;
     if (serving == NULL) return;

@@ -11,7 +11,7 @@ enum {
     PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
     PHI__MCP_DECISION_MS = 300000,
     PHI__MCP_ASK_MS = 600000,
-    PHI__MCP_TASK_MS = 600000,
+    PHI__MCP_TASKED_MS = 600000,
     PHI__MCP_PAGE = 100,
     PHI__MCP_SESSIONS = 16,
     PHI__MCP_CALLS = 64,
@@ -157,7 +157,7 @@ static void phi__mcp_server_defaults(phi_mcp_server_desc *desc) {
     phi__mcp_server_u32(&desc->tool_timeout_ms, PHI__MCP_TOOL_MS);
     phi__mcp_server_u32(&desc->decision_timeout_ms, PHI__MCP_DECISION_MS);
     phi__mcp_server_u32(&desc->ask_timeout_ms, PHI__MCP_ASK_MS);
-    phi__mcp_server_u32(&desc->task_ttl_ms, PHI__MCP_TASK_MS);
+    phi__mcp_server_u32(&desc->task_ttl_ms, PHI__MCP_TASKED_MS);
     phi__mcp_server_u32(&desc->page, PHI__MCP_PAGE);
     phi__mcp_server_u32(&desc->max_sessions, PHI__MCP_SESSIONS);
     phi__mcp_server_u32(&desc->max_calls, PHI__MCP_CALLS);

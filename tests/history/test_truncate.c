@@ -62,7 +62,7 @@ static void shorten(size_t messages) {
 
 static size_t truncate_to(uint64_t tokens) {
     size_t removed = 0;
-    CHECK(phi__truncate(&thread, tokens, NULL, PHI__LIT("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, tokens, NULL, NULL, PHI__LIT("l"), 0, &removed));
     return removed;
 }
 
