@@ -1,5 +1,5 @@
-/* ask_model.c - see ask_model_in.h. The model of the run is the agent's while the run lasts: nothing
-   else of the loop knows two. */
+/* ask_model.c - see ask_model_in.h. The model of the run is the agent's while the run lasts: no
+   other part of the loop knows two. */
 #include "features/ask_model_in.h"
 
 #include "features/failover_in.h"
