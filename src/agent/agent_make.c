@@ -2,6 +2,7 @@
    its model. agent_check.c checks a desc, agent_take.c copies it. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
+#include "features/ask_model_in.h"
 #include "features/failover_in.h"
 #include "history/compact_in.h"
 
@@ -349,6 +350,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     if (agent == NULL) return PHI_STALE;
     *out = agent->desc;
     if (out->failover != NULL) phi__failover_own(agent, out);
+    phi__ask_model_own(agent, out);
     out->profile = NULL;
     out->system_prompt = phi__agent_make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;

@@ -3,6 +3,7 @@
 #include "agent/response.h"
 
 #include "agent/agent_in.h"
+#include "features/ask_model_in.h"
 
 #include <limits.h>
 
@@ -79,6 +80,18 @@ static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc
     return chosen;
 }
 
+/* With a model of its own, which the run's end takes away again. */
+static phi_status phi__response_run(phi__agent *agent, const phi_model *model,
+                                    const phi__run_order *order) {
+    phi__ask_model *ask = model != NULL ? phi__ask_model_begin(agent, model) : NULL;
+    phi_status status;
+    if (model != NULL && ask == NULL) return PHI_NO_MEMORY;
+    status = phi__run_new(agent, order);
+    if (ask != NULL && status == PHI_OK) phi__ask_model_keep(agent, ask);
+    if (ask != NULL && status != PHI_OK) phi__ask_model_drop(agent, ask);
+    return status;
+}
+
 static phi_status phi__response_order(phi__agent *agent, phi__response *response,
                                       const phi_ask_desc *desc, phi__buf *details,
                                       phi_arena *scratch) {
@@ -113,7 +126,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
         limits = phi__agent_make_limits_of(desc->limits);
         order.limits = &limits;
     }
-    return phi__run_new(agent, &order);
+    return phi__response_run(agent, desc->model, &order);
 }
 
 static phi_status phi__response_begin(phi__agent *agent, const char *what, const phi_ask_desc *desc,
@@ -197,8 +210,26 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
 }
 
 static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_desc *desc) {
-    return phi__agent_said_check_extra(agent->rt, "extra", agent->desc.provider, &agent->desc.model,
+    return phi__agent_said_check_extra(agent->rt, "extra", agent->desc.provider,
+                                       desc->model != NULL ? desc->model : &agent->desc.model,
                                        desc->extra);
+}
+
+/* Its model, which must take the agent's extra and the names of the run's tools. */
+static phi_status phi__response_check_model(phi__agent *agent, const phi_ask_desc *desc) {
+    const phi_provider *own = agent->desc.provider;
+    phi__tool_rules rules;
+    phi_status status;
+    if (desc->model == NULL) return PHI_OK;
+    status = phi__agent_check_model(agent->rt, "", own, desc->model);
+    if (status == PHI_OK)
+        status =
+            phi__agent_said_check_extra(agent->rt, "extra", own, desc->model, agent->desc.extra);
+    if (status != PHI_OK) return status;
+    rules = phi__tool_check_rules(agent->rt, own, desc->model, true);
+    return phi__tool_check_names(agent->rt, &rules,
+                                 desc->tools != NULL ? desc->tools : agent->toolset.tools,
+                                 desc->tools != NULL ? desc->tool_count : agent->toolset.own);
 }
 
 static phi_status phi__response_check_context(phi__agent *agent, const char *what,
@@ -277,6 +308,7 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
     if (status == PHI_OK)
         status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_check_tools(phi__find_agent(handle), what, &asked);
+    if (status == PHI_OK) status = phi__response_check_model(phi__find_agent(handle), &asked);
     if (status == PHI_OK) status = phi__response_check_extra(phi__find_agent(handle), &asked);
     if (status == PHI_OK) status = phi__response_check_own(phi__find_agent(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);

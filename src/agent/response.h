@@ -96,6 +96,11 @@ typedef struct phi_ask_desc {
     const phi_format *format;
     bool has_temperature; /* this run sends `temperature` (default: the agent's) */
     double temperature;
+    /* This run's model calls, and those below it that have the agent's model, are of this model, by
+       the agent's provider if it has one. Loop ids stay the agent's. Copied; a snapshot of the run
+       does not have it: it continues with the model of phi_agent_restore's desc (default: the
+       agent's) */
+    const phi_model *model;
 } phi_ask_desc;
 
 /* phi_ask with options. Where it changes the thread, responses of the former thread are stale.

@@ -1,5 +1,6 @@
 /* table.c - the features, in the order in which they are called at each point. Facts stand behind
-   caching, which so sees the part of a request that is to be cached, and in front of capture.
+   caching, which so sees the part of a request that is to be cached, and in front of capture. The
+   model of a request stands behind failover, which goes back to it first.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
    name.c has it. A feature that a macro leaves out has no line. */
@@ -75,6 +76,7 @@
     PHI__TABLE_CONTEXT_EDITS(X) \
     PHI__TABLE_DEFERRED(X) \
     PHI__TABLE_FAILOVER(X) \
+    X(phi__ask_model_feature) \
     PHI__TABLE_COMPACTION(X) \
     PHI__TABLE_ATTACHED(X)
 /* clang-format on */

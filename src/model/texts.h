@@ -1,15 +1,15 @@
 /* texts.h - the texts that phi itself puts before a model, for a game in another language.
 
-   The host fills in what it wants to say in words of its own; a member that is NULL keeps phi's.
-   {n}, {text}, {name} and {most} may stand where phi's own text has them, too: docs/texts.md says
-   what each one is. Anything else in braces stays as it is.
+   The host fills in those that it wants to word itself; a member that is NULL keeps phi's.
+   {n}, {text}, {name} and {most} may stand where phi's own text has them, too: docs/texts.md names
+   them. Anything else in braces stays as it is.
 
        phi_texts german = PHI_ZERO;
        german.at[PHI_TEXT_FACTS] = "[Was du jetzt weisst]";
        desc.texts = &german;
 
-   A child has its parent's texts unless it has some. What is in the log already stays as it was
-   said. */
+   A child has its parent's texts unless it has some. A message that is in the log keeps the words
+   that it was said in. */
 #ifndef PHI_MODEL_TEXTS_H
 #define PHI_MODEL_TEXTS_H
 

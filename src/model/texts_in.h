@@ -28,7 +28,7 @@ PHI__FN bool phi__texts_make_n(phi_arena *arena, const phi_texts *texts, phi_tex
 PHI__FN bool phi__texts_is(const phi_texts *texts, phi_text which, phi_text name, phi_str text,
                            uint64_t *n);
 
-/* NULL, or what is wrong: "texts.summary: ..." in `words`. */
+/* NULL, or the fault in `words`: "texts.summary: {text} is missing". */
 PHI__FN const char *phi__texts_check(const phi_texts *texts, char *words, size_t words_size);
 /* A copy in the arena, strings too. NULL: no memory. */
 PHI__FN phi_texts *phi__texts_copy(const phi_texts *texts, phi_arena *arena);

@@ -36,7 +36,8 @@ typedef struct phi_strategy_call {
     phi_str system_prompt; /* the agent's system prompt goes before it (default: that alone) */
     phi_str prompt;        /* one user message */
     /* the conversation before the prompt is sent as well; with `prompt` at NULL the prompt is sent
-       as the user wrote it, with its images */
+       as the user wrote it, with its images. Without a system_prompt, the answer has the format of
+       the run */
     bool in_conversation;
     bool tools; /* the agent's tools may be called: the answer comes after their results */
     /* rounds of tools at most: one more is not run, and is an error of PHI_LIMIT (default 3) */

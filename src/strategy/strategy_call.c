@@ -151,6 +151,9 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
     d.temperature = call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
     d.has_temperature = d.temperature >= 0.0;
+    /* a call in the agent's own words is the answer itself; others ask in a form of their own */
+    if (call->in_conversation && call->system_prompt.len == 0)
+        d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
     d.extra = agent->desc.extra;
     d.cache = agent->desc.cache;

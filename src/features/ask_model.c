@@ -1,0 +1,98 @@
+/* ask_model.c - see ask_model_in.h. The model of the run is the agent's while the run lasts: no
+   other part of the loop knows two. */
+#include "features/ask_model_in.h"
+
+#include "features/failover_in.h"
+#include "loop/loop_in.h"
+#include "loop/speaker_in.h"
+
+/* The agent's own model, while a run has another one. */
+struct phi__ask_model {
+    phi_arena arena; /* of the other one */
+    phi__speaker own;
+    uint32_t at; /* where the agent sat (failover_in.h) */
+    bool set;    /* the agent has the other one */
+};
+
+/* Of a run. */
+typedef struct phi__ask_model_run {
+    phi__ask_model *ask; /* NULL: it has the agent's model */
+} phi__ask_model_run;
+
+static void phi__ask_model_change(phi__agent *agent, const phi__speaker *to) {
+    phi__speaker_set(agent, to);
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    phi__tool_sources_recheck(agent);
+}
+
+PHI__FN phi__ask_model *phi__ask_model_begin(phi__agent *agent, const phi_model *model) {
+    phi__ask_model *ask = (phi__ask_model *)phi__alloc(&agent->memory, sizeof *ask);
+    phi__speaker seat;
+    if (ask == NULL) return NULL;
+    memset(&seat, 0, sizeof seat);
+    phi_arena_init(&ask->arena, &agent->memory, 256);
+    if (!phi__speaker_take(agent->rt, &ask->arena, NULL, model, &seat)) {
+        phi__ask_model_drop(agent, ask);
+        return NULL;
+    }
+    ask->at = phi__failover_leave(agent);
+    ask->own = phi__speaker_of(agent);
+    ask->set = true;
+    if (ask->own.own != NULL) phi__speaker_by(&seat, ask->own.own);
+    phi__ask_model_change(agent, &seat);
+    return ask;
+}
+
+static phi__ask_model_run *phi__ask_model_of(const phi__run *run) {
+    return (phi__ask_model_run *)phi__feature_run_state(run, phi__ask_model_feature);
+}
+
+PHI__FN void phi__ask_model_keep(phi__agent *agent, phi__ask_model *ask) {
+    phi__ask_model_of(agent->run)->ask = ask;
+    phi__feature_join(agent->run, phi__ask_model_feature);
+}
+
+/* A failover that stays where it went does so; else the agent sits where it sat. */
+static void phi__ask_model_end(phi__agent *agent, phi__ask_model *ask) {
+    uint32_t at;
+    if (!ask->set) return;
+    ask->set = false;
+    if (agent->slot == NULL) { /* it is being freed */
+        phi__speaker_set(agent, &ask->own);
+        return;
+    }
+    at = phi__failover_leave(agent);
+    phi__ask_model_change(agent, &ask->own);
+    phi__failover_back(agent, at != 0 ? at : ask->at);
+}
+
+PHI__FN void phi__ask_model_drop(phi__agent *agent, phi__ask_model *ask) {
+    phi__ask_model_end(agent, ask);
+    phi_arena_free(&ask->arena);
+    phi__free(&agent->memory, ask, sizeof *ask);
+}
+
+PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out) {
+    const phi__ask_model *ask = agent->run != NULL ? phi__ask_model_of(agent->run)->ask : NULL;
+    if (ask == NULL || !ask->set) return;
+    out->model = ask->own.model;
+    out->provider = ask->own.own;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__ask_model_take(phi__moment *moment) {
+    phi__ask_model_run *r = (phi__ask_model_run *)moment->run_state;
+    if (r->ask == NULL) return PHI__RUN_ON;
+    if (moment->point == PHI__POINT_RUN_OVER) phi__ask_model_end(moment->agent, r->ask);
+    if (moment->point == PHI__POINT_RUN_FREED) phi__ask_model_drop(moment->agent, r->ask);
+    if (moment->point == PHI__POINT_RUN_FREED) r->ask = NULL;
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__ask_model_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED,
+                                         sizeof(phi__ask_model_run), 0, phi__ask_model_take,
+                                         phi__feature_late};
+    return &feature;
+}
