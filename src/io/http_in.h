@@ -50,7 +50,7 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
 /* Adds the user and password of the proxy, also of those that libcurl takes from the environment.
    http may be NULL. */
-PHI__FN void phi__http_proxy_secrets(const phi__http *http, phi__secrets *secrets);
+PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets);
 
 /* How many transfers and removals are still under way. At zero, free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);

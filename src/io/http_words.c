@@ -216,7 +216,7 @@ PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_
     return kind.status;
 }
 
-PHI__FN void phi__http_proxy_secrets(const phi__http *http, phi__secrets *secrets) {
+PHI__FN void phi__http_words_proxy(const phi__http *http, phi__secrets *secrets) {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
     size_t i;

@@ -194,7 +194,7 @@ static bool phi__attempt_note_secrets(phi__run *run) {
     if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
     phi__secret_add_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
     phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
-    phi__http_proxy_secrets(agent->rt->http, secrets);
+    phi__http_words_proxy(agent->rt->http, secrets);
     return !secrets->failed;
 }
 

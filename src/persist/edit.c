@@ -45,10 +45,10 @@ static bool phi__edit_append(phi_thread *thread, const phi_message *messages, si
    come first. */
 static bool phi__edit_settle(phi_thread *thread, phi_role role) {
     size_t i = thread->fold.count;
+    if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
     if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
-    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) ||
-           phi__append_answer_orphans(thread, NULL);
+    return phi__append_answer_orphans(thread, NULL);
 }
 
 static bool phi__edit_name_fits(const char *name) {

@@ -20,7 +20,7 @@ PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets) {
 }
 
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) {
-    phi__http_proxy_secrets(http, &tape->secrets);
+    phi__http_words_proxy(http, &tape->secrets);
     phi__tape_secret_kept(tape);
 }
 
