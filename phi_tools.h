@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x75689e96
+#if PHI__PUB_MODEL != 0xecdebbda
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -78,7 +78,7 @@
 #if PHI__PUB_FEATURES != 0xc876c56e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x74aa6762
+#if PHI__PUB_AGENT != 0x3685daae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0xbb714ec3
@@ -90,7 +90,7 @@
 #if PHI__PUB_EVALUATE != 0x7fe00fe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_STRATEGY != 0x932ec464
+#if PHI__PUB_STRATEGY != 0x4f40baa4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_CONFIG != 0xb4fcc38f
@@ -4756,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x02fec579
+#if PHI__IMP_PERMISSIONS != 0x180065e1
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x02fec579
+#define PHI__IMP_PERMISSIONS 0x180065e1
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4801,6 +4801,7 @@ typedef struct phi__shell_word {
     bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
+    bool braces; /* the shell makes several of {a,b} in it */
     bool below;  /* a pattern of the files below a named directory: see reads.c */
     bool shown;  /* of a pattern: hidden files are left out */
 } phi__shell_word;
@@ -4855,6 +4856,7 @@ typedef struct phi__shell {
     const phi__shell_dirs *visited; /* by cd, anywhere in the line; NULL: none */
     bool lost;                      /* a cd in a loop, a function or an eval: each command may run
                                        in each of these, and elsewhere */
+    bool later;                     /* it has functions or a trap, which run after another cd */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -4884,7 +4886,7 @@ struct phi__shell_parser {
     /* where commands run; the same if the cd that was read last works, and if it fails */
     const phi__shell_dirs *dirs, *there, *stay;
     unsigned moves; /* how many there were */
-    bool negated;   /* the pipe that was read last begins with ! */
+    bool single;    /* the pipe that was read last is one simple command, without ! */
     phi__shell_sort sort;
     const phi__shell_word *body; /* the here-document that is read; NULL: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];
@@ -5306,6 +5308,11 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     rule.verdict = PHI_PERMISSION_ALLOW;
     if (!subject->path.known || subject->path.text.len == 0)
         return phi__always_refuse(a, subject, "the file's name is not known");
+    if (subject->command->dirs != NULL || subject->shell->lost) {
+        a->asked = true;
+        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+        return phi__always_refuse(a, subject, "it is in another directory");
+    }
     rule.tool = subject->writes ? "write_file" : "read_file";
     if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
     return phi__always_add(a, &rule);
@@ -5670,6 +5677,7 @@ static const phi__shell_word *phi__dirs_target(const phi__shell_command *c, bool
     while (i < c->count && phi__dirs_is(&c->words[i], before)) i++;
     *changes = i < c->count && phi__dirs_is(&c->words[i], names);
     *back = *changes && phi__str_is(c->words[i].text, "popd");
+    if (*changes && i + 1 == c->count && phi__str_is(c->words[i].text, "pushd")) *back = true;
     for (i++; *changes && i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (phi__str_is(text, "-") || phi__str_starts(text, "+")) *back = true;
@@ -5964,7 +5972,14 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
     "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
     "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
-    "**/.git/config*|**/.git/logs/**|/proc/*/environ|" PHI__MODES_KEY_DIRECTORIES
+    "**/.git/config*|**/.git/logs/**|**/.git/modules/**|**/.git/worktrees/**|/proc/*/environ|"     \
+    "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
+    "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
+    "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \
+    "**/*adminsdk*.json|**/wp-config.php|**/local.settings.json|**/passwords.txt|"                 \
+    "**/passwords.csv|**/secret.txt|**/sftp-config.json|**/.terraformrc|**/.oci/**|**/.fly/**|"    \
+    "**/.gradle/gradle.properties|**/logins.json|**/.local/share/keyrings/"                        \
+    "**|" PHI__MODES_KEY_DIRECTORIES
 
 #define PHI__MODES_SECRETS                                                                         \
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
@@ -6060,10 +6075,11 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
-        "KEY",   "TOKEN", "SECRET",  "PASS",     "CREDENTIAL", "_PWD$",     "_AUTH$",
-        "OAUTH", "JWT",   "COOKIE",  "AUTHORIZ", "BEARER",     "NETRC",     "DSN$",
-        "_PAT$", "CERT",  "VAULT",   "DATABASE", "REDIS_URL",  "PRIVATE",   "CONNECTION",
-        "MONGO", "AMQP",  "WEBHOOK", "DB_URL$",  "SESSION",    "KUBECONFIG"};
+        "KEY",        "TOKEN",   "SECRET",     "PASS",   "CREDENTIAL", "_PWD$",     "_AUTH$",
+        "AUTH_",      "OAUTH",   "JWT",        "COOKIE", "AUTHORIZ",   "BEARER",    "NETRC",
+        "DSN$",       "_PAT$",   "CERT",       "VAULT",  "DATABASE",   "REDIS_URL", "PRIVATE",
+        "CONNECTION", "_CONN",   "MONGO",      "AMQP",   "RABBIT",     "POSTGRES",  "WEBHOOK",
+        "DB_URL$",    "SESSION", "KUBECONFIG", "OTP$",   "_SK$",       "SALT$"};
     size_t i;
     for (i = 0; i < PHI__COUNT(parts); i++) {
         size_t n = strlen(parts[i]), at = 0;
@@ -6484,6 +6500,19 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
+/* The part, and what is before a colon in it: "~/.ssh:/keys". */
+static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            const phi__shell_word *part) {
+    phi__shell_word before = *part;
+    const char *colon;
+    if (phi__paths_word(subject, rule, part)) return true;
+    if (part->text.len == 0) return false;
+    colon = (const char *)memchr(part->text.at, ':', part->text.len);
+    if (colon == NULL || colon == part->text.at) return false;
+    before.text.len = (size_t)(colon - part->text.at);
+    return phi__paths_word(subject, rule, &before);
+}
+
 /* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
    parts than anybody writes is for a rule that asks. */
 static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permission_rule *rule,
@@ -6492,13 +6521,13 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     phi_str text = word->text;
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
     size_t i;
-    if (phi__paths_word(subject, rule, word)) return true;
+    if (phi__paths_part(subject, rule, word)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
         if (subject->tries > PHI__PATHS_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
         part.text = phi__paths_after(text, i);
-        if (phi__paths_word(subject, rule, &part)) return true;
+        if (phi__paths_part(subject, rule, &part)) return true;
     }
     return false;
 }
@@ -6940,7 +6969,11 @@ static const phi__reads_program phi__readers[] = {
     {"zip|7z|7za|rar", "r", "a", "", false, false, false},
 };
 
+<<<<<<< HEAD
 typedef struct phi__reads_line {
+=======
+typedef struct phi__reads {
+>>>>>>> wt-t1
     phi_arena *arena;
     phi__shell_command *c;
     const phi__reads_program *reader;
@@ -6948,7 +6981,11 @@ typedef struct phi__reads_line {
     size_t count;
     bool deep, dumps;
     bool lost;
+<<<<<<< HEAD
 } phi__reads_line;
+=======
+} phi__reads;
+>>>>>>> wt-t1
 
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
@@ -6959,7 +6996,11 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
 }
 
 /* Adds `start`, a separator and `rest`. */
+<<<<<<< HEAD
 static void phi__reads_add(phi__reads_line *r, phi_str start, const char *between, phi_str rest,
+=======
+static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
+>>>>>>> wt-t1
                            bool below) {
     phi__shell_word word, *all;
     phi__buf text;
@@ -6994,7 +7035,11 @@ PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
            phi__str_find(rest, 0, "/.") != SIZE_MAX;
 }
 
+<<<<<<< HEAD
 static void phi__reads_deep(phi__reads_line *r) {
+=======
+static void phi__reads_deep(phi__reads *r) {
+>>>>>>> wt-t1
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
@@ -7008,14 +7053,23 @@ static void phi__reads_deep(phi__reads_line *r) {
 }
 
 /* A pattern of files, which begins with ! where it leaves them out. */
+<<<<<<< HEAD
 static void phi__reads_glob(phi__reads_line *r, phi_str glob) {
     if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**/", glob, false);
+=======
+static void phi__reads_glob(phi__reads *r, phi_str glob) {
+    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+>>>>>>> wt-t1
 }
 
 /* ---- options ---- */
 
 /* -g PATTERN of rg, --include=PATTERN of grep. */
+<<<<<<< HEAD
 static bool phi__reads_pattern(phi__reads_line *r, size_t i) {
+=======
+static bool phi__reads_pattern(phi__reads *r, size_t i) {
+>>>>>>> wt-t1
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
     const phi__shell_command *c = r->c;
@@ -7037,7 +7091,11 @@ static bool phi__reads_pattern(phi__reads_line *r, size_t i) {
     return true;
 }
 
+<<<<<<< HEAD
 static void phi__reads_long(phi__reads_line *r, phi_str text) {
+=======
+static void phi__reads_long(phi__reads *r, phi_str text) {
+>>>>>>> wt-t1
     static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
                                 "--before-context=???*";
     if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
@@ -7045,7 +7103,11 @@ static void phi__reads_long(phi__reads_line *r, phi_str text) {
 }
 
 /* An option at *i, and its value where that is the next word. */
+<<<<<<< HEAD
 static void phi__reads_option(phi__reads_line *r, size_t *i) {
+=======
+static void phi__reads_option(phi__reads *r, size_t *i) {
+>>>>>>> wt-t1
     phi_str text = r->c->words[*i].text, value;
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
@@ -7059,7 +7121,11 @@ static void phi__reads_option(phi__reads_line *r, size_t *i) {
     }
 }
 
+<<<<<<< HEAD
 static void phi__reads_operands(phi__reads_line *r) {
+=======
+static void phi__reads_operands(phi__reads *r) {
+>>>>>>> wt-t1
     const phi__shell_command *c = r->c;
     bool options = true, globs = false, sought = !r->reader->searches;
     size_t i;
@@ -7085,23 +7151,30 @@ static void phi__reads_operands(phi__reads_line *r) {
 /* ---- git ---- */
 
 /* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
+<<<<<<< HEAD
 static void phi__reads_git(phi__reads_line *r) {
+=======
+static void phi__reads_git(phi__reads *r) {
+>>>>>>> wt-t1
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__shell_command *c = r->c;
-    bool sought, options = true;
+    bool sought, grep, options = true, dumps = false;
     size_t i;
     if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
-    sought = !phi__str_is(c->words[1].text, "grep");
+    grep = phi__str_is(c->words[1].text, "grep");
+    sought = !grep;
     for (i = 2; i < c->count; i++) {
         phi_str text = c->words[i].text;
         const char *end;
         if (options && phi__str_starts(text, "-")) {
             options = !phi__str_is(text, "--");
             sought = sought || phi__str_starts(text, "-e");
+            dumps = dumps || (grep && phi__wildcard_any(PHI__LIT("-[ev]*|-?v*"), text, false));
             if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
                 phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
         } else if (!sought) {
             sought = true;
+            dumps = dumps || phi__reads_dumps(text);
         } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
             end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
             if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
@@ -7112,12 +7185,17 @@ static void phi__reads_git(phi__reads_line *r) {
                 phi__reads_glob(r, text);
         }
     }
+    if (grep && dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
 }
 
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
+<<<<<<< HEAD
     phi__reads_line r;
+=======
+    phi__reads r;
+>>>>>>> wt-t1
     phi_str name;
     size_t i;
     memset(&r, 0, sizeof r);
@@ -7248,11 +7326,11 @@ static bool phi__rules_tired(phi__rules_subject *subject, size_t work) {
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* Whether it is one of these programs, or runs one. */
+/* Whether it is one of these programs, or may run one. */
 static bool phi__rules_named(const phi__shell_command *c, const char *names) {
     phi__shell_command part = *c;
     if (phi__rules_any(names, phi__rules_name(c, true))) return true;
-    for (; c->wraps && part.count > 1; part.count--) {
+    for (; (c->wraps || !c->quiet) && part.count > 1; part.count--) {
         part.words++;
         if (phi__rules_any(names, phi__rules_name(&part, true))) return true;
     }
@@ -7279,7 +7357,8 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
         if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
             return true;
         if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
-        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, 1)) return true;
+        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, all[i].count))
+            return true;
     }
     return false;
 }
@@ -7380,7 +7459,7 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
     dir.known = true;
     phi__buf_init(&text, subject->memory);
     phi__buf_add_str(&text, dir.text);
-    phi__buf_text(&text, all ? "/**" : "/**/");
+    phi__buf_text(&text, "/**");
     phi__reads_put(&text, phi_json_str(include, ""));
     word.text = phi__buf_str(&text);
     word.shown = all;
@@ -7863,6 +7942,7 @@ static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
     p->repeats++;
+    p->out->later = true;
     phi__shell_redirect_lines(p);
     phi__shell_parse_command(p, true);
     p->repeats--;
@@ -8131,13 +8211,16 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
+    bool simple;
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    if (phi__shell_parse_compound(p))
+    simple = !phi__shell_parse_compound(p);
+    if (!simple)
         phi__shell_parse_redirects(p);
     else if (compound)
         phi__shell_word_invalid(p);
     else
         phi__shell_parse_simple(p);
+    p->single = simple;
     p->depth--;
 }
 
@@ -8165,7 +8248,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
     size_t outer = p->pipe_from, from = p->out->count;
-    bool reads = p->reads, negated = false, bang, piped;
+    bool reads = p->reads, negated = false, several = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
@@ -8176,7 +8259,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
-        p->reads = true;
+        p->reads = several = true;
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
@@ -8184,7 +8267,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     piped = p->reads != reads;
     p->reads = reads;
     if (piped) phi__shell_parse_bomb(p, from);
-    p->negated = negated;
+    p->single = p->single && !several && !negated;
     p->pipe_from = outer;
 }
 
@@ -8201,7 +8284,7 @@ static void phi__shell_parse_and_or(phi__shell_parser *p) {
         success = *p->at == '&';
         all = phi__dirs_both(p->arena, p->out, all, p->dirs);
         either = either || !success; /* of "a || cd x && b", b may run without the cd */
-        if (!either && !p->negated && p->moves == moves + 1 && p->out->count == from + 1) {
+        if (!either && p->single && p->moves == moves + 1 && p->out->count == from + 1) {
             p->dirs = p->there;
             narrow = true;
         } else if (either) {
@@ -9087,7 +9170,8 @@ static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     if (c == '{') r->braced = true;
     if (r->braced && (c == ',' || (c == '.' && phi__shell_word_next(p, 0) == '.')))
         r->listed = true;
-    if (c == '}' && r->listed) r->word.known = false;
+    if (c == '}' && r->listed) r->word.braces = true;
+    if (r->word.braces) r->word.known = false;
     phi__buf_char(&p->buf, c);
 }
 
@@ -9227,8 +9311,9 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
 #ifndef PHI_NO_PERMISSIONS
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,    /* of braces */
-    PHI__SUSPECTS_EXPANDED = 64 /* words of a command whose braces are expanded */
+    PHI__SUSPECTS_DEPTH = 8,     /* of braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024  /* bytes of a word with braces */
 };
 
 static const char phi__suspects_too_many[] = "it has too many words that may be run";
@@ -9244,6 +9329,7 @@ typedef struct phi__suspects {
     phi__shell *out;
     phi__shell_word *words;
     size_t count;
+    size_t pipe_from; /* of the text */
     bool lost, full;
 } phi__suspects;
 
@@ -9318,18 +9404,20 @@ static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth)
 PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index) {
     phi__shell_command command = out->commands[index];
     phi__suspects s;
-    size_t i, open, close;
-    bool range, any = false;
-    for (i = 0; i < command.count; i++)
-        any = any || (!command.words[i].known &&
-                      phi__suspects_brace(command.words[i].text, &open, &close, &range));
-    if (!any) return PHI_OK;
+    bool any = false;
+    size_t i;
     memset(&s, 0, sizeof s);
+    for (i = 0; i < command.count; i++) {
+        any = any || command.words[i].braces;
+        s.full =
+            s.full || (command.words[i].braces && command.words[i].text.len > PHI__SUSPECTS_BRACES);
+    }
+    if (!any) return PHI_OK;
     s.arena = arena;
     s.words = (phi__shell_word *)phi_arena_alloc(arena, PHI__SUSPECTS_EXPANDED * sizeof *s.words);
     if (s.words == NULL) return PHI_NO_MEMORY;
     for (i = 0; i < command.count && !s.full && !s.lost; i++) {
-        if (!command.words[i].known)
+        if (command.words[i].braces)
             phi__suspects_expand(&s, command.words[i].text, 0);
         else if (s.count < PHI__SUSPECTS_EXPANDED)
             s.words[s.count++] = command.words[i];
@@ -9350,15 +9438,17 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 
 /* ---- texts ---- */
 
-/* Adds the words so far as a command. */
-static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first) {
+/* Adds the words so far as a command, whose input may be the one before. */
+static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first,
+                              bool piped) {
     phi__shell_command command;
     if (s->count == first || s->lost) return;
     memset(&command, 0, sizeof command);
     command.words = s->words + first;
     command.count = s->count - first;
-    command.reads = from->reads;
-    command.pipe_from = from->pipe_from;
+    if (!piped) s->pipe_from = from->reads ? from->pipe_from : s->out->count;
+    command.reads = piped || from->reads;
+    command.pipe_from = s->pipe_from;
     command.dirs = from->dirs;
     command.sort = PHI__SHELL_SUSPECT;
     if (!phi__shell_parse_push(s->arena, s->out, &command)) s->lost = true;
@@ -9389,6 +9479,7 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
    words point into the text. */
 static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
     size_t i = 0, first = 0;
+    bool piped = false;
     s->words = NULL;
     s->count = 0;
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
@@ -9403,12 +9494,13 @@ static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from,
         if (word.len > 0) phi__suspects_put(s, word);
         if (name.len > 0 && name.len < word.len) phi__suspects_put(s, name);
         if (i < text.len && text.at[i] != '\0' && strchr("\n;|&", text.at[i]) != NULL) {
-            phi__suspects_end(s, from, first);
+            phi__suspects_end(s, from, first, piped);
+            piped = text.at[i] == '|' && s->count > first;
             first = s->count;
         }
         i++;
     }
-    phi__suspects_end(s, from, first);
+    phi__suspects_end(s, from, first, piped);
 }
 
 /* Whether a word may be more than one: a command line, or a program. */
@@ -9451,7 +9543,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     if (c.wraps || phi__suspects_message(&c)) return;
     for (i = 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
-    if (c.input != NULL && !c.quiet) phi__suspects_text(s, &c, c.input->text);
+    if (c.input != NULL && (!c.quiet || runner)) phi__suspects_text(s, &c, c.input->text);
 }
 
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
@@ -9555,6 +9647,9 @@ static bool phi__wildcard_all(phi_str pattern, phi_str text, bool path) {
 }
 
 static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
+    char last = pattern.len > 0 ? pattern.at[pattern.len - 1] : '*';
+    if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
+        return false; /* most do not */
     if (phi__wildcard_all(pattern, text, path)) return true;
     return path && pattern.len > 3 && memcmp(pattern.at + pattern.len - 3, "/**", 3) == 0 &&
            phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);
@@ -10035,6 +10130,7 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
     if (first < w->command.count && phi__wrappers_is(&w->command.words[first], "--")) first++;
     if (first + 1 >= w->command.count || phi__wrappers_is(&w->command.words[first], "-"))
         return PHI_OK;
+    w->out->later = true;
     return phi__wrappers_eval(w, first, first + 1);
 }
 
@@ -10224,6 +10320,7 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
         if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
             out->commands[w.index].wraps = false;
     }
+    if (out->later && out->visited != NULL) out->lost = true;
     if (status == PHI_OK) status = phi__suspects_find(arena, out);
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;

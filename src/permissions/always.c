@@ -203,6 +203,11 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     rule.verdict = PHI_PERMISSION_ALLOW;
     if (!subject->path.known || subject->path.text.len == 0)
         return phi__always_refuse(a, subject, "the file's name is not known");
+    if (subject->command->dirs != NULL || subject->shell->lost) {
+        a->asked = true;
+        if (a->scope == PHI_PERMISSION_SCOPE_EXACT) return PHI_OK;
+        return phi__always_refuse(a, subject, "it is in another directory");
+    }
     rule.tool = subject->writes ? "write_file" : "read_file";
     if (!phi__always_path(a, subject->path.text, false, &rule.path)) return PHI_NO_MEMORY;
     return phi__always_add(a, &rule);

@@ -94,6 +94,7 @@ static const phi__shell_word *phi__dirs_target(const phi__shell_command *c, bool
     while (i < c->count && phi__dirs_is(&c->words[i], before)) i++;
     *changes = i < c->count && phi__dirs_is(&c->words[i], names);
     *back = *changes && phi__str_is(c->words[i].text, "popd");
+    if (*changes && i + 1 == c->count && phi__str_is(c->words[i].text, "pushd")) *back = true;
     for (i++; *changes && i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (phi__str_is(text, "-") || phi__str_starts(text, "+")) *back = true;

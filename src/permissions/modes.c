@@ -261,7 +261,14 @@
     "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
     "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
     "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
-    "**/.git/config*|**/.git/logs/**|/proc/*/environ|" PHI__MODES_KEY_DIRECTORIES
+    "**/.git/config*|**/.git/logs/**|**/.git/modules/**|**/.git/worktrees/**|/proc/*/environ|"     \
+    "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
+    "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
+    "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \
+    "**/*adminsdk*.json|**/wp-config.php|**/local.settings.json|**/passwords.txt|"                 \
+    "**/passwords.csv|**/secret.txt|**/sftp-config.json|**/.terraformrc|**/.oci/**|**/.fly/**|"    \
+    "**/.gradle/gradle.properties|**/logins.json|**/.local/share/keyrings/"                        \
+    "**|" PHI__MODES_KEY_DIRECTORIES
 
 #define PHI__MODES_SECRETS                                                                         \
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \

@@ -294,6 +294,19 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
+/* The part, and what is before a colon in it: "~/.ssh:/keys". */
+static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            const phi__shell_word *part) {
+    phi__shell_word before = *part;
+    const char *colon;
+    if (phi__paths_word(subject, rule, part)) return true;
+    if (part->text.len == 0) return false;
+    colon = (const char *)memchr(part->text.at, ':', part->text.len);
+    if (colon == NULL || colon == part->text.at) return false;
+    before.text.len = (size_t)(colon - part->text.at);
+    return phi__paths_word(subject, rule, &before);
+}
+
 /* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
    parts than anybody writes is for a rule that asks. */
 static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permission_rule *rule,
@@ -302,13 +315,13 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     phi_str text = word->text;
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
     size_t i;
-    if (phi__paths_word(subject, rule, word)) return true;
+    if (phi__paths_part(subject, rule, word)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
         if (subject->tries > PHI__PATHS_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
         part.text = phi__paths_after(text, i);
-        if (phi__paths_word(subject, rule, &part)) return true;
+        if (phi__paths_part(subject, rule, &part)) return true;
     }
     return false;
 }

@@ -107,11 +107,11 @@ static bool phi__rules_tired(phi__rules_subject *subject, size_t work) {
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* Whether it is one of these programs, or runs one. */
+/* Whether it is one of these programs, or may run one. */
 static bool phi__rules_named(const phi__shell_command *c, const char *names) {
     phi__shell_command part = *c;
     if (phi__rules_any(names, phi__rules_name(c, true))) return true;
-    for (; c->wraps && part.count > 1; part.count--) {
+    for (; (c->wraps || !c->quiet) && part.count > 1; part.count--) {
         part.words++;
         if (phi__rules_any(names, phi__rules_name(&part, true))) return true;
     }
@@ -138,7 +138,8 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
         if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
             return true;
         if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
-        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, 1)) return true;
+        if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, all[i].count))
+            return true;
     }
     return false;
 }
@@ -239,7 +240,7 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
     dir.known = true;
     phi__buf_init(&text, subject->memory);
     phi__buf_add_str(&text, dir.text);
-    phi__buf_text(&text, all ? "/**" : "/**/");
+    phi__buf_text(&text, "/**");
     phi__reads_put(&text, phi_json_str(include, ""));
     word.text = phi__buf_str(&text);
     word.shown = all;

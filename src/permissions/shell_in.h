@@ -37,6 +37,7 @@ typedef struct phi__shell_word {
     bool known;  /* no expansion, no glob, no brace: the shell makes this one word of it */
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
+    bool braces; /* the shell makes several of {a,b} in it */
     bool below;  /* a pattern of the files below a named directory: see reads.c */
     bool shown;  /* of a pattern: hidden files are left out */
 } phi__shell_word;
@@ -91,6 +92,7 @@ typedef struct phi__shell {
     const phi__shell_dirs *visited; /* by cd, anywhere in the line; NULL: none */
     bool lost;                      /* a cd in a loop, a function or an eval: each command may run
                                        in each of these, and elsewhere */
+    bool later;                     /* it has functions or a trap, which run after another cd */
 } phi__shell;
 
 /* PHI_NO_MEMORY, or PHI_OK. The words point into the arena. */
@@ -120,7 +122,7 @@ struct phi__shell_parser {
     /* where commands run; the same if the cd that was read last works, and if it fails */
     const phi__shell_dirs *dirs, *there, *stay;
     unsigned moves; /* how many there were */
-    bool negated;   /* the pipe that was read last begins with ! */
+    bool single;    /* the pipe that was read last is one simple command, without ! */
     phi__shell_sort sort;
     const phi__shell_word *body; /* the here-document that is read; NULL: none */
     phi__shell_here here[PHI__SHELL_HERE_MOST];

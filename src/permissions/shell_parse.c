@@ -88,6 +88,7 @@ static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
     p->repeats++;
+    p->out->later = true;
     phi__shell_redirect_lines(p);
     phi__shell_parse_command(p, true);
     p->repeats--;
@@ -356,13 +357,16 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
+    bool simple;
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
-    if (phi__shell_parse_compound(p))
+    simple = !phi__shell_parse_compound(p);
+    if (!simple)
         phi__shell_parse_redirects(p);
     else if (compound)
         phi__shell_word_invalid(p);
     else
         phi__shell_parse_simple(p);
+    p->single = simple;
     p->depth--;
 }
 
@@ -390,7 +394,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
     size_t outer = p->pipe_from, from = p->out->count;
-    bool reads = p->reads, negated = false, bang, piped;
+    bool reads = p->reads, negated = false, several = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
@@ -401,7 +405,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
-        p->reads = true;
+        p->reads = several = true;
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
@@ -409,7 +413,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     piped = p->reads != reads;
     p->reads = reads;
     if (piped) phi__shell_parse_bomb(p, from);
-    p->negated = negated;
+    p->single = p->single && !several && !negated;
     p->pipe_from = outer;
 }
 
@@ -426,7 +430,7 @@ static void phi__shell_parse_and_or(phi__shell_parser *p) {
         success = *p->at == '&';
         all = phi__dirs_both(p->arena, p->out, all, p->dirs);
         either = either || !success; /* of "a || cd x && b", b may run without the cd */
-        if (!either && !p->negated && p->moves == moves + 1 && p->out->count == from + 1) {
+        if (!either && p->single && p->moves == moves + 1 && p->out->count == from + 1) {
             p->dirs = p->there;
             narrow = true;
         } else if (either) {

@@ -460,7 +460,8 @@ static void phi__shell_word_plain(phi__shell_parser *p, phi__shell_reading *r) {
     if (c == '{') r->braced = true;
     if (r->braced && (c == ',' || (c == '.' && phi__shell_word_next(p, 0) == '.')))
         r->listed = true;
-    if (c == '}' && r->listed) r->word.known = false;
+    if (c == '}' && r->listed) r->word.braces = true;
+    if (r->word.braces) r->word.known = false;
     phi__buf_char(&p->buf, c);
 }
 

@@ -11,8 +11,9 @@
 #ifndef PHI_NO_PERMISSIONS
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,    /* of braces */
-    PHI__SUSPECTS_EXPANDED = 64 /* words of a command whose braces are expanded */
+    PHI__SUSPECTS_DEPTH = 8,     /* of braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
+    PHI__SUSPECTS_BRACES = 1024  /* bytes of a word with braces */
 };
 
 static const char phi__suspects_too_many[] = "it has too many words that may be run";
@@ -28,6 +29,7 @@ typedef struct phi__suspects {
     phi__shell *out;
     phi__shell_word *words;
     size_t count;
+    size_t pipe_from; /* of the text */
     bool lost, full;
 } phi__suspects;
 
@@ -102,18 +104,20 @@ static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth)
 PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t index) {
     phi__shell_command command = out->commands[index];
     phi__suspects s;
-    size_t i, open, close;
-    bool range, any = false;
-    for (i = 0; i < command.count; i++)
-        any = any || (!command.words[i].known &&
-                      phi__suspects_brace(command.words[i].text, &open, &close, &range));
-    if (!any) return PHI_OK;
+    bool any = false;
+    size_t i;
     memset(&s, 0, sizeof s);
+    for (i = 0; i < command.count; i++) {
+        any = any || command.words[i].braces;
+        s.full =
+            s.full || (command.words[i].braces && command.words[i].text.len > PHI__SUSPECTS_BRACES);
+    }
+    if (!any) return PHI_OK;
     s.arena = arena;
     s.words = (phi__shell_word *)phi_arena_alloc(arena, PHI__SUSPECTS_EXPANDED * sizeof *s.words);
     if (s.words == NULL) return PHI_NO_MEMORY;
     for (i = 0; i < command.count && !s.full && !s.lost; i++) {
-        if (!command.words[i].known)
+        if (command.words[i].braces)
             phi__suspects_expand(&s, command.words[i].text, 0);
         else if (s.count < PHI__SUSPECTS_EXPANDED)
             s.words[s.count++] = command.words[i];
@@ -134,15 +138,17 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 
 /* ---- texts ---- */
 
-/* Adds the words so far as a command. */
-static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first) {
+/* Adds the words so far as a command, whose input may be the one before. */
+static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, size_t first,
+                              bool piped) {
     phi__shell_command command;
     if (s->count == first || s->lost) return;
     memset(&command, 0, sizeof command);
     command.words = s->words + first;
     command.count = s->count - first;
-    command.reads = from->reads;
-    command.pipe_from = from->pipe_from;
+    if (!piped) s->pipe_from = from->reads ? from->pipe_from : s->out->count;
+    command.reads = piped || from->reads;
+    command.pipe_from = s->pipe_from;
     command.dirs = from->dirs;
     command.sort = PHI__SHELL_SUSPECT;
     if (!phi__shell_parse_push(s->arena, s->out, &command)) s->lost = true;
@@ -173,6 +179,7 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
    words point into the text. */
 static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
     size_t i = 0, first = 0;
+    bool piped = false;
     s->words = NULL;
     s->count = 0;
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
@@ -187,12 +194,13 @@ static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from,
         if (word.len > 0) phi__suspects_put(s, word);
         if (name.len > 0 && name.len < word.len) phi__suspects_put(s, name);
         if (i < text.len && text.at[i] != '\0' && strchr("\n;|&", text.at[i]) != NULL) {
-            phi__suspects_end(s, from, first);
+            phi__suspects_end(s, from, first, piped);
+            piped = text.at[i] == '|' && s->count > first;
             first = s->count;
         }
         i++;
     }
-    phi__suspects_end(s, from, first);
+    phi__suspects_end(s, from, first, piped);
 }
 
 /* Whether a word may be more than one: a command line, or a program. */
@@ -235,7 +243,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     if (c.wraps || phi__suspects_message(&c)) return;
     for (i = 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
-    if (c.input != NULL && !c.quiet) phi__suspects_text(s, &c, c.input->text);
+    if (c.input != NULL && (!c.quiet || runner)) phi__suspects_text(s, &c, c.input->text);
 }
 
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {

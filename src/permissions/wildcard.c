@@ -84,6 +84,9 @@ static bool phi__wildcard_all(phi_str pattern, phi_str text, bool path) {
 }
 
 static bool phi__wildcard_matches(phi_str pattern, phi_str text, bool path) {
+    char last = pattern.len > 0 ? pattern.at[pattern.len - 1] : '*';
+    if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
+        return false; /* most do not */
     if (phi__wildcard_all(pattern, text, path)) return true;
     return path && pattern.len > 3 && memcmp(pattern.at + pattern.len - 3, "/**", 3) == 0 &&
            phi__wildcard_all(phi__str(pattern.at, pattern.len - 3), text, path);

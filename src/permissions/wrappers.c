@@ -292,6 +292,7 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
     if (first < w->command.count && phi__wrappers_is(&w->command.words[first], "--")) first++;
     if (first + 1 >= w->command.count || phi__wrappers_is(&w->command.words[first], "-"))
         return PHI_OK;
+    w->out->later = true;
     return phi__wrappers_eval(w, first, first + 1);
 }
 
@@ -481,6 +482,7 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
         if (w.command.count > 0 && !phi__wrappers_system(w.command.words[0].text))
             out->commands[w.index].wraps = false;
     }
+    if (out->later && out->visited != NULL) out->lost = true;
     if (status == PHI_OK) status = phi__suspects_find(arena, out);
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;

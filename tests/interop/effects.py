@@ -17,17 +17,20 @@ PROGRAMS = {
     "tail": "-n 2|-1|-c+2", "wc": "-l -c --lines --files0-from=names --files0-f=names", "nl": "-b a", "tac": "-s x",
     "sort": "-r -n -u -k1 -ro out|-o out|--output=out --outp=out --out out|--o=out -T. --compress-program=./evil "
             "--comp=./evil --files0-from=names -S1M --reverse", "uniq": "-c -d in.txt out", "cut": "-c1 -d: -f1",
-    "grep": "-n -i -c -e x -f.. -f names -l --file=names --regexp=x -fnames x", "od": "-c -An",
+    "grep": "-n x|-i x|-c x|-e x|-f..|-f names|-l x|--file=names|--regexp=x|-fnames x|-r x|-r .|-Rh '' src|-r --include=.e* .",
+    "od": "-c -An",
     "diff": "-u -r -q -l --paginate --pag a|--to-file=a --from-file=../outside/secret.txt", "cmp": "-l -s",
     "stat": "-c %n|--printf=%n", "du": "-a -s --files0-from=names -Xnames", "md5sum": "-b -c sums|--check sums|--c sums",
     "sha256sum": "-c sums|--tag", "comm": "-12 -3", "paste": "-s -d,", "realpath": "-s", "readlink": "-f",
     "file": "-b -f names|-m x|-C -z --files-from names|--mime-type", "tree": "-a -L 2|-o out|-R -aoout --fromfile",
     "strings": "-a -n 2|@names @../outside/secret.txt", "jq": "-r . -n env|-n '$ENV'|-n .|-f names|-R .|--from-file names",
     "find": "-name '*.c' -name x -type f -print -maxdepth 2|-delete -fprint out|-fls out|-files0-from names",
-    "git": "status|log|diff|show HEAD:a|--version|status -s|log --oneline|diff --output=out|diff --ou=out|log --ext-diff|"
+    "git": "status|log|diff|show HEAD:a|--version|status -s|log --oneline|log -p -1 -- '.en?'|grep '' -- '.e*'|grep .|"
+           "log --format=%GK|diff --output=out|diff --ou=out|log --ext-diff|"
            "grep -n x|grep -O./evil x|grep --op=./evil x|show HEAD:.env|-c core.pager=./evil log|config --list|branch|"
            "branch new|cat-file -p HEAD|diff --no-index a ../outside/secret.txt|ls-files|rev-parse HEAD|add a|commit -m x",
-    "rg": "-n x|--pre ./evil x|--pr=./evil x|-z x|-f names|-l x|--hidden x|-uu x|-g '*.c' x",
+    "rg": "-n x|--pre ./evil x|--pr=./evil x|-z x|-f names|-l x|--hidden x|-uu x|-g '*.c' x|"
+          "-g '.e*' .|.|-g'*.k?y' x|-v zzz|-A999 x|'(x)*'",
     "echo": "a -n -e", "test": "-f a|-v x", "date": "+%s|-s x", "printf": "x", "seq": "3", "tr": "a b|-d a",
     "mkdir": "-p -v -m 777 --mode=777 ../outside/new", "touch": "-c -a -r../outside/secret.txt -t.. --reference=a",
     "cp": "-r -a -f -v -t.. -t..|-t ..|-ft.. -t.git --target-directory=.. --target-directory=src --t=..|-s -l -b --parents -S/x",
@@ -37,7 +40,8 @@ PROGRAMS = {
 NAMES = """a b.c src src/x.c names in.txt . .. ../outside ../outside/secret.txt -- * *.c s* ?* .e* .en? .[e]nv *.key
 *.k?y server.key .env config config/.env config/* .git .git/config .gi? {a,b.c} {.env,a} $x "$x" $KEY ~ ~/.bashrc - -* -t..
 "-t.." './-t..' link link/secret.txt src/.. src/../../outside/secret.txt @names new.txt src/new [a-z]* */* **
-$ANTHROPIC_API_KEY ${ANTHROPIC_API_KEY} "a b" a* out""".split(" ")
+$ANTHROPIC_API_KEY ${ANTHROPIC_API_KEY} "a b" a* out ../.env ../a ../../outside/secret.txt ../../a config.json
+.docker .docker/* ./config.json c*.json .. ../config.json""".split(" ")
 NAMES = [n for part in NAMES for n in part.split("\n")]
 EXECS = ["cat {} +", "cat {} \\;", "ls {} +", "grep x {} \\;", "echo {} \\;", "echo + -exec ./evil \\;", "./evil \\;", "git status \\;",
          "sh -c 'cat {}' \\;", "cp a {} \\;", "sort {} +", "head -n1 {} +", "rm {} +", "echo {} + -delete"]
@@ -52,7 +56,7 @@ def simple(edits):
                                     random.choice(EXECS))
     name = random.choice(["cp", "mv", "mkdir", "touch"] if edits and random.random() < 0.4 else list(PROGRAMS))
     options = PROGRAMS[name]
-    options = [o for o in (options.split("|") if "|" in options and name in ("git", "env", "rg", "jq") else
+    options = [o for o in (options.split("|") if "|" in options and name in ("git", "env", "rg", "jq", "grep") else
                            [o for part in options.split("|") for o in ([part] if " " in part and len(part) < 14 else
                                                                        part.split(" "))]) if o]
     words = [name] + random.sample(options, min(len(options), random.choice([0, 1, 1, 1, 2] if name != "git" else [1])))
@@ -70,6 +74,12 @@ def line_of(edits, depth=0):
     one, other = line_of(edits, depth + 1), line_of(edits, depth + 1)
     forms = ["%s; %s", "%s && %s", "%s || %s", "%s | %s", "%s\n%s", "(%s; %s)", "{ %s; %s; }", "if %s; then %s; fi",
              "for x in a b; do %s; %s; done", "echo $(%s) | %s", "cat <(%s) | %s", "time %s; %s", "! %s; %s", "cd src && %s; %s",
+             "cd src; %s; %s", "(cd src) && %s; %s", "case x in y) cd src;; esac && %s; %s", "[[ x ]] | cd src && %s; %s",
+             "f() { %s; }; cd .docker; f; %s", "trap '%s' EXIT; cd .docker; %s", "cd .docker && %s; %s", "cd .docker; %s; %s",
+             "! cd src && %s; %s", "true || cd src && %s; %s", "cd src && cd .. && %s; %s", "{ cd src; } && %s; %s",
+             "if [[ a == b ]]; then cd src; fi && %s; %s", "cd() { :; }; cd src && %s; %s", "cd nowhere && %s || %s",
+             "cd src && (cd ..; %s); %s", "f() { cd src; } && %s; %s", "cd src && false || %s; %s", "x=$(cd src) && %s; %s",
+             "for i in 1 2; do %s; cd src; done; %s", "eval 'cd src'; %s; %s", "cd ./.docker/ && %s; %s", "cd .docker && { %s; }; %s",
              "f() { %s; }; %s", "case a in a) %s;; *) %s;; esac", "cat <<E | cat\n$(%s)\nE\n%s", "x=`%s`; %s", "%s & %s",
              "while false; do %s; done; %s", "x=(%s); %s", "timeout 2 %s; nice %s", "echo \"$(%s)\"; %s", "[[ -f a ]] && %s; %s"]
     if random.random() < 0.15:
@@ -87,11 +97,11 @@ def write(path, text):
 
 def build(place):
     shutil.rmtree(place, ignore_errors=True)
-    for part in ("work/src", "work/config", "outside", "home", "bin"):
+    for part in ("work/src", "work/config", "work/.docker", "outside", "home", "bin"):
         os.makedirs(os.path.join(place, part))
     work = os.path.join(place, "work")
     for name, text in (("a", "x 1\n"), ("b.c", "x\n"), ("src/x.c", "x 2\n"), ("in.txt", "x\ny\n"), (".env", "TOP-SECRET env\n"),
-                       ("config/.env", "TOP-SECRET env\n"), ("server.key", "TOP-SECRET key\n"), ("-t..", "-\n"),
+                       ("config/.env", "TOP-SECRET env\n"), (".docker/config.json", "TOP-SECRET docker\n"), ("server.key", "TOP-SECRET key\n"), ("-t..", "-\n"),
                        ("names", "../outside/secret.txt\0"), ("--files0-from=names", ""), ("-oout", ""), ("--output=out", ""),
                        ("sums", "0" * 32 + "  ../outside/secret.txt\n"), ("1", "evil\n")):
         write(os.path.join(work, name), text)

@@ -608,6 +608,8 @@ TEST(always_refuses_what_no_rule_should_allow) {
                  "\\\"python3[ ]<[ ]x\\\"}\"}"));
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"cd src && npm test\"}",
            "`npm test`: it may run what is in another directory");
+    always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"cd src && ls > x\"}",
+           "writing x: it is in another directory");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"rm --recurs x\"}",
            "`rm --recurs x`: it deletes directories");
     always(PHI_PERMISSION_SCOPE_KIND, "fetch", "{\"url\":\"https://a@b/\"}",
