@@ -61,7 +61,7 @@ PHI__FN bool phi__reads_dumps(phi_str pattern) {
 
 /* ---- programs ---- */
 
-typedef struct phi__reader {
+typedef struct phi__reads_program {
     const char *names;
     const char *deep;   /* letters of options that make it read directories; NULL: it always does */
     const char *longer; /* the same of long options: a pattern */
@@ -69,9 +69,9 @@ typedef struct phi__reader {
     bool searches;      /* its first operand is what it looks for */
     bool shown;         /* it leaves hidden files out */
     bool target;        /* its last operand is where it writes */
-} phi__reader;
+} phi__reads_program;
 
-static const phi__reader phi__readers[] = {
+static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
     {"diff", "r", "--rec*", "", false, false, false},
@@ -85,7 +85,7 @@ static const phi__reader phi__readers[] = {
 typedef struct phi__reads {
     phi_arena *arena;
     phi__shell_command *c;
-    const phi__reader *reader;
+    const phi__reads_program *reader;
     const phi__shell_word *operands[PHI__READS_OPERANDS];
     size_t count;
     bool deep, dumps;
@@ -274,8 +274,8 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     r.arena = arena;
     r.c = command;
     if (phi__str_is(name, "git")) phi__reads_git(&r);
-    for (i = 0; i < PHI__COUNT(phi__readers); i++) {
-        r.reader = &phi__readers[i];
+    for (i = 0; i < PHI__COUNT(phi__reads_programs); i++) {
+        r.reader = &phi__reads_programs[i];
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
