@@ -294,7 +294,7 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
-/* The part, and what is before a colon in it: "~/.ssh:/keys". */
+/* The part, and its beginning up to a colon: "~/.ssh:/keys". */
 static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
                             const phi__shell_word *part) {
     phi__shell_word before = *part;

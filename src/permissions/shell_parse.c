@@ -83,13 +83,14 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 
-/* NAME () body. Other shells take a simple command for a body as well. */
+/* NAME () body: no function. Other shells take a simple command for a body as well. */
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
     p->repeats++;
     p->out->later = true;
     phi__shell_redirect_lines(p);
+    if (phi__shell_word_alone(p, "function")) phi__shell_word_invalid(p);
     phi__shell_parse_command(p, true);
     p->repeats--;
     p->function = outer;
@@ -243,13 +244,18 @@ static void phi__shell_parse_do(phi__shell_parser *p) {
 static void phi__shell_parse_for(phi__shell_parser *p) {
     phi__shell_command command;
     phi__shell_word word;
+    const char *from;
+    size_t semicolons = 0;
     memset(&command, 0, sizeof command);
     command.inner_from = p->out->count;
     phi__shell_word_blanks(p);
     if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
+        from = p->at;
         phi__shell_word_arithmetic(p);
+        for (; from < p->at; from++) semicolons += *from == ';';
+        if (semicolons != 2) phi__shell_word_invalid(p);
         phi__shell_parse_do(p);
         return;
     }
