@@ -70,14 +70,14 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 }
 
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
-    phi_loop_record *parent =
-        (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, loop->pub.parent_loop_id);
+    phi_str above = loop->pub.parent_loop_id;
+    phi_loop_record *parent;
     phi__loop_box *of;
     phi_str *children;
     size_t i;
-    if (parent == NULL || loop->pub.parent_loop_id.len == 0 ||
-        phi_str_equal(loop->pub.parent_loop_id, loop->pub.loop_id))
-        return true;
+    if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
+    parent = (phi_loop_record *)(uintptr_t)phi_session_get_loop(&box->pub, above);
+    if (parent == NULL) return true;
     of = phi__session_loop_of(parent);
     for (i = 0; i < parent->child_count; i++)
         if (phi_str_equal(parent->children[i], loop->pub.loop_id)) return true;
