@@ -380,7 +380,7 @@ TEST(a_host_may_refuse_be_late_or_free_all) {
         CHECK_EQ_INT(world_401(&a.o, "", ""), PHI_BUSY);
         world_step(&a.o, 20);
         if (i == 1) {
-            world_pass_s(&a.o, 301);
+            world_pass_stepping_s(&a.o, 301);
             world_step(&a.o, 2);
         }
         CHECK_EQ_INT(a.wanted, 1);
