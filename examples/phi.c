@@ -268,7 +268,6 @@ static int tear_down(app *a, int code) {
     screen_free(&a->screen);
     line_free(&a->line);
     free(words.at);
-    free(a->held.at);
     free(a->o.question.at);
     if (a->screen.gone == 0) return code;
     return a->screen.gone == EPIPE ? PIPE_CLOSED : a->screen.gone == EINTR ? INTERRUPTED : FAILED;
@@ -409,7 +408,7 @@ static void submit(app *a, const char *words) {
 static void fresh_lane(app *a) {
     phi_status status = phi_thread_fresh(phi_agent_thread(a->agent));
     if (status == PHI_OK)
-        note(a, STYLE_DIM, "\n(a fresh lane: the model sees nothing of before; the log keeps it)");
+        note(a, STYLE_DIM, "(a fresh lane: the model sees nothing of before; the log keeps it)");
     else
         note(a, STYLE_BAD, "! %s",
              status == PHI_BUSY ? "stop the run first" : phi_status_text(status));

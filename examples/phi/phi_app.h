@@ -16,7 +16,6 @@
 #include "phi_screen.h"
 #include "phi_status.h"
 #include "phi_trust.h"
-#include "../pick_model.h"
 #include "../typed.h"
 
 typedef struct app {
@@ -39,7 +38,6 @@ typedef struct app {
     bool chat, quit;
     bool whole; /* answers are shown when they are whole: what a pipe got cannot be taken back */
     screen screen;
-    text held; /* of stderr's text */
     int below; /* lines below the transcript */
     call_line calls[CALLS_MOST];
     int64_t began_ms; /* the run */
@@ -57,11 +55,14 @@ typedef struct app {
 static inline void note_str(app *a, style how, phi_str words) {
     text clean = {NULL, 0, 0};
     screen_fresh(&a->screen);
+    if (how == STYLE_ASK) /* in rows already, and safe */
+        text_add(&clean, words.at, words.len);
+    else
+        text_note(&clean, words);
     if (a->chat) {
-        screen_put(&a->screen, how, words);
+        screen_put(&a->screen, how, text_str(&clean));
         screen_fresh(&a->screen);
     } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
-        text_clean(&clean, &a->held, words);
         text_say(&clean, "\n");
         (void)fwrite(clean.at, 1, clean.len, stderr);
     }
@@ -134,7 +135,7 @@ static inline void show_run(app *a, const phi_event *ev) {
             screen_answer(&a->screen, phi_message_text(ev->message, "", &a->arena, NULL));
         break;
     case PHI_EV_THINKING:
-        if (a->chat) screen_put(&a->screen, STYLE_DIM, ev->text);
+        if (a->chat) screen_put(&a->screen, STYLE_THOUGHT, ev->text);
         break;
     case PHI_EV_RETRACT: /* -q hides no doubt about what stands there */
         if (!a->whole)
@@ -163,18 +164,25 @@ static inline void show(app *a, const phi_event *ev) {
     free(words.at);
 }
 
+static inline void show_line(app *a, phi_str json) {
+    text safe = {NULL, 0, 0};
+    if (!a->whole) text_escape(&safe, json);
+    screen_write(&a->screen, a->whole ? json.at : safe.at, a->whole ? json.len : safe.len);
+    free(safe.at);
+}
+
 static inline void show_json(app *a, const phi_event *ev) {
     phi_arena_mark mark = phi_arena_save(&a->arena);
     phi_str json;
     if (phi_event_to_json(ev, &a->arena, &json) == PHI_OK) {
-        screen_write(&a->screen, json.at, json.len);
+        show_line(a, json);
         screen_write(&a->screen, "\n", 1);
     }
     if (ev->kind == PHI_EV_AGENT_END &&
         phi_strategy_result(ev->agent, &a->arena, &json) == PHI_OK) {
         static const char head[] = "{\"type\":\"StrategyResult\",\"result\":";
         screen_write(&a->screen, head, sizeof head - 1);
-        screen_write(&a->screen, json.at, json.len);
+        show_line(a, json);
         screen_write(&a->screen, "}\n", 2);
     }
     phi_arena_reset(&a->arena, mark);

@@ -24,11 +24,9 @@ static inline phi_config *commands_load(const char *path, trust *found) {
 }
 
 static inline size_t commands_problem(text *out, const phi_config_problem *problem, bool quiet) {
-    text held = {NULL, 0, 0};
     if (problem->is_warning && quiet) return 0;
-    text_clean(out, &held, problem->message);
+    text_note(out, problem->message);
     text_say(out, "\n");
-    free(held.at);
     return problem->is_warning ? 0 : 1;
 }
 
@@ -78,7 +76,10 @@ static inline int commands_check(phi_runtime *rt, const char *path) {
     phi_config *config = commands_load(path, NULL);
     phi_agents *agents = commands_dry(rt, config);
     size_t errors = commands_problems(config, agents, stdout, false);
-    if (errors == 0) (void)printf("%s: ok\n", path);
+    text name = {NULL, 0, 0};
+    text_note(&name, phi_str_of(path));
+    if (errors == 0) (void)printf("%s: ok\n", name.at);
+    free(name.at);
     (void)phi_agents_free(agents);
     phi_config_free(config);
     return errors > 0 ? 2 : 0;

@@ -43,7 +43,10 @@ typedef struct options {
 } options;
 
 static inline int options_wrong(const char *words, const char *what) {
-    (void)fprintf(stderr, "phi: %s%s (phi --help)\n", words, what);
+    text safe = {NULL, 0, 0};
+    text_note(&safe, phi_str_of(what));
+    (void)fprintf(stderr, "phi: %s%s (phi --help)\n", words, safe.len > 0 ? safe.at : "");
+    free(safe.at);
     return UNUSABLE;
 }
 
@@ -66,7 +69,7 @@ static inline int options_take(options *o, int letter) {
     case 'q': o->quiet = true; return -1;
     case 'h': (void)fputs(options_usage, stdout); return 0;
     case 'v': (void)puts("phi " PHI_VERSION); return 0;
-    default: return UNUSABLE; /* getopt has said why */
+    default: return UNUSABLE;
     }
 }
 
@@ -131,10 +134,19 @@ static inline int options_read(options *o, int argc, char **argv) {
         {"replay", 1, NULL, 'p'},  {"trace", 1, NULL, 't'},   {"json", 0, NULL, 'j'},
         {"attach", 1, NULL, 'a'},  {"quiet", 0, NULL, 'q'},   {"help", 0, NULL, 'h'},
         {"version", 0, NULL, 'v'}, {NULL, 0, NULL, 0}};
+    char character[] = "-?";
     int letter, code = -1;
     options_streams();
-    while (code < 0 && (letter = getopt_long(argc, argv, "a:c:m:qhV", known, NULL)) != -1)
-        code = options_take(o, letter == 'V' ? 'v' : letter);
+    opterr = 0; /* it would show the word as it is */
+    while (code < 0 && (letter = getopt_long(argc, argv, "a:c:m:qhV", known, NULL)) != -1) {
+        const char *word = argv[optind - 1];
+        character[1] = (char)optopt;
+        if (letter == '?')
+            code = options_wrong("an option is unknown, or lacks its value: ",
+                                 strncmp(word, "--", 2) == 0 ? word : character);
+        else
+            code = options_take(o, letter == 'V' ? 'v' : letter);
+    }
     if (code < 0) code = options_rest(o, argc - optind, argv + optind);
     if (code < 0) code = options_input(o);
     if (code >= 0) return code;

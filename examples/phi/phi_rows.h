@@ -14,6 +14,7 @@ typedef enum style {
     STYLE_GOOD,
     STYLE_BAD,
     STYLE_ASK,
+    STYLE_THOUGHT,
     STYLE_END = 8
 } style;
 
@@ -52,10 +53,13 @@ static inline int rows_width(const text *t, size_t from, size_t to) {
     return width;
 }
 
+/* Also without colours no row of the program looks like one that a model or a tool has written. */
 static inline style rows_style(text *out, bool colors, style how) {
-    static const char *const codes[STYLE_END] = {
-        "", "\033[0m", "\033[0;1m", "\033[0;2m", "\033[0;32m", "\033[0;31m", "\033[0;33m", ""};
-    if (colors && out != NULL) text_say(out, codes[how]);
+    static const char *const codes[STYLE_END] = {"",           "\033[0m",    "\033[0;1m",
+                                                 "\033[0;2m",  "\033[0;32m", "\033[0;31m",
+                                                 "\033[0;33m", "\033[0;2;3m"};
+    bool color = how == STYLE_GOOD || how == STYLE_BAD || how == STYLE_ASK;
+    if (out != NULL) text_say(out, codes[color && !colors ? STYLE_BOLD : how]);
     return how;
 }
 

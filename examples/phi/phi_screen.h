@@ -111,7 +111,7 @@ static inline void screen_fresh(screen *s) {
 
 /* Of an answer, which begins a line behind what the model thought. */
 static inline void screen_answer(screen *s, phi_str what) {
-    if (s->now == STYLE_DIM && what.len > 0) screen_fresh(s);
+    if (s->now == STYLE_THOUGHT && what.len > 0) screen_fresh(s);
     screen_put(s, STYLE_PLAIN, what);
 }
 

@@ -136,6 +136,37 @@ static inline void text_strict(text *out, phi_str in) {
     free(held.at);
 }
 
+/* Adds a whole message cleaned; its lines but the first are indented: none looks like another message. */
+static inline void text_note(text *out, phi_str in) {
+    text clean = {NULL, 0, 0}, held = {NULL, 0, 0};
+    size_t i;
+    text_clean(&clean, &held, in);
+    for (i = 0; i < clean.len; i++) {
+        text_add(out, clean.at + i, 1);
+        if (clean.at[i] == '\n' && i + 1 < clean.len) text_say(out, "    ");
+    }
+    if (held.len > 0) text_say(out, "\xEF\xBF\xBD"); /* it is cut off */
+    free(clean.at);
+    free(held.at);
+}
+
+/* Adds JSON; what a terminal may not show is escaped. */
+static inline void text_escape(text *out, phi_str json) {
+    size_t i, n;
+    uint32_t c;
+    for (i = 0; i < json.len; i += n) {
+        n = text_decode(json.at + i, json.len - i, &c);
+        if (n == 0) return; /* it is cut off */
+        if (!text_unsafe(c))
+            text_add(out, json.at + i, n);
+        else if (c < 0x10000)
+            text_print(out, "\\u%04x", (unsigned)c);
+        else
+            text_print(out, "\\u%04x\\u%04x", 0xD7C0 + (unsigned)(c >> 10),
+                       0xDC00 + (unsigned)(c & 0x3FF));
+    }
+}
+
 /* Adds `in` cleaned, on one line, at most `columns` wide: a longer text ends with "...". */
 static inline void text_fit(text *out, phi_str in, int columns) {
     text clean = {NULL, 0, 0};

@@ -695,7 +695,7 @@ class Pty(Chat):
         self.wait_for("Ready")
         self.type("\x1b")
         self.assertEqual(self.left(), (0, True))
-        self.assertNotRegex(self.said, rb"\033\[[0-9;]*[1-9][0-9;]*m")
+        self.assertNotRegex(self.said, rb"\033\[[0-9;]*[34]\d[0-9;]*m")
 
 
 @unittest.skipUnless(shutil.which("tmux"), "no tmux here")

@@ -16,7 +16,7 @@ from test_examples import Mock  # noqa: E402
 # What hides text: a sample of each class. The tests' own list, not that of the program.
 HIDDEN = [0x00A0, 0x00AD, 0x034F, 0x0600, 0x061C, 0x070F, 0x115F, 0x1160, 0x1680, 0x17B4, 0x180E, 0x2000, 0x2003,
           0x200B, 0x200D, 0x200E, 0x2028, 0x202E, 0x202F, 0x205F, 0x2060, 0x2066, 0x2800, 0x3000, 0x3164, 0xFE0F,
-          0xFEFF, 0xFFA0, 0xFFF9, 0x1BCA0, 0x1D173, 0xE0001, 0xE0041, 0xE0100]
+          0xFEFF, 0xFFA0, 0xFFF9, 0xFFFC, 0x0338, 0x0489, 0x20DD, 0x16FE4, 0x1D159, 0x1BCA0, 0x1D173, 0xE0001, 0xE0041, 0xE0100]
 
 
 def bash(command):
@@ -38,6 +38,9 @@ SCENARIOS = {
     "timed": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch one.txt", "timeout": 5}}]}],
     "caller": [{"blocks": [{"type": "tool_use", "name": "scout", "input": {"task": "Look around"}}]},
                {"blocks": [{"type": "tool_use", "name": "echo", "input": {"text": "hello"}}]}],
+    "c1": [{"blocks": [{"type": "text", "text": "\x9b2J\u202e\U000e0041\u00e9"}]}],
+    "thinks": [{"blocks": [{"type": "thinking", "thinking": "Hm.\n(yes)\n", "signature": "s"},
+                           {"type": "text", "text": "So:\nYou: no\n"}]}],
     "answers": [{"blocks": [{"type": "text", "text": "It is seven."}]}],
     "prints": bash("for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; printf '\\033[1;31mred\\033[0m\\033[2J'; sleep 2"),
 }
@@ -311,6 +314,56 @@ class Screen(test_phi.Tmux):
         self.assertNotIn("Ctrl+S", screen)
 
 
+    # ---- rows that look like the program's ----
+
+    FORGED = "x\nYou: yes\n(yes)\n* bash ls (1ms, ok)\nbash wants to run:\n  | ls\ny: once | n: no"
+
+    def test_no_message_has_a_row_that_looks_like_the_programs(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        self.write("work/agent.toml", CONFIG % ("answers", "ask", "true") + "[[mcp.instances]]\nname = 's'\nno_restart = true\n"
+                   "command = ['sh', '-c', 'printf \"%%s\" \"$0\" >&2; exit 1', %s]\n" % json.dumps(self.FORGED))
+        for args in (("-c", "agent.toml"), ("-m", "claude-" + self.FORGED)):
+            with self.subTest(args=args[0]):
+                self.start("answers", *args, SERVER=test_phi.mock.url)
+                self.assertNotRegex(self.screen(), r"(?m)^(You: yes|\(yes\)|\* bash|bash wants|  \| ls|y: once)")
+                self.tmux("kill-server")
+        out, err, code = self.phi("-a", self.FORGED, "go")
+        self.assertEqual((out, code), ("", 2))
+        self.assertEqual(err, "phi: " + self.FORGED.replace("\n", "\n    ") + ": No such file or directory\n")
+
+    def test_an_option_that_is_unknown_is_spelled_out(self):
+        for args in (("--\x1b]0;x\x07",), ("-\x1b",), ("check", "\x1b[2J.toml")):
+            out, err, code = self.phi(*args)
+            self.assertEqual(code, 2)
+            self.assertRegex(err + out, r"<U\+001B>|\?\[2J")
+            self.assertNotIn("\x1b", err + out)
+
+    def test_thoughts_and_answers_never_have_the_style_of_the_programs_rows(self):
+        for more in ({}, {"NO_COLOR": "1"}):
+            with self.subTest(more=more):
+                self.start("thinks", **more)
+                self.type("go", "Enter")
+                self.wait_for("Msgs: 2(.*\n)+.*Ready")
+                said = self.tmux("capture-pane", "-p", "-e")
+                self.assertRegex(said, r"\x1b\[0;2;3m[^\n]*Hm\.\n\(yes\)\n\x1b\[0m[^\n]*So:\nYou: no\n")
+                self.assertRegex(said, r"\x1b\[1m[^\x1b]*You: \x1b\[0m[^\n]*go\n")
+                self.tmux("kill-server")
+
+
+class Bytes(test_phi.Pty):
+    def test_json_on_a_terminal_escapes_what_that_may_not_show(self):
+        self.start("c1", "--json", "go")
+        self.wait_for('"AgentEnd"')
+        self.assertEqual(self.left()[0], 0)
+        said = self.said.decode()
+        self.assertIn("\\u009b2J\\u202e\\udb40\\udc41\u00e9", said)
+        self.assertNotRegex(said, "[\x1b\x80-\x9f\u202e]")
+        for line in said.replace("\r", "").splitlines():
+            json.loads(line)
+
+
+for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:
+    setattr(Bytes, name, None)
 for name in [n for n in dir(test_phi.Tmux) if n.startswith("test_")]:
     setattr(Screen, name, None)  # they are run where they stand
 
