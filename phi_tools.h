@@ -4756,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x180065e1
+#if PHI__IMP_PERMISSIONS != 0x721bb022
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x180065e1
+#define PHI__IMP_PERMISSIONS 0x721bb022
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -6500,7 +6500,7 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
-/* The part, and what is before a colon in it: "~/.ssh:/keys". */
+/* The part, and its beginning up to a colon: "~/.ssh:/keys". */
 static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
                             const phi__shell_word *part) {
     phi__shell_word before = *part;
@@ -6958,7 +6958,7 @@ typedef struct phi__reads_program {
     bool target;        /* its last operand is where it writes */
 } phi__reads_program;
 
-static const phi__reads_program phi__readers[] = {
+static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
     {"diff", "r", "--rec*", "", false, false, false},
@@ -6969,11 +6969,7 @@ static const phi__reads_program phi__readers[] = {
     {"zip|7z|7za|rar", "r", "a", "", false, false, false},
 };
 
-<<<<<<< HEAD
-typedef struct phi__reads_line {
-=======
 typedef struct phi__reads {
->>>>>>> wt-t1
     phi_arena *arena;
     phi__shell_command *c;
     const phi__reads_program *reader;
@@ -6981,11 +6977,7 @@ typedef struct phi__reads {
     size_t count;
     bool deep, dumps;
     bool lost;
-<<<<<<< HEAD
-} phi__reads_line;
-=======
 } phi__reads;
->>>>>>> wt-t1
 
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
@@ -6996,11 +6988,7 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
 }
 
 /* Adds `start`, a separator and `rest`. */
-<<<<<<< HEAD
-static void phi__reads_add(phi__reads_line *r, phi_str start, const char *between, phi_str rest,
-=======
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
->>>>>>> wt-t1
                            bool below) {
     phi__shell_word word, *all;
     phi__buf text;
@@ -7035,11 +7023,7 @@ PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
            phi__str_find(rest, 0, "/.") != SIZE_MAX;
 }
 
-<<<<<<< HEAD
-static void phi__reads_deep(phi__reads_line *r) {
-=======
 static void phi__reads_deep(phi__reads *r) {
->>>>>>> wt-t1
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
@@ -7053,23 +7037,14 @@ static void phi__reads_deep(phi__reads *r) {
 }
 
 /* A pattern of files, which begins with ! where it leaves them out. */
-<<<<<<< HEAD
-static void phi__reads_glob(phi__reads_line *r, phi_str glob) {
-    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**/", glob, false);
-=======
 static void phi__reads_glob(phi__reads *r, phi_str glob) {
     if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
->>>>>>> wt-t1
 }
 
 /* ---- options ---- */
 
 /* -g PATTERN of rg, --include=PATTERN of grep. */
-<<<<<<< HEAD
-static bool phi__reads_pattern(phi__reads_line *r, size_t i) {
-=======
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
->>>>>>> wt-t1
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
     const phi__shell_command *c = r->c;
@@ -7091,11 +7066,7 @@ static bool phi__reads_pattern(phi__reads *r, size_t i) {
     return true;
 }
 
-<<<<<<< HEAD
-static void phi__reads_long(phi__reads_line *r, phi_str text) {
-=======
 static void phi__reads_long(phi__reads *r, phi_str text) {
->>>>>>> wt-t1
     static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
                                 "--before-context=???*";
     if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
@@ -7103,11 +7074,7 @@ static void phi__reads_long(phi__reads *r, phi_str text) {
 }
 
 /* An option at *i, and its value where that is the next word. */
-<<<<<<< HEAD
-static void phi__reads_option(phi__reads_line *r, size_t *i) {
-=======
 static void phi__reads_option(phi__reads *r, size_t *i) {
->>>>>>> wt-t1
     phi_str text = r->c->words[*i].text, value;
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
@@ -7121,11 +7088,7 @@ static void phi__reads_option(phi__reads *r, size_t *i) {
     }
 }
 
-<<<<<<< HEAD
-static void phi__reads_operands(phi__reads_line *r) {
-=======
 static void phi__reads_operands(phi__reads *r) {
->>>>>>> wt-t1
     const phi__shell_command *c = r->c;
     bool options = true, globs = false, sought = !r->reader->searches;
     size_t i;
@@ -7151,11 +7114,7 @@ static void phi__reads_operands(phi__reads *r) {
 /* ---- git ---- */
 
 /* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
-<<<<<<< HEAD
-static void phi__reads_git(phi__reads_line *r) {
-=======
 static void phi__reads_git(phi__reads *r) {
->>>>>>> wt-t1
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__shell_command *c = r->c;
     bool sought, grep, options = true, dumps = false;
@@ -7191,11 +7150,7 @@ static void phi__reads_git(phi__reads *r) {
 /* ---- for other files ---- */
 
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command) {
-<<<<<<< HEAD
-    phi__reads_line r;
-=======
     phi__reads r;
->>>>>>> wt-t1
     phi_str name;
     size_t i;
     memset(&r, 0, sizeof r);
@@ -7206,8 +7161,8 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     r.arena = arena;
     r.c = command;
     if (phi__str_is(name, "git")) phi__reads_git(&r);
-    for (i = 0; i < PHI__COUNT(phi__readers); i++) {
-        r.reader = &phi__readers[i];
+    for (i = 0; i < PHI__COUNT(phi__reads_programs); i++) {
+        r.reader = &phi__reads_programs[i];
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
@@ -7937,13 +7892,14 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 
-/* NAME () body. Other shells take a simple command for a body as well. */
+/* NAME () body: no function. Other shells take a simple command for a body as well. */
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
     p->function = name;
     p->repeats++;
     p->out->later = true;
     phi__shell_redirect_lines(p);
+    if (phi__shell_word_alone(p, "function")) phi__shell_word_invalid(p);
     phi__shell_parse_command(p, true);
     p->repeats--;
     p->function = outer;
@@ -8097,13 +8053,18 @@ static void phi__shell_parse_do(phi__shell_parser *p) {
 static void phi__shell_parse_for(phi__shell_parser *p) {
     phi__shell_command command;
     phi__shell_word word;
+    const char *from;
+    size_t semicolons = 0;
     memset(&command, 0, sizeof command);
     command.inner_from = p->out->count;
     phi__shell_word_blanks(p);
     if (phi__shell_word_sees(p, "((")) {
         phi__shell_word_dialect(p); /* dash reads subshells */
         p->at += 2;
+        from = p->at;
         phi__shell_word_arithmetic(p);
+        for (; from < p->at; from++) semicolons += *from == ';';
+        if (semicolons != 2) phi__shell_word_invalid(p);
         phi__shell_parse_do(p);
         return;
     }
