@@ -703,7 +703,7 @@ TEST(truncation_spares_what_is_durable_and_takes_late_results_along) {
     say(PHI_ROLE_USER, "well?");
     result("b", 0);
     say(PHI_ROLE_ASSISTANT, "there");
-    CHECK(phi__truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 0, NULL, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 3);
     CHECK_EQ_STR(now(), "0 1 2 [3-4 [Context compacted: 3 messages removed to fit context window]] "
                         "5 7");
@@ -725,9 +725,9 @@ TEST(truncation_believes_the_hosts_counter) {
                             "and so much longer that nothing else has to be added to it");
     say(PHI_ROLE_USER, "again");
     say(PHI_ROLE_ASSISTANT, "yes");
-    CHECK(phi__truncate(&thread, 40, &counter, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 40, &counter, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 0);
-    CHECK(phi__truncate(&thread, 40, NULL, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 40, NULL, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 1);
     done();
 }
@@ -752,7 +752,7 @@ TEST(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place) {
     say(PHI_ROLE_USER, "again");
     say(PHI_ROLE_ASSISTANT, "yes");
     CHECK_EQ_INT(make(&r), PHI_OK);
-    CHECK(phi__truncate(&thread, 0, NULL, phi_str_of("l"), 0, &removed));
+    CHECK(phi__truncate(&thread, 0, NULL, NULL, phi_str_of("l"), 0, &removed));
     CHECK_EQ_INT(removed, 1);
     CHECK_EQ_INT(phi_thread_count(log_of()), 6);
     done();
@@ -763,11 +763,11 @@ TEST(a_call_that_was_rewritten_away_needs_no_result) {
     say(PHI_ROLE_USER, "go");
     call("a b", 0);
     CHECK_EQ_INT(swap("x", 1, 1, NULL), PHI_OK);
-    CHECK(phi__append_answer_orphans(&thread));
+    CHECK(phi__append_answer_orphans(&thread, NULL));
     CHECK_EQ_STR(now(), "0");
     call("c d", 0);
     result("d", 0);
-    CHECK(phi__append_answer_orphans(&thread));
+    CHECK(phi__append_answer_orphans(&thread, NULL));
     CHECK_EQ_STR(now(), "0 3 4 5");
     CHECK_STR(thread.log.entries[5]->message->tool_call_id, "c");
     done();
@@ -1179,7 +1179,8 @@ static phi_status step(int which) {
     case 8: return phi_thread_note(log_of(), "n", PHI__LIT("[1,2]"), NULL);
     case 9: m = calls_of("x y z", blocks); break;
     case 10:
-        return phi__truncate(&thread, 0, NULL, PHI__LIT("l"), 0, &removed) ? PHI_OK : PHI_NO_MEMORY;
+        return phi__truncate(&thread, 0, NULL, NULL, PHI__LIT("l"), 0, &removed) ? PHI_OK
+                                                                                 : PHI_NO_MEMORY;
     default: break;
     }
     return phi_thread_append_messages(log_of(), &m, 1, 0, UINT64_MAX, NULL);

@@ -134,7 +134,7 @@ static const char *shape(void) {
 
 static size_t truncate_to(uint64_t target) {
     size_t removed = 999;
-    CHECK(phi__truncate(&thread, target, NULL, phi_str_of("s.c.1"), 3, &removed));
+    CHECK(phi__truncate(&thread, target, NULL, NULL, phi_str_of("s.c.1"), 3, &removed));
     return removed;
 }
 
@@ -500,7 +500,7 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         used = (size_t)thread.fold.tokens;
         removed = 9;
         test_alloc_fail_at(n);
-        done = phi__truncate(&thread, 300, NULL, phi_str_of("l"), 1, &removed);
+        done = phi__truncate(&thread, 300, NULL, NULL, phi_str_of("l"), 1, &removed);
         test_alloc_fail_at(-1);
         if (done) break;
         CHECK_EQ_INT(removed, 0);
@@ -627,7 +627,8 @@ static bool every_call_has_its_result(void) {
 static bool cut(uint64_t target, size_t *removed) {
     uint64_t before = thread.fold.tokens;
     size_t entries = thread.log.count;
-    if (!CHECK(phi__truncate(&thread, target, NULL, phi_str_of("l"), 0, removed))) return false;
+    if (!CHECK(phi__truncate(&thread, target, NULL, NULL, phi_str_of("l"), 0, removed)))
+        return false;
     CHECK_EQ_INT(thread.log.count, entries + (*removed > 0));
     CHECK(*removed > 0 ? thread.fold.tokens < before : thread.fold.tokens == before);
     CHECK(thread.fold.tokens == counted());

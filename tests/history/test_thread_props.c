@@ -706,7 +706,7 @@ static void revoke_any(world *w, const char *lane) {
 static void truncate(world *w) {
     size_t removed = 0, shown = w->thread.fold.count, count = w->thread.log.count;
     uint64_t tokens = w->thread.fold.tokens;
-    HOLDS(w, phi__truncate(&w->thread, tokens * pick(w, 100) / 100, NULL, phi_str_of("l"), 0,
+    HOLDS(w, phi__truncate(&w->thread, tokens * pick(w, 100) / 100, NULL, NULL, phi_str_of("l"), 0,
                            &removed));
     HOLDS(w, w->thread.log.count == count + (removed > 0 ? 1 : 0));
     HOLDS(w, removed == 0 || (w->thread.fold.tokens < tokens && w->thread.fold.count <= shown));
