@@ -523,7 +523,8 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.index = post->index;
     handle.gen = post->gen;
     call = phi__call_find(handle);
-    if (call == NULL) return; /* cancelled, or its agent freed, since it was posted */
+    /* cancelled, or its agent freed, since it was posted; or a tape has started it later */
+    if (call == NULL || phi_call_pending(handle)) return;
     phi__call_give_text(call, post->text, post->flag != 0);
 }
 

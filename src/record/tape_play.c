@@ -420,7 +420,14 @@ static bool phi__tape_play_start(phi_tape *base, phi__toolcall *call) {
     phi__tape *tape = phi__tape_play_of(base);
     const phi_json *root = NULL;
     phi__tape_line *line;
-    if (phi__tape_play_runs(tape, call)) return false;
+    if (phi__tape_play_runs(tape, call)) {
+        if (!phi_call_pending(
+                phi__call_handle(call))) { /* given now, and not when that was recorded */
+            call->held = NULL;
+            phi__call_unclaim(call);
+        }
+        return false;
+    }
     if (tape->off) return true;
     call->starting = true;
     while (call->slot != NULL &&

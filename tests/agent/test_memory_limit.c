@@ -41,7 +41,7 @@ TEST(ten_thousand_exchanges_fit_into_64_kb_with_forgetting) {
 }
 
 TEST(smaller_and_larger_limits_last_as_well) {
-    static const size_t limits[] = {17408, 24576, 32768, 131072, 262144};
+    static const size_t limits[] = {18432, 24576, 32768, 131072, 262144};
     size_t i;
     for (i = 0; i < PHI__COUNT(limits); i++) {
         rig *r = rig_new();

@@ -57,6 +57,7 @@ typedef struct scene {
     bool gateway;       /* headers of its own, a user and a query in the URL */
     bool own_model;     /* one in the process, without tools */
     bool flaky;         /* the first try of each of two tools fails */
+    bool early;         /* the host gives a result between the tries of "clock" */
     uint32_t bytes;     /* step_budget_bytes */
     int agents;         /* (default 1) */
     bool (*runs)(void *, phi_str);
@@ -78,6 +79,7 @@ typedef struct stage {
     take *t;
     uint32_t polls;
     uint32_t keys, clocks; /* tries so far */
+    phi_call clock;
 } stage;
 
 static void clock_shows(phi_call call) {
@@ -105,6 +107,7 @@ static phi_flow clock_step(void *user_data, phi_call call) {
         clock_shows(call);
         return PHI_PENDING;
     }
+    on->clock = call;
     if (on->s->flaky && on->clocks++ == 0) says = "no hands";
     (void)phi_call_finish(call, says, strlen(says), strcmp(says, "no hands") == 0);
     return PHI_DONE;
@@ -114,6 +117,7 @@ static phi_flow clock_start(void *user_data, phi_call call, phi_str arguments) {
     stage *on = (stage *)user_data;
     (void)arguments;
     on->t->started++;
+    CHECK(phi_call_pending(call));
     (void)phi_call_progress(call, "looking", 7);
     return PHI_PENDING;
 }
@@ -207,7 +211,7 @@ static void perform(rig *r, const scene *s, take *t) {
     phi_tool tools[3];
     phi_provider parrot;
     int i, n = s->agents > 0 ? s->agents : 1;
-    bool asked = false, finished = false;
+    bool asked = false, finished = false, early = false;
     memset(&on, 0, sizeof on);
     on.s = s;
     on.t = t;
@@ -239,6 +243,8 @@ static void perform(rig *r, const scene *s, take *t) {
     }
     for (i = 0; i < 30000; i++) {
         int runs = rig_run(r, 1);
+        if (s->early && !early && on.clocks == 1)
+            early = phi_call_finish(on.clock, "early", 5, false) == PHI_OK;
         rig_pass_ms(r, 6);
         if (rig_started(r) > 0 && i > 10 && !finished) {
             finished = phi_call_finish(rig_call_at(r, 0), "waited", 6, false) == PHI_OK;
@@ -399,6 +405,23 @@ TEST(tries_of_a_tool_that_failed_are_played_as_they_were) {
         CHECK_EQ_INT(played.started, i % 2 == 0 ? 0 : 2);
         cut(&played);
     }
+    cut(&recorded);
+}
+
+TEST(a_result_between_two_tries_that_was_not_recorded_does_not_count) {
+    scene s;
+    take recorded, played;
+    memset(&s, 0, sizeof s);
+    s.flaky = true;
+    shoot(&recorded, &s, NULL, NULL);
+    s.early = true;
+    s.runs = run_clock;
+    shoot(&played, &s, &recorded.tape, NULL);
+    CHECK_EQ_STR(played.what, "");
+    CHECK_EQ_INT(played.end, PHI_OK);
+    CHECK_EQ_INT(played.started, 2);
+    CHECK(recorded.hash[0] == played.hash[0]);
+    cut(&played);
     cut(&recorded);
 }
 
@@ -858,6 +881,7 @@ TEST(a_tape_is_of_one_runtime) {
 
 TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same_log),
           TEST_ENTRY(tries_of_a_tool_that_failed_are_played_as_they_were),
+          TEST_ENTRY(a_result_between_two_tries_that_was_not_recorded_does_not_count),
           TEST_ENTRY(another_step_budget_gives_the_same_log),
           TEST_ENTRY(tools_that_are_run_again_give_the_same_log),
           TEST_ENTRY(a_tool_that_is_run_again_and_says_something_else_is_told),
