@@ -32,7 +32,7 @@ typedef struct world {
     store_mem *store;
     int opens, closes, answers, ids;
     size_t starts, ends, parallel_starts, parallel_ends;
-    bool lost; /* the last run ended for want of memory */
+    bool lost;      /* the last run ended for want of memory */
     bool same;      /* the lead is the one that began */
     uint64_t spent; /* tokens of all answers */
     uint32_t rate;  /* a disturbance in so many steps */
