@@ -200,7 +200,7 @@ static int look_at_found(app *a) {
                  "phi.toml; or start phi in a terminal)");
             return UNUSABLE;
         }
-        if (!trust_ask(&a->trust, a->screen.columns, &a->typed)) {
+        if (!trust_ask(&a->trust, a->screen.columns, a->screen.rows, &a->typed)) {
             note(a, STYLE_DIM, "(./phi.toml is not used)");
             a->o.config = NULL;
             if (keys_signal) return INTERRUPTED;
