@@ -200,7 +200,7 @@ static int look_at_found(app *a) {
                  "phi.toml; or start phi in a terminal)");
             return UNUSABLE;
         }
-        if (!trust_ask(&a->trust, a->screen.columns, &a->typed)) {
+        if (!trust_ask(&a->trust, a->screen.columns, a->screen.rows, &a->typed)) {
             note(a, STYLE_DIM, "(./phi.toml is not used)");
             a->o.config = NULL;
             if (keys_signal) return INTERRUPTED;
@@ -344,15 +344,16 @@ static int draw_above(app *a, text *lines, int most) {
 /* Below the transcript: the question; who and where, the figures, the line that is typed, the keys. */
 static void draw(app *a) {
     text lines[DRAWN], words[3];
-    int count, row = 0, column = 0, i, rows;
+    int count, row = 0, column = 0, i, rows, most;
     bool resized = keys_resized != 0, status;
     if (keys_resized > 1) a->q.seen = false;
     keys_resized = 0; /* before it is measured: it may change meanwhile */
     rows = screen_measure(&a->screen);
+    most = rows < 20 ? 1 : LINE_ROWS;
     status = !a->q.asking || rows >= 16;
     memset(lines, 0, sizeof lines);
     memset(words, 0, sizeof words);
-    count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + LINE_ROWS));
+    count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
     status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
@@ -364,8 +365,7 @@ static void draw(app *a) {
     if (status && rows >= 3) add_line(a, &lines[count++], STYLE_DIM, &words[1]);
     if (rows >= 4 && a->q.asking) add_line(a, &lines[count++], STYLE_ASK, &words[2]);
     row = count;
-    count += line_rows(&a->line, a->screen.columns, rows < 16 ? 1 : LINE_ROWS, lines + count, &row,
-                       &column);
+    count += line_rows(&a->line, a->screen.columns, most, lines + count, &row, &column);
     if (rows >= 10 && !a->q.asking) add_line(a, &lines[count++], STYLE_DIM, &words[2]);
     screen_draw(&a->screen, lines, count, row, column); /* what is new scrolls by */
     if (resized) screen_redraw(&a->screen, count);
@@ -435,7 +435,8 @@ static void press(app *a, int key) {
     bool taken =
         a->q.asking && question_press(&a->q, key, a->keys.character, a->keys.pasted, line, &answer);
     if (answer != 0) answer_with(a, answer);
-    if (a->q.key != 0) keys_resized = 1; /* the question is drawn again before the key counts */
+    if (a->q.key != 0 && !keys_resized)
+        keys_resized = 1; /* the question is drawn again before the key counts */
     if (taken) return;
     switch (key) {
     case KEY_ENTER:
@@ -498,6 +499,7 @@ static int chat(app *a) {
         show_events(a);
         (void)ask_next(a);
         if (keys_stopped) keys_suspend();
+        if (keys_resized > 1) a->q.seen = false; /* keys from before it is drawn again */
         while (keys_read(&a->keys)) {}
         while ((key = keys_next(&a->keys)) != KEY_NONE && !a->quit) press(a, key);
         answer = a->q.asking ? question_waited(&a->q, a->keys.len > 0) : 0;

@@ -155,8 +155,7 @@ static inline void show(app *a, const phi_event *ev) {
     if (how != STYLE_END) note_str(a, how, text_str(&words));
     if (role == PHI_ROLE_ASSISTANT) calls_wanted(a->calls, ev, &a->arena, columns);
     if (ev->kind == PHI_EV_TOOL_START)
-        calls_begin(a->calls, ev->tool_call_id, ev->arguments, ev->timestamp_ms, &a->arena,
-                    columns);
+        calls_begin(a->calls, ev, ev->tool_call_id, ev->arguments, &a->arena, columns);
     if (ev->kind == PHI_EV_TOOL_END || role == PHI_ROLE_TOOL_RESULT) show_call(a, ev);
     live_event(&a->live, ev);
     show_run(a, ev);

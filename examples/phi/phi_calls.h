@@ -11,7 +11,8 @@ enum { CALLS_MOST = 32 };
 
 /* A call that is wanted, or runs. */
 typedef struct call_line {
-    char id[96]; /* empty: unused */
+    char id[96];    /* empty: unused */
+    uint32_t agent; /* whose: another agent may have a call of that id */
     bool skipped;
     text argument;
     int64_t began_ms;
@@ -40,26 +41,29 @@ static inline bool calls_is_whole(phi_arena *arena, phi_str arguments, phi_str a
 }
 
 /* The call of that id; else one that is unused; NULL: there are too many. */
-static inline call_line *calls_find(call_line *calls, phi_str id) {
+static inline call_line *calls_find(call_line *calls, phi_agent agent, phi_str id) {
     call_line *unused = NULL;
     size_t i;
     for (i = 0; i < CALLS_MOST; i++) {
-        if (calls[i].id[0] == '\0') unused = &calls[i];
-        if (id.len > 0 && phi_str_equal(phi_str_of(calls[i].id), id)) return &calls[i];
+        if (calls[i].id[0] == '\0')
+            unused = &calls[i];
+        else if (calls[i].agent == agent.index && phi_str_equal(phi_str_of(calls[i].id), id))
+            return &calls[i];
     }
     return unused;
 }
 
 /* A call that the model wants, or PHI_EV_TOOL_START. One beyond CALLS_MOST, or of a longer id, is not recorded. */
-static inline void calls_begin(call_line *calls, phi_str id, phi_str arguments, int64_t now_ms,
+static inline void calls_begin(call_line *calls, const phi_event *ev, phi_str id, phi_str arguments,
                                phi_arena *arena, int columns) {
-    call_line *call = calls_find(calls, id);
+    call_line *call = calls_find(calls, ev->agent, id);
     if (call == NULL || id.len >= sizeof call->id) return;
+    call->agent = ev->agent.index;
     (void)snprintf(call->id, sizeof call->id, "%.*s", (int)id.len, id.at);
     call->skipped = arguments.at == NULL;
     call->argument.len = 0;
     text_fit(&call->argument, calls_argument(arena, arguments), columns);
-    call->began_ms = now_ms;
+    call->began_ms = ev->timestamp_ms;
 }
 
 /* The calls of an answer: those that a hook denies never start. */
@@ -69,7 +73,7 @@ static inline void calls_wanted(call_line *calls, const phi_event *ev, phi_arena
     for (i = 0; i < ev->message->content_count; i++) {
         const phi_content *c = &ev->message->content[i];
         if (c->kind == PHI_CONTENT_TOOL_CALL)
-            calls_begin(calls, c->id, c->arguments, ev->timestamp_ms, arena, columns);
+            calls_begin(calls, ev, c->id, c->arguments, arena, columns);
     }
 }
 
@@ -78,7 +82,8 @@ static inline void calls_wanted(call_line *calls, const phi_event *ev, phi_arena
 static inline void calls_end(call_line *calls, const phi_event *ev, phi_arena *arena, int columns,
                              text *out) {
     bool ended = ev->kind == PHI_EV_TOOL_END;
-    call_line *call = calls_find(calls, ended ? ev->tool_call_id : ev->message->tool_call_id);
+    call_line *call =
+        calls_find(calls, ev->agent, ended ? ev->tool_call_id : ev->message->tool_call_id);
     bool recorded = call != NULL && call->id[0] != '\0';
     phi_str result = PHI_ZERO;
     if (!ended && !recorded) return;

@@ -11,14 +11,15 @@ enum { LIVE_BYTES = 4096, LIVE_ROWS = 5 };
 
 /* Zero to begin with. */
 typedef struct live {
-    char id[96];   /* of the call that printed last */
+    text id;       /* of the call that printed last */
     text printed;  /* its last LIVE_BYTES */
     text strategy; /* a row */
 } live;
 
 static inline void live_print(live *l, const phi_event *ev) {
-    if (!phi_str_equal(phi_str_of(l->id), ev->tool_call_id)) l->printed.len = 0;
-    (void)snprintf(l->id, sizeof l->id, "%.*s", (int)ev->tool_call_id.len, ev->tool_call_id.at);
+    if (!phi_str_equal(text_str(&l->id), ev->tool_call_id)) l->printed.len = 0;
+    l->id.len = 0;
+    text_add(&l->id, ev->tool_call_id.at, ev->tool_call_id.len);
     text_add(&l->printed, ev->text.at, ev->text.len);
     if (l->printed.len > LIVE_BYTES) text_remove(&l->printed, 0, l->printed.len - LIVE_BYTES);
 }
@@ -38,7 +39,7 @@ static inline void live_progress(live *l, const phi_event *ev) {
 }
 
 static inline void live_event(live *l, const phi_event *ev) {
-    bool mine = phi_str_equal(phi_str_of(l->id), ev->tool_call_id);
+    bool mine = phi_str_equal(text_str(&l->id), ev->tool_call_id);
     if (ev->kind == PHI_EV_TOOL_UPDATE || ev->kind == PHI_EV_TOOL_PROGRESS) live_print(l, ev);
     if ((ev->kind == PHI_EV_TOOL_END && mine) || ev->kind == PHI_EV_AGENT_END) l->printed.len = 0;
     if (ev->kind == PHI_EV_STRATEGY) live_progress(l, ev);
@@ -89,6 +90,7 @@ static inline int live_rows(const live *l, int columns, int most, text *rows) {
 }
 
 static inline void live_free(live *l) {
+    free(l->id.at);
     free(l->printed.at);
     free(l->strategy.at);
 }

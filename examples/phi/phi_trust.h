@@ -13,6 +13,8 @@
 #include "phi_trusted.h"
 #include "../typed.h"
 
+#include <ctype.h>
+
 /* ---- what it says ---- */
 
 static inline void trust_refuse(trust *t, const char *name, size_t n) {
@@ -72,6 +74,25 @@ static inline void trust_value(trust *t, phi_str key, phi_str value) {
     free(whole.at);
 }
 
+/* A key as the file may have it: no key looks like the keys of two tables, or like two lines. */
+static inline void trust_key(text *out, phi_str key) {
+    size_t i;
+    bool bare = key.len > 0;
+    for (i = 0; i < key.len && bare; i++)
+        bare = strchr("-_", key.at[i]) != NULL || isalnum((unsigned char)key.at[i]) != 0;
+    if (bare) {
+        text_add(out, key.at, key.len);
+        return;
+    }
+    text_say(out, "\"");
+    for (i = 0; i < key.len; i++)
+        if ((unsigned char)key.at[i] < 32 || key.at[i] == '"' || key.at[i] == '\\')
+            text_print(out, "\\u%04X", (unsigned)(unsigned char)key.at[i]);
+        else
+            text_add(out, key.at + i, 1);
+    text_say(out, "\"");
+}
+
 /* A line for each value, and what its addresses and variables mean. */
 static inline void trust_walk(trust *t, const phi_json *node, phi_str key, const char *place,
                               phi_arena *arena, int deep) {
@@ -87,13 +108,14 @@ static inline void trust_walk(trust *t, const phi_json *node, phi_str key, const
         name.len = 0;
         if (is_array)
             text_print(&name, "%s[%u]", place, index++);
-        else
-            text_print(&name, "%s%s%.*s", place, place[0] != '\0' ? "." : "", (int)it.key.len,
-                       it.key.at);
+        else {
+            text_print(&name, "%s%s", place, place[0] != '\0' ? "." : "");
+            trust_key(&name, it.key);
+        }
         trust_walk(t, each, is_array ? key : it.key, name.at, arena, deep + 1);
     }
     free(name.at);
-    if (inner || t->why != NULL) return;
+    if ((inner && (phi_json_count(node) > 0 || place[0] == '\0')) || t->why != NULL) return;
     if (phi_json_is_string(node)) trust_value(t, key, phi_json_str(node, ""));
     if (phi_json_write(arena, node, 0, &value) != PHI_OK) t->why = "there is no memory to show it";
     if (value.len > TRUST_VALUE || strlen(place) > TRUST_VALUE)
@@ -132,13 +154,15 @@ static inline bool trust_open(trust *t, const char *path, phi_arena *arena) {
     free(place.at);
     if (t->why != NULL) return false;
     hash_text(text_str(&t->file), t->hash);
-    if (phi_toml_parse(arena, text_str(&t->file), NULL, &root, NULL) == PHI_OK)
+    if (phi_toml_parse(arena, text_str(&t->file), NULL, &root, NULL) != PHI_OK)
+        t->why = "it is not TOML";
+    else
         trust_walk(t, root, phi_str_of(""), "", arena, 0);
     return t->why == NULL;
 }
 
 /* Shows it on stderr, and reads a word and Enter. False: "no", or something else than "yes". */
-static inline bool trust_ask(const trust *t, int columns, typed *in) {
+static inline bool trust_ask(const trust *t, int columns, int window, typed *in) {
     text rows = {NULL, 0, 0};
     char word[64] = "";
     int got = 0;
@@ -146,6 +170,9 @@ static inline bool trust_ask(const trust *t, int columns, typed *in) {
     (void)tcflush(0, TCIFLUSH); /* typed before it was shown */
     (void)fprintf(stderr, "./phi.toml is used for the first time as it is now. It says:\n%s\n",
                   rows.at);
+    if (marked_count(&rows) > window - 4)
+        (void)fprintf(stderr, "These are %d rows: scroll back to the first.\n",
+                      marked_count(&rows));
     if (t->unknown_address)
         (void)fputs("It gets no keys: you have not named that server.\n", stderr);
     (void)fputs("It may start programs, allow calls and send what you type. Trust it? yes or no: ",

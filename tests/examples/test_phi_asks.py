@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -39,6 +40,12 @@ SCENARIOS = {
     "caller": [{"blocks": [{"type": "tool_use", "name": "scout", "input": {"task": "Look around"}}]},
                {"blocks": [{"type": "tool_use", "name": "echo", "input": {"text": "hello"}}]}],
     "c1": [{"blocks": [{"type": "text", "text": "\x9b2J\u202e\U000e0041\u00e9"}]}],
+    "longid": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "echo first; sleep 1"}, "id": "i" * 120}]},
+               *bash("sleep 3")],
+    "same": [{"blocks": [{"type": "tool_use", "name": "scout", "input": {"task": "Look around"}, "id": "one"}]},
+             {"blocks": [{"type": "text", "text": "Done."}]}],
+    "same-scout": [{"blocks": [{"type": "tool_use", "name": "list_files", "input": {"path": "sub"}, "id": "one"}]},
+                   {"blocks": [{"type": "text", "text": "Done."}]}],
     "thinks": [{"blocks": [{"type": "thinking", "thinking": "Hm.\n(yes)\n", "signature": "s"},
                            {"type": "text", "text": "So:\nYou: no\n"}]}],
     "answers": [{"blocks": [{"type": "text", "text": "It is seven."}]}],
@@ -222,6 +229,20 @@ class Screen(test_phi.Tmux):
                 self.wait_for(r"\(stopped\)")
                 self.tmux("kill-server")
 
+    def test_what_was_typed_while_it_was_stopped_is_no_answer(self):
+        self.ask("one")
+        child = self.tmux("list-panes", "-F", "#{pane_pid}").split()[0]
+        with open("/proc/%s/task/%s/children" % (child, child), encoding="utf-8") as file:
+            phi = int(file.read().split()[0])
+        os.kill(phi, signal.SIGSTOP)
+        self.type("y")
+        self.settled(0.3)
+        os.kill(phi, signal.SIGCONT)
+        self.assertRegex(self.settled(), r"(?m)^y: once")
+        self.assertFalse(self.has("one.txt"))
+        self.type("y")
+        self.wait_for(r"\* bash touch one.txt")
+
     def test_what_was_typed_before_the_question_is_no_answer(self):
         self.begin_chat("one", "ask", "sleep 1; exit 0")
         self.wait_for("A hook script decides")
@@ -238,7 +259,7 @@ class Screen(test_phi.Tmux):
     def test_the_beginning_and_the_end_of_a_long_command_are_shown_and_the_rest_is_counted(self):
         for scenario, said in [("blanks", r"(?m)^  \.\.\. 1\d\d rows not shown, 7\d\d\d characters \.\.\.$"),
                                ("breaks", r"(?m)^  \.\.\. 9\d rows not shown, 0 characters \.\.\.$")]:
-            for size in ((80, 24), (80, 9), (40, 60)):
+            for size in ((80, 24), (80, 9), (40, 60), (80, 16), (80, 19)):
                 with self.subTest(scenario=scenario, size=size):
                     screen = self.ask(scenario, size=size)
                     self.assertRegex(screen, r"(?m)^bash wants to run:\n  \| touch first.txt")
@@ -300,6 +321,21 @@ class Screen(test_phi.Tmux):
         self.assertNotIn(": line 5", screen)
         screen = self.wait_for(r"Ready")
         self.assertNotIn("  : line", screen)
+
+    def test_what_a_call_of_a_long_name_printed_is_gone_when_it_is_over(self):
+        self.begin_chat("longid", "allow", "exit 0")
+        self.wait_for(r"^  : first$")
+        self.wait_for(r"^\* bash \(ok\)")
+        self.assertNotIn("  : first", self.settled(0.4))
+
+    def test_a_sub_agents_call_does_not_rename_its_callers(self):
+        model = 'model = "claude-haiku-4-5"\napi_key = "k"\napi = "anthropic_messages"\nbase_url = "${SERVER}/s/%s"\n'
+        self.write("agent.toml", "[provider]\n" + model % "same" +
+                   '[[provider.instances]]\nid = "scout"\n' + model % "same-scout" +
+                   '[[sub_agents.instances]]\nname = "scout"\nprovider = "scout"\ntools = ["list_files"]\nshow_events = true\n'
+                   '[permissions]\notherwise = "allow"\n')
+        out, err, code = self.phi("-c", "agent.toml", "go", SERVER=test_phi.mock.url)
+        self.assertRegex(err, r"\A\* list_files sub \(.*\n\* scout Look around \(\d+ms, ok\)\n\Z")
 
     def test_a_strategys_progress_is_shown_and_its_best_answer_can_be_taken(self):
         os.makedirs(os.path.join(self.folder, "work"), exist_ok=True)

@@ -153,6 +153,26 @@ class Asked(test_phi.Pty):
         self.assertEqual(os.listdir(os.path.dirname(trusted)), ["trusted"])
 
 
+    def test_no_key_forges_a_line_and_no_empty_table_is_left_out(self):
+        model = '[provider]\n%sbase_url = "${SERVER}/s/echo"\napi_key = "k"\n' % MODEL
+        self.write("phi.toml", '"permissions.mode" = "ask"\n' + model + '[permissions]\n[tools]\nenabled = []\n'
+                               '[x]\n"y\\npermissions.mode = \\"ask" = 1\n' + "".join("[a%d]\nb = 1\n" % i for i in range(30)))
+        self.begin_chat("no")
+        self.wait_for("(./phi.toml is not used)")
+        said = self.said.decode().replace("\r", "")
+        for line in ('"permissions.mode" = "ask"', "permissions = {}", "tools.enabled = []",
+                     'x."y\\u000Apermissions.mode = \\u0022ask" = 1'):
+            self.assertIn("\n  | " + line + "\n", said)
+        self.assertNotIn("  | permissions.mode", said)
+        self.assertIn("\nThese are 38 rows: scroll back to the first.\n", said)
+
+    def test_what_is_not_toml_is_not_asked_about(self):
+        self.write("phi.toml", "[provider\n")
+        self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
+        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c phi.toml)")
+        self.assertEqual(self.left()[0], 2)
+
+
 for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:
     setattr(Asked, name, None)  # they are run where they stand
 
