@@ -92,10 +92,10 @@
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
-    "-[acEFHhIilnoPqsvwx]|-[ABCem]*|-[0-9]*|--line-number|--ignore-case|--word-regexp|"            \
+    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"            \
     "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
 #define PHI__MODES_GIT_OPTIONS                                                                     \
-    "-[abcilmopqrstuvwzM1]|-[0-9]*|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
     "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
     "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
     "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
@@ -105,7 +105,7 @@
     "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
     "renames"
 #define PHI__MODES_GIT_PLUMBING                                                                    \
-    "-[cdemoprstvzn]|-[0-9]*|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
     "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
@@ -134,7 +134,7 @@
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
                                                            "--type=*|--smart-case|--no-heading|"   \
                                                            "--multiline|--stats|--json"),          \
-        PHI__MODES_OPTIONS("tree *", "-[adfilpsuDghFQNrtcUvSC]|-[LPI]*|--dirsfirst|--noreport|"    \
+        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"    \
                                      "--prune|--gitignore|--du|--filelimit=*"),                    \
         PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
                                      "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
@@ -272,7 +272,7 @@
 
 #define PHI__MODES_SECRETS                                                                         \
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
-        PHI__MODES_ASK("git *", "*%G*", NULL, "git runs gpg"),                                     \
+        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                                     \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \

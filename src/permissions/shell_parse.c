@@ -178,11 +178,13 @@ static bool phi__shell_parse_closes(const phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_and_or(phi__shell_parser *p);
+static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls);
 
 /* Up to a word or sign that closes it, which is not taken. False: there is no command. */
 static bool phi__shell_parse_body(phi__shell_parser *p) {
     bool any = false;
     for (;; any = true) {
+        size_t from = p->out->count;
         phi__shell_redirect_lines(p);
         if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p))
             return any;
@@ -190,6 +192,8 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
             return true;
+        if (*p->at == '&') phi__shell_parse_bomb(p, from, 1);
+        if (p->at == p->end) return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
         else if (*p->at != '\n')
@@ -378,8 +382,9 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
 
 /* ---- lists ---- */
 
-/* f() { f | f & }: listed as a command whose name is the classic form. */
-static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
+/* f() { f | f & }, f() { f & f; }: listed as a command whose name is the classic form, when the
+   commands from `from` on call the function this many times. */
+static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls) {
     phi__shell_command command;
     phi__shell_word word;
     size_t i, n = 0;
@@ -388,7 +393,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
         const phi__shell_command *c = &p->out->commands[i];
         n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
     }
-    if (n < 2) return;
+    if (n < calls) return;
     memset(&command, 0, sizeof command);
     command.inner_from = p->out->count;
     memset(&word, 0, sizeof word);
@@ -418,7 +423,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     }
     piped = p->reads != reads;
     p->reads = reads;
-    if (piped) phi__shell_parse_bomb(p, from);
+    if (piped) phi__shell_parse_bomb(p, from, 2);
     p->single = p->single && !several && !negated;
     p->pipe_from = outer;
 }
