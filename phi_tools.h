@@ -4756,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x721bb022
+#if PHI__IMP_PERMISSIONS != 0x27b7e5cb
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x721bb022
+#define PHI__IMP_PERMISSIONS 0x27b7e5cb
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5803,10 +5803,10 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
-    "-[acEFHhIilnoPqsvwx]|-[ABCem]*|-[0-9]*|--line-number|--ignore-case|--word-regexp|"            \
+    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"            \
     "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
 #define PHI__MODES_GIT_OPTIONS                                                                     \
-    "-[abcilmopqrstuvwzM1]|-[0-9]*|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
     "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
     "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
     "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
@@ -5816,7 +5816,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
     "renames"
 #define PHI__MODES_GIT_PLUMBING                                                                    \
-    "-[cdemoprstvzn]|-[0-9]*|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
     "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
@@ -5845,7 +5845,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
                                                            "--type=*|--smart-case|--no-heading|"   \
                                                            "--multiline|--stats|--json"),          \
-        PHI__MODES_OPTIONS("tree *", "-[adfilpsuDghFQNrtcUvSC]|-[LPI]*|--dirsfirst|--noreport|"    \
+        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"    \
                                      "--prune|--gitignore|--du|--filelimit=*"),                    \
         PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
                                      "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
@@ -5983,7 +5983,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 #define PHI__MODES_SECRETS                                                                         \
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
-        PHI__MODES_ASK("git *", "*%G*", NULL, "git runs gpg"),                                     \
+        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                                     \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \
@@ -7987,11 +7987,13 @@ static bool phi__shell_parse_closes(const phi__shell_parser *p) {
 }
 
 static void phi__shell_parse_and_or(phi__shell_parser *p);
+static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls);
 
 /* Up to a word or sign that closes it, which is not taken. False: there is no command. */
 static bool phi__shell_parse_body(phi__shell_parser *p) {
     bool any = false;
     for (;; any = true) {
+        size_t from = p->out->count;
         phi__shell_redirect_lines(p);
         if (p->at == p->end || *p->at == ')' || *p->at == ';' || phi__shell_parse_closes(p))
             return any;
@@ -7999,6 +8001,8 @@ static bool phi__shell_parse_body(phi__shell_parser *p) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || phi__shell_word_sees(p, ";;") || phi__shell_word_sees(p, ";&"))
             return true;
+        if (*p->at == '&') phi__shell_parse_bomb(p, from, 1);
+        if (p->at == p->end) return true;
         if (*p->at == ';' || *p->at == '&')
             p->at++;
         else if (*p->at != '\n')
@@ -8187,8 +8191,9 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
 
 /* ---- lists ---- */
 
-/* f() { f | f & }: listed as a command whose name is the classic form. */
-static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
+/* f() { f | f & }, f() { f & f; }: listed as a command whose name is the classic form, when the
+   commands from `from` on call the function this many times. */
+static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t calls) {
     phi__shell_command command;
     phi__shell_word word;
     size_t i, n = 0;
@@ -8197,7 +8202,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from) {
         const phi__shell_command *c = &p->out->commands[i];
         n += c->count > 0 && phi_str_equal(c->words[0].text, p->function);
     }
-    if (n < 2) return;
+    if (n < calls) return;
     memset(&command, 0, sizeof command);
     command.inner_from = p->out->count;
     memset(&word, 0, sizeof word);
@@ -8227,7 +8232,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     }
     piped = p->reads != reads;
     p->reads = reads;
-    if (piped) phi__shell_parse_bomb(p, from);
+    if (piped) phi__shell_parse_bomb(p, from, 2);
     p->single = p->single && !several && !negated;
     p->pipe_from = outer;
 }
