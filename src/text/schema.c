@@ -536,17 +536,10 @@ static phi_status phi__schema_refuse(phi_schema_error *error) {
     return PHI_UNSUPPORTED;
 }
 
-PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
-                                     const phi_json *value, const char *name,
-                                     phi_schema_error *error) {
-    (void)memory;
-    (void)name;
-    return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
-}
-
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error) {
-    return phi__schema_check(NULL, schema, value, name, error);
+    (void)name;
+    return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
 }
 
 PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {

@@ -7,16 +7,19 @@
 #include "text/json_in.h"
 #include "text/schema.h"
 
+#ifdef PHI_NO_SCHEMA
+#define phi__schema_check(memory, schema, value, name, error)                                      \
+    ((void)(memory), phi_schema_check(schema, value, name, error))
+#else
+
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error);
 
-#ifndef PHI_NO_SCHEMA
-
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; some 60 ms. docs/limits.md names it */
+#define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
 #define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
 #define PHI__SCHEMA_MEMO 256u      /* results that are remembered; a power of two */
 #define PHI__SCHEMA_REFS 32u       /* references that are; a power of two */
