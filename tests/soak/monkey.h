@@ -240,11 +240,12 @@ static void keep_agent(monkey *m, phi_agent a) {
     m->known[m->known_count++] = a;
 }
 
-/* No callback hears of an agent that its host has not got. */
+/* No callback hears of an agent that its host has not got; while a runtime is restored, phi_pending
+   may have named it. */
 static void must_know(monkey *m, phi_agent a) {
     uint32_t i = m->known_count;
     while (i > 0 && (m->known[i - 1].index != a.index || m->known[i - 1].gen != a.gen)) i--;
-    HOLDS(m, i > 0 || m->strangers);
+    HOLDS(m, i > 0 || m->strangers || m->under_way == LOADING);
     m->agents[m->agent_count++ % KEPT] = a;
 }
 
