@@ -134,6 +134,7 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
     size_t i;
     for (i = c->inner_from; i < c->inner_to; i++)
         if (phi__rules_named(&all[i], rule->piped)) return true;
+    if (c->fed > 0 && phi__rules_prints(subject, rule->piped, c->fed - 1)) return true;
     for (i = 0; c->reads && i < subject->shell->count; i++) {
         if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
             return true;

@@ -243,7 +243,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     if (c.wraps || phi__suspects_message(&c)) return;
     for (i = 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
-    if (c.input != NULL && (!c.quiet || runner)) phi__suspects_text(s, &c, c.input->text);
+    if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner)) phi__suspects_text(s, &c, c.input->text);
 }
 
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {

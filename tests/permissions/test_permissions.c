@@ -272,7 +272,7 @@ TEST(a_rule_on_all_of_a_shell_allows_its_redirections) {
     CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"x > /etc/out\"}"), ALLOW);
     rules[0].command = "x";
     CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"x > /etc/out\"}"), ASK);
-    rules[0].command = ":(){:[|]:&};:"; /* the name of what calls itself in a pipe */
+    rules[0].command = ":(){:[|]:&};: *"; /* the name of what calls itself in a pipe */
     rules[1].command = ":";
     CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\":(){ :|:& };:\"}"), ALLOW);
     CHECK_EQ_INT(by(rules + 1, 1, "bash", "{\"command\":\":(){ :|:& };:\"}"), ASK);
