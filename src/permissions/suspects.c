@@ -58,6 +58,7 @@ static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool 
 static void phi__suspects_word(phi__suspects *s, phi_str text) {
     phi__shell_word *word;
     size_t i;
+    if (text.len == 0) return; /* of "{git,}" the shell makes one word */
     if (s->count == PHI__SUSPECTS_EXPANDED) {
         s->full = true;
         return;
