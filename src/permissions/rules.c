@@ -134,30 +134,59 @@ static bool phi__rules_named(const phi__shell_command *c, const char *names) {
     return false;
 }
 
-/* Whether a command is one of these, or a command in its substitutions. */
-static bool phi__rules_prints(const phi__rules_subject *subject, const char *names, size_t index) {
-    const phi__shell_command *c = &subject->shell->commands[index];
+/* Whether a command calls the function that another one is in. */
+static bool phi__rules_calls(const phi__shell_command *c, const phi__shell_command *in) {
+    return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
+}
+
+/* Whether a command is one of these, or calls a function that has one. */
+static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
     size_t i;
     if (phi__rules_named(c, names)) return true;
-    for (i = c->inner_from; i < c->inner_to; i++)
-        if (phi__rules_named(&subject->shell->commands[i], names)) return true;
+    for (i = 0; subject->shell->later && i < subject->shell->count; i++)
+        if (phi__rules_tired(subject, 1) ||
+            (phi__rules_calls(c, &all[i]) && phi__rules_named(&all[i], names)))
+            return true;
     return false;
 }
 
-/* What such a program prints comes by a pipe, a substitution or a here-document. */
-static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command, *all = subject->shell->commands;
+/* The same of a command and those in its substitutions. */
+static bool phi__rules_prints(phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *c = &subject->shell->commands[index];
+    size_t i;
+    if (phi__rules_runs(subject, names, index)) return true;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_runs(subject, names, i)) return true;
+    return false;
+}
+
+/* What such a program prints comes to the command at `index`. */
+static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                size_t index) {
+    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
     size_t i;
     for (i = c->inner_from; i < c->inner_to; i++)
-        if (phi__rules_named(&all[i], rule->piped)) return true;
+        if (phi__rules_runs(subject, rule->piped, i)) return true;
     if (c->fed > 0 && phi__rules_prints(subject, rule->piped, c->fed - 1)) return true;
     for (i = 0; c->reads && i < subject->shell->count; i++) {
-        if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
+        if (c->input != NULL && all[i].body == c->input && phi__rules_runs(subject, rule->piped, i))
             return true;
-        if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
+        if (i == index || all[i].pipe_from != c->pipe_from) continue;
         if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, all[i].count))
             return true;
     }
+    return false;
+}
+
+/* It comes by a pipe, a substitution or a here-document: to it, or to who calls its function. */
+static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *all = subject->shell->commands;
+    size_t i;
+    if (phi__rules_piped_to(subject, rule, subject->index)) return true;
+    for (i = 0; subject->command->function.len > 0 && i < subject->shell->count; i++)
+        if (phi__rules_calls(&all[i], subject->command) && phi__rules_piped_to(subject, rule, i))
+            return true;
     return false;
 }
 
@@ -166,9 +195,9 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
 /* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
 static size_t phi__rules_scheme(phi_str url) {
     size_t i = 0;
-    while (i < url.len && ((url.at[i] >= 'a' && url.at[i] <= 'z') ||
-                           (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
-                           (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
+    while (i < url.len &&
+           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
+            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
         i++;
     return i;
 }
@@ -200,8 +229,8 @@ static void phi__rules_host_may(phi_str url, phi__buf *out) {
     size_t at = phi__str_find(url, 0, ":/"), end, i;
     at = at == SIZE_MAX ? 0 : at + 1;
     while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
-    for (end = at; end < url.len && (unsigned char)url.at[end] > ' ' &&
-                   strchr("/?#\\", url.at[end]) == NULL;
+    for (end = at;
+         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
          end++)
         if (url.at[end] == '@') at = end + 1;
     for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)

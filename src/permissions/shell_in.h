@@ -79,6 +79,7 @@ typedef struct phi__shell_command {
     phi__shell_word *also;  /* patterns of files that it reads besides */
     size_t also_count;
     size_t inner_from, inner_to; /* indices of commands in substitutions in its words */
+    phi_str function;            /* that it is the body of, or a part of it; empty: none */
     const phi__shell_word *body; /* the here-document with the substitution that it is in */
     phi__shell_sort sort;
     bool quiet; /* it runs neither its words nor its input, or they are in the list */

@@ -32,6 +32,7 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->sort = p->sort;
     command->by_pipe = p->by_pipe;
     command->fed = p->fed;
+    command->function = p->function;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
     phi__dirs_after(p, command);

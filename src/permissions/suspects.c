@@ -228,9 +228,9 @@ static void phi__suspects_aliases(phi__suspects *s, const phi__shell_command *c)
         s->count = 0;
         phi__suspects_put(s, PHI__LIT("git"));
         phi__suspects_more(s, c,
-                           value == NULL ? c->words[i + 1].text
-                                         : phi__str(value + 1, text.len - 1 -
-                                                                   (size_t)(value - text.at)));
+                           value == NULL
+                               ? c->words[i + 1].text
+                               : phi__str(value + 1, text.len - 1 - (size_t)(value - text.at)));
     }
 }
 

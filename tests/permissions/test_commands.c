@@ -110,10 +110,9 @@ static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise
 }
 
 TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
-    static const char *const denied[] = {"git push", "git -C . push origin",
-                                         "git --no-pager -c a=b push", "git {push,origin}",
-                                         "{git,} push",
-                                         "cd x && /usr/bin/git push"};
+    static const char *const denied[] = {
+        "git push",          "git -C . push origin", "git --no-pager -c a=b push",
+        "git {push,origin}", "{git,} push",          "cd x && /usr/bin/git push"};
     static const char *const asked[] = {"timeout --foreground 5 git push",
                                         "env -S 'git push'",
                                         "flock f git -C x push",
