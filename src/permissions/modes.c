@@ -245,8 +245,34 @@
          "it may run what it downloads",                                                           \
          NULL,                                                                                     \
          NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_LANGUAGES " *",                                                                \
+         "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                                       \
+         "-[cemnpE]*|-?[cenp]*|--eval*|--print*",                                                  \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         "sudo|doas *",                                                                            \
+         "-s|-i|--shell|--login|su",                                                               \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
     {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "at|batch|crontab *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL,    \
+        PHI_PERMISSION_ASK, NULL, "at|batch|crontab|su *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL, \
             NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
     }
 
