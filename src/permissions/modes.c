@@ -92,10 +92,10 @@
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
-    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"            \
+    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"                 \
     "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
 #define PHI__MODES_GIT_OPTIONS                                                                     \
-    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"        \
     "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
     "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
     "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
@@ -105,7 +105,7 @@
     "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
     "renames"
 #define PHI__MODES_GIT_PLUMBING                                                                    \
-    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"            \
     "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
@@ -134,7 +134,7 @@
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
                                                            "--type=*|--smart-case|--no-heading|"   \
                                                            "--multiline|--stats|--json"),          \
-        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"    \
+        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"      \
                                      "--prune|--gitignore|--du|--filelimit=*"),                    \
         PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
                                      "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
@@ -181,7 +181,7 @@
         PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
         PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
-        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c", PHI__MODES_DOWNLOADS,                 \
+        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c*|-[!-]*c*", PHI__MODES_DOWNLOADS,       \
                         "it runs what it downloads"),                                              \
         PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
                         PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
@@ -245,8 +245,34 @@
          "it may run what it downloads",                                                           \
          NULL,                                                                                     \
          NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_LANGUAGES " *",                                                                \
+         "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                                       \
+         "-[cemnpE]*|-?[cenp]*|--eval*|--print*",                                                  \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         "sudo|doas *",                                                                            \
+         "-s|-i|--shell|--login|su",                                                               \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
     {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "at|batch|crontab *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL,    \
+        PHI_PERMISSION_ASK, NULL, "at|batch|crontab|su *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL, \
             NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
     }
 
@@ -272,7 +298,7 @@
 
 #define PHI__MODES_SECRETS                                                                         \
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
-        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                                     \
+        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                       \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \

@@ -136,11 +136,16 @@ PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
            phi__str_find(rest, 0, "/.") != SIZE_MAX;
 }
 
+/* Whether its input is a pipe or a text: with any other, "< /dev/null", rg looks at files. */
+static bool phi__reads_input(const phi__shell_command *c) {
+    return c->inputs > 0 ? c->inputs == 1 && c->input != NULL : c->by_pipe;
+}
+
 static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
-    if (n == 0 && shown && r->c->reads) return; /* it searches its input */
+    if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
         const phi__shell_word *dir = r->operands[i];

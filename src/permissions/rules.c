@@ -45,8 +45,21 @@ static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
     return 1;
 }
 
+/* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
+static bool phi__rules_word(phi_str pattern, phi_str text, const phi__shell_word *word, bool may) {
+    phi_str one;
+    if (phi__wildcard_any(pattern, text, false)) return true;
+    if (!may || word->known || phi__str_find(word->text, 0, "$") != SIZE_MAX ||
+        phi__str_find(word->text, 0, "`") != SIZE_MAX)
+        return false;
+    while (phi__wildcard_next(&pattern, &one))
+        if (phi__wildcard_meets(one, text, false)) return true;
+    return false;
+}
+
 /* The words of a command against the words of a rule's pattern. */
-static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
+static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule,
+                             bool may) {
     bool allows = phi__rules_allows(rule);
     phi_str rest = phi_str_of(rule->command), pattern;
     size_t i = 0;
@@ -58,7 +71,7 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
-        if (!phi__wildcard_any(pattern, text, false) &&
+        if (!phi__rules_word(pattern, text, &c->words[i], may) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
@@ -67,15 +80,18 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* Alternatives of which one is a word of the command; a letter's option is also one of several. */
-static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
+/* Alternatives of which one is a word of the command. may: a letter's option is also one of
+   several; else "-fn" may be -f with a value, and words behind "--" are no options. */
+static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bool may) {
     phi_str one;
     size_t i;
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
-            if (phi__wildcard_any(one, text, false) || phi__options_short_for(text, one))
-                return true;
+            if (!may && phi__str_is(text, "--")) break;
+            if (phi__wildcard_any(one, text, false)) return true;
+            if (!may) continue;
+            if (phi__options_short_for(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -87,7 +103,7 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
 static bool phi__rules_with(const phi__shell_command *c, const phi_permission_rule *rule) {
     phi_str rest = phi_str_of(rule->with), one;
     while (phi__wildcard_word(&rest, &one))
-        if (!phi__rules_has(c, one)) return false;
+        if (!phi__rules_has(c, one, !phi__rules_allows(rule))) return false;
     return true;
 }
 
@@ -97,7 +113,7 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
         if (!c->words[i].known && !c->words[i].pipe) return false;
     while (phi__wildcard_word(&rest, &one))
-        if (phi__rules_has(c, one)) return false;
+        if (phi__rules_has(c, one, phi__rules_allows(rule))) return false;
     return true;
 }
 
@@ -118,38 +134,80 @@ static bool phi__rules_named(const phi__shell_command *c, const char *names) {
     return false;
 }
 
-/* Whether a command is one of these, or a command in its substitutions. */
-static bool phi__rules_prints(const phi__rules_subject *subject, const char *names, size_t index) {
-    const phi__shell_command *c = &subject->shell->commands[index];
+/* Whether a command calls the function that another one is in. */
+static bool phi__rules_calls(const phi__shell_command *c, const phi__shell_command *in) {
+    return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
+}
+
+/* Whether a command is one of these, or calls a function that has one. */
+static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
     size_t i;
     if (phi__rules_named(c, names)) return true;
-    for (i = c->inner_from; i < c->inner_to; i++)
-        if (phi__rules_named(&subject->shell->commands[i], names)) return true;
+    for (i = 0; subject->shell->later && i < subject->shell->count; i++)
+        if (phi__rules_tired(subject, 1) ||
+            (phi__rules_calls(c, &all[i]) && phi__rules_named(&all[i], names)))
+            return true;
     return false;
 }
 
-/* What such a program prints comes by a pipe, a substitution or a here-document. */
-static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command, *all = subject->shell->commands;
+/* The same of a command and those in its substitutions. */
+static bool phi__rules_prints(phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *c = &subject->shell->commands[index];
+    size_t i;
+    if (phi__rules_runs(subject, names, index)) return true;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_runs(subject, names, i)) return true;
+    return false;
+}
+
+/* What such a program prints comes to the command at `index`. */
+static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                size_t index) {
+    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
     size_t i;
     for (i = c->inner_from; i < c->inner_to; i++)
-        if (phi__rules_named(&all[i], rule->piped)) return true;
+        if (phi__rules_runs(subject, rule->piped, i)) return true;
+    if (c->fed > 0 && phi__rules_prints(subject, rule->piped, c->fed - 1)) return true;
     for (i = 0; c->reads && i < subject->shell->count; i++) {
-        if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
+        if (c->input != NULL && all[i].body == c->input && phi__rules_runs(subject, rule->piped, i))
             return true;
-        if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
+        if (i == index || all[i].pipe_from != c->pipe_from) continue;
         if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, all[i].count))
             return true;
     }
     return false;
 }
 
+/* It comes by a pipe, a substitution or a here-document: to it, or to who calls its function. */
+static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *all = subject->shell->commands;
+    size_t i;
+    if (phi__rules_piped_to(subject, rule, subject->index)) return true;
+    for (i = 0; subject->command->function.len > 0 && i < subject->shell->count; i++)
+        if (phi__rules_calls(&all[i], subject->command) && phi__rules_piped_to(subject, rule, i))
+            return true;
+    return false;
+}
+
 /* ---- hosts ---- */
 
+/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
+static size_t phi__rules_scheme(phi_str url) {
+    size_t i = 0;
+    while (i < url.len &&
+           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
+            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
+        i++;
+    return i;
+}
+
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
-    size_t at = phi__str_find(url, 0, "://"), end, i;
+    size_t at = phi__rules_scheme(url), end, i;
     bool port = false;
-    if (at == SIZE_MAX || at == 0) return false;
+    if (at == 0 || phi__str_is_nocase(phi__str(url.at, at), "file") ||
+        !phi__str_starts(phi__rules_after(url, at), "://"))
+        return false;
     at += 3;
     /* a NUL, which strchr would find, does not end a host: it is refused below */
     for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
@@ -166,26 +224,50 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     return out->len > 0 && !out->failed;
 }
 
+/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
+static void phi__rules_host_may(phi_str url, phi__buf *out) {
+    size_t at = phi__str_find(url, 0, ":/"), end, i;
+    at = at == SIZE_MAX ? 0 : at + 1;
+    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
+    for (end = at;
+         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
+         end++)
+        if (url.at[end] == '@') at = end + 1;
+    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
+        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
+                                                                : url.at[i]);
+    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
+}
+
 static bool phi__rules_url(phi__rules_subject *subject, const phi_permission_rule *rule,
                            phi_str url) {
     phi__buf host;
     bool matches;
     phi__buf_init(&host, subject->memory);
-    matches = phi__rules_host_of(url, &host) && phi__rules_any(rule->host, phi__buf_str(&host));
+    matches = phi__rules_host_of(url, &host);
+    if (!phi__rules_allows(rule)) {
+        phi__buf_clear(&host);
+        phi__rules_host_may(url, &host);
+        matches = subject->may || phi__str_find(url, 0, ":/") != SIZE_MAX;
+    }
+    matches = matches && phi__rules_any(rule->host, phi__buf_str(&host));
     if (host.failed) subject->lost = true;
     phi__buf_free(&host);
     return matches;
 }
 
 static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    /* a tool heeds one of them, and the other may be a decoy */
+    static const char *const names[] = {"url", "uri"};
     const phi__shell_command *c = subject->command;
     size_t i, urls = 0, good = 0;
-    if (c == NULL) {
-        const phi_json *url = phi_json_get(subject->root, "url");
-        if (url == NULL) url = phi_json_get(subject->root, "uri");
-        return phi__rules_url(subject, rule, phi_json_str(url, ""));
+    for (i = 0; c == NULL && i < PHI__COUNT(names); i++) {
+        const phi_json *url = phi_json_get(subject->root, names[i]);
+        if (url == NULL) continue;
+        urls++;
+        good += phi__rules_url(subject, rule, phi_json_str(url, ""));
     }
-    for (i = 1; i < c->count; i++) {
+    for (i = 1; c != NULL && i < c->count; i++) {
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
@@ -308,7 +390,7 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
         phi__rules_moved(subject, rule->path != NULL))
         return false;
-    if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
+    if (rule->command != NULL && !phi__rules_words(c, rule, subject->may)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
@@ -388,8 +470,7 @@ static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_ru
     if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
-    matches = (rule->verdict == PHI_PERMISSION_DENY && rule->path != NULL &&
-               phi__rules_match(subject, rule)) ||
+    matches = (rule->verdict == PHI_PERMISSION_DENY && phi__rules_match(subject, rule)) ||
               (rule->command != NULL && phi__rules_later(subject, rule));
     subject->may = false;
     return matches;

@@ -69,6 +69,9 @@ typedef struct phi__shell_command {
     phi__shell_word *input; /* a here-document or here-string of descriptor 0; NULL: none */
     size_t inputs;          /* redirections of descriptor 0: the last one counts */
     bool reads;             /* its input is another command's output, or a file, or a text */
+    bool by_pipe;           /* ... another command's output, unless it has inputs */
+    size_t fed;             /* 1 + index of the redirections behind a compound command around it
+                               that give it its input; 0: none */
     bool wraps;             /* it only runs others, which are in the list as well */
     size_t pipe_from;       /* index of the first command of its pipe */
     unsigned level;         /* of programs that run others */
@@ -76,6 +79,7 @@ typedef struct phi__shell_command {
     phi__shell_word *also;  /* patterns of files that it reads besides */
     size_t also_count;
     size_t inner_from, inner_to; /* indices of commands in substitutions in its words */
+    phi_str function;            /* that it is the body of, or a part of it; empty: none */
     const phi__shell_word *body; /* the here-document with the substitution that it is in */
     phi__shell_sort sort;
     bool quiet; /* it runs neither its words nor its input, or they are in the list */
@@ -114,9 +118,9 @@ struct phi__shell_parser {
     phi__shell *out;
     unsigned depth, level;
     bool lost; /* no memory */
-    bool reads, posix;
+    bool reads, by_pipe, posix;
     bool arrays; /* the word that is read may assign an array */
-    size_t pipe_from;
+    size_t pipe_from, fed;
     phi_str function; /* that is being defined; empty: none */
     unsigned repeats; /* loops and functions around */
     /* where commands run; the same if the cd that was read last works, and if it fails */

@@ -30,22 +30,36 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->inner_to = p->out->count;
     command->body = p->body;
     command->sort = p->sort;
+    command->by_pipe = p->by_pipe;
+    command->fed = p->fed;
+    command->function = p->function;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
     phi__dirs_after(p, command);
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
-/* Behind a compound command. */
-static void phi__shell_parse_redirects(phi__shell_parser *p) {
+/* Behind a compound command: its commands, from `from` on, read the same input. */
+static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
     phi__shell_command command;
+    size_t i, to = p->out->count;
     memset(&command, 0, sizeof command);
     command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
     }
-    if (command.redirect_count > 0) phi__shell_parse_emit(p, &command);
+    for (i = from; command.reads && i < to; i++) {
+        phi__shell_command *c = &p->out->commands[i];
+        if (command.inputs > 0) c->by_pipe = false;
+        if (c->reads) continue;
+        c->reads = true;
+        c->fed = to + 1;
+        c->input = command.input;
+        c->inputs = command.inputs;
+    }
+    command.input = NULL;
+    if (command.redirect_count > 0 || command.reads) phi__shell_parse_emit(p, &command);
 }
 
 /* ---- simple commands ---- */
@@ -86,12 +100,14 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 /* NAME () body: no function. Other shells take a simple command for a body as well. */
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
+    size_t i = p->out->count;
     p->function = name;
     p->repeats++;
     p->out->later = true;
     phi__shell_redirect_lines(p);
     if (phi__shell_word_alone(p, "function")) phi__shell_word_invalid(p);
     phi__shell_parse_command(p, true);
+    for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* what its caller reads */
     p->repeats--;
     p->function = outer;
 }
@@ -368,10 +384,11 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
     bool simple;
+    size_t from = p->out->count;
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
     simple = !phi__shell_parse_compound(p);
     if (!simple)
-        phi__shell_parse_redirects(p);
+        phi__shell_parse_redirects(p, from);
     else if (compound)
         phi__shell_word_invalid(p);
     else
@@ -405,7 +422,8 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t call
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
     size_t outer = p->pipe_from, from = p->out->count;
-    bool reads = p->reads, negated = false, several = false, bang, piped;
+    bool reads = p->reads, by_pipe = p->by_pipe;
+    bool negated = false, several = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
@@ -416,13 +434,14 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
-        p->reads = several = true;
+        p->reads = p->by_pipe = several = true;
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
     piped = p->reads != reads;
     p->reads = reads;
+    p->by_pipe = by_pipe;
     if (piped) phi__shell_parse_bomb(p, from, 2);
     p->single = p->single && !several && !negated;
     p->pipe_from = outer;
@@ -479,7 +498,9 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
     if (around != NULL) {
         p.level = around->level + 1;
         p.reads = around->reads;
+        p.by_pipe = around->by_pipe && around->inputs == 0;
         p.pipe_from = around->pipe_from;
+        p.fed = around->fed;
         p.posix = around->posix;
         p.dirs = around->dirs;
         p.body = around->body;

@@ -491,11 +491,13 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     size_t len = p->buf.len;
     char c = *p->at;
     if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(') {
-        bool reads = p->reads;
+        bool reads = p->reads, by_pipe = p->by_pipe;
         p->at += 2;
         p->reads = reads || c == '>'; /* it reads what the command prints */
+        p->by_pipe = by_pipe || c == '>';
         phi__shell_word_list(p, ')');
         p->reads = reads;
+        p->by_pipe = by_pipe;
         phi__shell_word_keep(p, r, from, len);
         r->word.pipe = from == r->from;
     } else if (c == '(') {

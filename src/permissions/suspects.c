@@ -31,6 +31,7 @@ typedef struct phi__suspects {
     size_t count;
     size_t pipe_from; /* of the text */
     bool lost, full;
+    bool quiet; /* the program of the first command runs none of its words */
 } phi__suspects;
 
 /* The first "{" of a word with a "," or ".." in it, up to its "}". False: there is none. */
@@ -58,6 +59,7 @@ static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool 
 static void phi__suspects_word(phi__suspects *s, phi_str text) {
     phi__shell_word *word;
     size_t i;
+    if (text.len == 0) return; /* of "{git,}" the shell makes one word */
     if (s->count == PHI__SUSPECTS_EXPANDED) {
         s->full = true;
         return;
@@ -151,6 +153,7 @@ static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, 
     command.pipe_from = s->pipe_from;
     command.dirs = from->dirs;
     command.sort = PHI__SHELL_SUSPECT;
+    command.quiet = first == 0 && s->quiet;
     if (!phi__shell_parse_push(s->arena, s->out, &command)) s->lost = true;
 }
 
@@ -175,13 +178,16 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
     if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
 }
 
+static bool phi__suspects_prints(const phi__shell_command *c) {
+    return c->count > 0 &&
+           (phi__str_is(c->words[0].text, "echo") || phi__str_is(c->words[0].text, "printf"));
+}
+
 /* Takes a text apart: words end at blanks, quotes and brackets, commands at signs of a shell. The
-   words point into the text. */
-static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
+   words point into the text. The first command begins with the words that are there. */
+static void phi__suspects_more(phi__suspects *s, const phi__shell_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
-    s->words = NULL;
-    s->count = 0;
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
     while (i < text.len && !s->lost && !s->full) {
         size_t begin = i;
@@ -201,6 +207,59 @@ static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from,
         i++;
     }
     phi__suspects_end(s, from, first, piped);
+}
+
+static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
+    s->words = NULL;
+    s->count = 0;
+    phi__suspects_more(s, from, text);
+}
+
+/* "git -c alias.p=push p", "git config alias.p push": git, and the words of the alias. */
+static void phi__suspects_aliases(phi__suspects *s, const phi__shell_command *c) {
+    static const char start[] = "alias.";
+    size_t i, n = sizeof start - 1;
+    for (i = 1; i < c->count && phi__str_is(c->words[0].text, "git"); i++) {
+        phi_str text = c->words[i].text;
+        const char *value = text.len > n ? (const char *)memchr(text.at, '=', text.len) : NULL;
+        if (text.len <= n || !phi__str_is_nocase(phi__str(text.at, n), start)) continue;
+        if (value == NULL && i + 1 == c->count) continue;
+        s->words = NULL;
+        s->count = 0;
+        phi__suspects_put(s, PHI__LIT("git"));
+        phi__suspects_more(s, c,
+                           value == NULL
+                               ? c->words[i + 1].text
+                               : phi__str(value + 1, text.len - 1 - (size_t)(value - text.at)));
+    }
+}
+
+/* What xargs makes of a text: its own words, and those of the text. */
+static void phi__suspects_added(phi__suspects *s, const phi__shell_command *c, phi_str text) {
+    size_t i = 1;
+    s->words = NULL;
+    s->count = 0;
+    while (i + 1 < c->count && phi__str_starts(c->words[i].text, "-")) i++;
+    s->quiet = phi__names_plain(c->words[i].text);
+    for (; i < c->count; i++)
+        if (!phi__str_is(c->words[i].text, "{}")) phi__suspects_put(s, c->words[i].text);
+    phi__suspects_more(s, c, text);
+    s->quiet = false;
+}
+
+/* Texts that xargs reads: of a here-document, or printed in its pipe. */
+static void phi__suspects_xargs(phi__suspects *s, size_t index) {
+    phi__shell_command c = s->out->commands[index];
+    size_t i, k, n = s->out->count;
+    if (c.count < 2 || !c.reads || !phi__str_is(c.words[0].text, "xargs")) return;
+    if (c.input != NULL) phi__suspects_added(s, &c, c.input->text);
+    for (i = 0; i < n && !s->lost && !s->full; i++) {
+        phi__shell_command from = s->out->commands[i];
+        if (i == index || from.pipe_from != c.pipe_from || from.sort != PHI__SHELL_RUNS ||
+            from.count < 2 || !phi__suspects_prints(&from))
+            continue;
+        for (k = 1; k < from.count; k++) phi__suspects_added(s, &c, from.words[k].text);
+    }
 }
 
 /* Whether a word may be more than one: a command line, or a program. */
@@ -232,18 +291,20 @@ static bool phi__suspects_runner(const phi__shell *shell) {
 
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
-    bool prints = c.count > 0 &&
-                  (phi__str_is(c.words[0].text, "echo") || phi__str_is(c.words[0].text, "printf"));
     size_t i;
-    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) && !(prints && runner));
+    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) &&
+                          !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
             phi__suspects_text(s, &c, c.assigned[i].text);
+    phi__suspects_xargs(s, index);
+    phi__suspects_aliases(s, &c);
     if (c.wraps || phi__suspects_message(&c)) return;
     for (i = 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
-    if (c.input != NULL && (!c.quiet || runner)) phi__suspects_text(s, &c, c.input->text);
+    if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
+        phi__suspects_text(s, &c, c.input->text);
 }
 
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {

@@ -110,12 +110,19 @@ static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise
 }
 
 TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
-    static const char *const denied[] = {"git push", "git -C . push origin",
-                                         "git --no-pager -c a=b push", "git {push,origin}",
-                                         "cd x && /usr/bin/git push"};
+    static const char *const denied[] = {
+        "git push",          "git -C . push origin", "git --no-pager -c a=b push",
+        "git {push,origin}", "{git,} push",          "cd x && /usr/bin/git push"};
     static const char *const asked[] = {"timeout --foreground 5 git push",
                                         "env -S 'git push'",
                                         "flock f git -C x push",
+                                        "git pus[h]",
+                                        "git -c alias.p=push p",
+                                        "git config --global Alias.p 'push origin'",
+                                        "echo push origin | xargs -n9 git",
+                                        "xargs git <<< push",
+                                        "bash -c '\"$@\"' _ git push",
+                                        "g?t push",
                                         "ssh h 'cd x; git push'",
                                         "python3 -c 'os.system(\"git push\")'",
                                         "x='git push'; $x",
@@ -127,7 +134,9 @@ TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
                                           "echo git push",
                                           "git status push",
                                           "man git push",
-                                          "git checkout push"};
+                                          "git checkout push",
+                                          "echo push | xargs grep git",
+                                          "git config alias.p pull"};
     size_t i;
     for (i = 0; i < PHI__COUNT(denied); i++)
         if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, denied[i]),

@@ -272,7 +272,7 @@ TEST(a_rule_on_all_of_a_shell_allows_its_redirections) {
     CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"x > /etc/out\"}"), ALLOW);
     rules[0].command = "x";
     CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"x > /etc/out\"}"), ASK);
-    rules[0].command = ":(){:[|]:&};:"; /* the name of what calls itself in a pipe */
+    rules[0].command = ":(){:[|]:&};: *"; /* the name of what calls itself in a pipe */
     rules[1].command = ":";
     CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\":(){ :|:& };:\"}"), ALLOW);
     CHECK_EQ_INT(by(rules + 1, 1, "bash", "{\"command\":\":(){ :|:& };:\"}"), ASK);
@@ -347,12 +347,56 @@ TEST(urls_match_by_their_plain_host) {
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"xxexample.com\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"://example.com\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"http://example.com\\u0000.net\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"http:/evil.net/x://example.com/\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"evil.net?://example.com\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"file://example.com/etc/passwd\"}"), ASK);
+    CHECK_EQ_INT(
+        by(&rule, 1, "fetch", "{\"url\":\"http://example.com\",\"uri\":\"http://evil.net\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{}"), ASK);
     rule.command = "curl *";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl evil.net/://example.com/\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl -s https://example.com\"}"), ALLOW);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl https://example.com evil.net\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl https://example.com $X\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl\"}"), ASK);
+}
+
+TEST(a_host_is_denied_in_whatever_way_it_is_written) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = DENY;
+    rules[0].host = "evil.net";
+    rules[1].verdict = ALLOW;
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://u:p@EVIL.net:80/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https:/evil.net.\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https:\\/\\/evil.net\\\\\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"x\",\"uri\":\"http://evil.net\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"evil.net/x\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://a.net/evil.net\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://evil.net@a.net\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"curl https://u@evil.net\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git clone git@evil.net:x\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"curl a.net\"}"), ALLOW);
+}
+
+TEST(what_excuses_a_command_stands_there_as_the_rule_says_it) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = ALLOW;
+    rules[0].command = "make *";
+    rules[0].with = "-n|--dry-run";
+    CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"make -n all\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"make -fn all\"}"), ASK); /* -f n */
+    CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"make --d all\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 1, "bash", "{\"command\":\"make all -- -n\"}"), ASK);
+    rules[0].verdict = DENY;
+    rules[0].command = "git push *";
+    rules[0].with = NULL;
+    rules[0].without = "-n";
+    rules[1].verdict = ALLOW;
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git push -n\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git push -on x\"}"), DENY); /* -o n */
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git push x -- -n\"}"), DENY);
 }
 
 TEST(arguments_match_by_name_or_as_a_whole) {
@@ -1148,6 +1192,8 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(a_verdict_says_which_part_it_is_of_and_why),
           TEST_ENTRY(without_a_workspace_what_climbs_out_of_it_is_outside),
           TEST_ENTRY(urls_match_by_their_plain_host),
+          TEST_ENTRY(a_host_is_denied_in_whatever_way_it_is_written),
+          TEST_ENTRY(what_excuses_a_command_stands_there_as_the_rule_says_it),
           TEST_ENTRY(arguments_match_by_name_or_as_a_whole),
           TEST_ENTRY(words_that_are_not_known_match_only_a_last_star),
           TEST_ENTRY(each_mode_has_its_verdicts),
