@@ -4756,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x27b7e5cb
+#if PHI__IMP_PERMISSIONS != 0xf8a2fd65
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x27b7e5cb
+#define PHI__IMP_PERMISSIONS 0xf8a2fd65
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4833,6 +4833,9 @@ typedef struct phi__shell_command {
     phi__shell_word *input; /* a here-document or here-string of descriptor 0; NULL: none */
     size_t inputs;          /* redirections of descriptor 0: the last one counts */
     bool reads;             /* its input is another command's output, or a file, or a text */
+    bool by_pipe;           /* ... another command's output, unless it has inputs */
+    size_t fed;             /* 1 + index of the redirections behind a compound command around it
+                               that give it its input; 0: none */
     bool wraps;             /* it only runs others, which are in the list as well */
     size_t pipe_from;       /* index of the first command of its pipe */
     unsigned level;         /* of programs that run others */
@@ -4840,6 +4843,7 @@ typedef struct phi__shell_command {
     phi__shell_word *also;  /* patterns of files that it reads besides */
     size_t also_count;
     size_t inner_from, inner_to; /* indices of commands in substitutions in its words */
+    phi_str function;            /* that it is the body of, or a part of it; empty: none */
     const phi__shell_word *body; /* the here-document with the substitution that it is in */
     phi__shell_sort sort;
     bool quiet; /* it runs neither its words nor its input, or they are in the list */
@@ -4878,9 +4882,9 @@ struct phi__shell_parser {
     phi__shell *out;
     unsigned depth, level;
     bool lost; /* no memory */
-    bool reads, posix;
+    bool reads, by_pipe, posix;
     bool arrays; /* the word that is read may assign an array */
-    size_t pipe_from;
+    size_t pipe_from, fed;
     phi_str function; /* that is being defined; empty: none */
     unsigned repeats; /* loops and functions around */
     /* where commands run; the same if the cd that was read last works, and if it fails */
@@ -5803,10 +5807,10 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 /* Options that write no file, run no program, and read no file which they name themselves. */
 #define PHI__MODES_GREP_OPTIONS                                                                    \
-    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"            \
+    "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"                 \
     "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
 #define PHI__MODES_GIT_OPTIONS                                                                     \
-    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"  \
+    "-[0-9abcilmopqrstuvwzM]|-[nSGLUC]*|--oneline|--stat*|--shortstat|--numstat|--summary|"        \
     "--graph|--all|--decorate*|--no-decorate|--name-only|--name-status|--cached|--staged|"         \
     "--pretty=*|--format=*|--since=*|--until=*|--after=*|--before=*|--author=*|--grep=*|"          \
     "--abbrev-commit|--abbrev=*|--date=*|--color*|--no-color|--word-diff*|--max-count=*|"          \
@@ -5816,7 +5820,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     "--porcelain*|--short*|--branch|--long|--untracked-files*|--ignored*|--show-stash|--no-"       \
     "renames"
 #define PHI__MODES_GIT_PLUMBING                                                                    \
-    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"       \
+    "-[0-9cdemoprstvzn]|--abbrev-ref|--verify|--show-toplevel|--show-prefix|--git-dir|"            \
     "--is-inside-work-tree|--short*|--tags|--always|--dirty|--long|--abbrev=*|--others|"           \
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
@@ -5845,7 +5849,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI__MODES_OPTIONS("rg *", PHI__MODES_GREP_OPTIONS "|-[pSUN]|-[gtTr]*|--files|--glob=*|"   \
                                                            "--type=*|--smart-case|--no-heading|"   \
                                                            "--multiline|--stats|--json"),          \
-        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"    \
+        PHI__MODES_OPTIONS("tree *", "-[0-9adfilpsuDghFQNrtcUvSCLPI]|--dirsfirst|--noreport|"      \
                                      "--prune|--gitignore|--du|--filelimit=*"),                    \
         PHI__MODES_OPTIONS("sort *", "-[bcCdfgihMmnrRsuVz]|-[kt]*|--reverse|--unique|"             \
                                      "--numeric-sort|--ignore-case|--key=*|--field-separator=*"),  \
@@ -5892,7 +5896,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI__MODES_DENY("shred *", "/dev/*", NULL, NULL, "it overwrites a disk"),                  \
         PHI__MODES_TOOL(DENY, "write_file|edit_file", PHI__MODES_DISKS, "it overwrites a disk"),   \
         PHI__MODES_DENY(":(){:[|]:&};:", NULL, NULL, NULL, "it is a fork bomb"),                   \
-        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c", PHI__MODES_DOWNLOADS,                 \
+        PHI__MODES_DENY(PHI__MODES_READERS " *", NULL, "-c*|-[!-]*c*", PHI__MODES_DOWNLOADS,       \
                         "it runs what it downloads"),                                              \
         PHI__MODES_DENY(PHI__MODES_READERS "|eval *", PHI__MODES_SUBSTITUTED, NULL,                \
                         PHI__MODES_DOWNLOADS, "it runs what it downloads"),                        \
@@ -5956,8 +5960,34 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
          "it may run what it downloads",                                                           \
          NULL,                                                                                     \
          NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         PHI__MODES_LANGUAGES " *",                                                                \
+         "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                                       \
+         "-[cemnpE]*|-?[cenp]*|--eval*|--print*",                                                  \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {PHI_PERMISSION_ASK,                                                                       \
+         NULL,                                                                                     \
+         "sudo|doas *",                                                                            \
+         "-s|-i|--shell|--login|su",                                                               \
+         NULL,                                                                                     \
+         PHI__MODES_DOWNLOADS,                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "it may run what it downloads",                                                           \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
     {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "at|batch|crontab *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL,    \
+        PHI_PERMISSION_ASK, NULL, "at|batch|crontab|su *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL, \
             NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
     }
 
@@ -5983,7 +6013,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 #define PHI__MODES_SECRETS                                                                         \
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
-        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                                     \
+        PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                       \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
         {PHI_PERMISSION_ASK,                                                                       \
          NULL,                                                                                     \
@@ -7023,11 +7053,16 @@ PHI__FN bool phi__reads_hidden(const phi__shell_word *dir) {
            phi__str_find(rest, 0, "/.") != SIZE_MAX;
 }
 
+/* Whether its input is a pipe or a text: with any other, "< /dev/null", rg looks at files. */
+static bool phi__reads_input(const phi__shell_command *c) {
+    return c->inputs > 0 ? c->inputs == 1 && c->input != NULL : c->by_pipe;
+}
+
 static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
-    if (n == 0 && shown && r->c->reads) return; /* it searches its input */
+    if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
         const phi__shell_word *dir = r->operands[i];
@@ -7219,8 +7254,21 @@ static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
     return 1;
 }
 
+/* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
+static bool phi__rules_word(phi_str pattern, phi_str text, const phi__shell_word *word, bool may) {
+    phi_str one;
+    if (phi__wildcard_any(pattern, text, false)) return true;
+    if (!may || word->known || phi__str_find(word->text, 0, "$") != SIZE_MAX ||
+        phi__str_find(word->text, 0, "`") != SIZE_MAX)
+        return false;
+    while (phi__wildcard_next(&pattern, &one))
+        if (phi__wildcard_meets(one, text, false)) return true;
+    return false;
+}
+
 /* The words of a command against the words of a rule's pattern. */
-static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule) {
+static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule,
+                             bool may) {
     bool allows = phi__rules_allows(rule);
     phi_str rest = phi_str_of(rule->command), pattern;
     size_t i = 0;
@@ -7232,7 +7280,7 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
-        if (!phi__wildcard_any(pattern, text, false) &&
+        if (!phi__rules_word(pattern, text, &c->words[i], may) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
@@ -7241,15 +7289,18 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* Alternatives of which one is a word of the command; a letter's option is also one of several. */
-static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
+/* Alternatives of which one is a word of the command. may: a letter's option is also one of
+   several; else "-fn" may be -f with a value, and words behind "--" are no options. */
+static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bool may) {
     phi_str one;
     size_t i;
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
-            if (phi__wildcard_any(one, text, false) || phi__options_short_for(text, one))
-                return true;
+            if (!may && phi__str_is(text, "--")) break;
+            if (phi__wildcard_any(one, text, false)) return true;
+            if (!may) continue;
+            if (phi__options_short_for(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -7261,7 +7312,7 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives) {
 static bool phi__rules_with(const phi__shell_command *c, const phi_permission_rule *rule) {
     phi_str rest = phi_str_of(rule->with), one;
     while (phi__wildcard_word(&rest, &one))
-        if (!phi__rules_has(c, one)) return false;
+        if (!phi__rules_has(c, one, !phi__rules_allows(rule))) return false;
     return true;
 }
 
@@ -7271,7 +7322,7 @@ static bool phi__rules_without(const phi__shell_command *c, const phi_permission
     for (i = 1; phi__rules_allows(rule) && i < c->count; i++)
         if (!c->words[i].known && !c->words[i].pipe) return false;
     while (phi__wildcard_word(&rest, &one))
-        if (phi__rules_has(c, one)) return false;
+        if (phi__rules_has(c, one, phi__rules_allows(rule))) return false;
     return true;
 }
 
@@ -7292,38 +7343,80 @@ static bool phi__rules_named(const phi__shell_command *c, const char *names) {
     return false;
 }
 
-/* Whether a command is one of these, or a command in its substitutions. */
-static bool phi__rules_prints(const phi__rules_subject *subject, const char *names, size_t index) {
-    const phi__shell_command *c = &subject->shell->commands[index];
+/* Whether a command calls the function that another one is in. */
+static bool phi__rules_calls(const phi__shell_command *c, const phi__shell_command *in) {
+    return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
+}
+
+/* Whether a command is one of these, or calls a function that has one. */
+static bool phi__rules_runs(phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
     size_t i;
     if (phi__rules_named(c, names)) return true;
-    for (i = c->inner_from; i < c->inner_to; i++)
-        if (phi__rules_named(&subject->shell->commands[i], names)) return true;
+    for (i = 0; subject->shell->later && i < subject->shell->count; i++)
+        if (phi__rules_tired(subject, 1) ||
+            (phi__rules_calls(c, &all[i]) && phi__rules_named(&all[i], names)))
+            return true;
     return false;
 }
 
-/* What such a program prints comes by a pipe, a substitution or a here-document. */
-static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi__shell_command *c = subject->command, *all = subject->shell->commands;
+/* The same of a command and those in its substitutions. */
+static bool phi__rules_prints(phi__rules_subject *subject, const char *names, size_t index) {
+    const phi__shell_command *c = &subject->shell->commands[index];
+    size_t i;
+    if (phi__rules_runs(subject, names, index)) return true;
+    for (i = c->inner_from; i < c->inner_to; i++)
+        if (phi__rules_runs(subject, names, i)) return true;
+    return false;
+}
+
+/* What such a program prints comes to the command at `index`. */
+static bool phi__rules_piped_to(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                size_t index) {
+    const phi__shell_command *all = subject->shell->commands, *c = &all[index];
     size_t i;
     for (i = c->inner_from; i < c->inner_to; i++)
-        if (phi__rules_named(&all[i], rule->piped)) return true;
+        if (phi__rules_runs(subject, rule->piped, i)) return true;
+    if (c->fed > 0 && phi__rules_prints(subject, rule->piped, c->fed - 1)) return true;
     for (i = 0; c->reads && i < subject->shell->count; i++) {
-        if (c->input != NULL && all[i].body == c->input && phi__rules_named(&all[i], rule->piped))
+        if (c->input != NULL && all[i].body == c->input && phi__rules_runs(subject, rule->piped, i))
             return true;
-        if (i == subject->index || all[i].pipe_from != c->pipe_from) continue;
+        if (i == index || all[i].pipe_from != c->pipe_from) continue;
         if (phi__rules_prints(subject, rule->piped, i) || phi__rules_tired(subject, all[i].count))
             return true;
     }
     return false;
 }
 
+/* It comes by a pipe, a substitution or a here-document: to it, or to who calls its function. */
+static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *all = subject->shell->commands;
+    size_t i;
+    if (phi__rules_piped_to(subject, rule, subject->index)) return true;
+    for (i = 0; subject->command->function.len > 0 && i < subject->shell->count; i++)
+        if (phi__rules_calls(&all[i], subject->command) && phi__rules_piped_to(subject, rule, i))
+            return true;
+    return false;
+}
+
 /* ---- hosts ---- */
 
+/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
+static size_t phi__rules_scheme(phi_str url) {
+    size_t i = 0;
+    while (i < url.len &&
+           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
+            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
+        i++;
+    return i;
+}
+
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
-    size_t at = phi__str_find(url, 0, "://"), end, i;
+    size_t at = phi__rules_scheme(url), end, i;
     bool port = false;
-    if (at == SIZE_MAX || at == 0) return false;
+    if (at == 0 || phi__str_is_nocase(phi__str(url.at, at), "file") ||
+        !phi__str_starts(phi__rules_after(url, at), "://"))
+        return false;
     at += 3;
     /* a NUL, which strchr would find, does not end a host: it is refused below */
     for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
@@ -7340,26 +7433,50 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
     return out->len > 0 && !out->failed;
 }
 
+/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
+static void phi__rules_host_may(phi_str url, phi__buf *out) {
+    size_t at = phi__str_find(url, 0, ":/"), end, i;
+    at = at == SIZE_MAX ? 0 : at + 1;
+    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
+    for (end = at;
+         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
+         end++)
+        if (url.at[end] == '@') at = end + 1;
+    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
+        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
+                                                                : url.at[i]);
+    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
+}
+
 static bool phi__rules_url(phi__rules_subject *subject, const phi_permission_rule *rule,
                            phi_str url) {
     phi__buf host;
     bool matches;
     phi__buf_init(&host, subject->memory);
-    matches = phi__rules_host_of(url, &host) && phi__rules_any(rule->host, phi__buf_str(&host));
+    matches = phi__rules_host_of(url, &host);
+    if (!phi__rules_allows(rule)) {
+        phi__buf_clear(&host);
+        phi__rules_host_may(url, &host);
+        matches = subject->may || phi__str_find(url, 0, ":/") != SIZE_MAX;
+    }
+    matches = matches && phi__rules_any(rule->host, phi__buf_str(&host));
     if (host.failed) subject->lost = true;
     phi__buf_free(&host);
     return matches;
 }
 
 static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    /* a tool heeds one of them, and the other may be a decoy */
+    static const char *const names[] = {"url", "uri"};
     const phi__shell_command *c = subject->command;
     size_t i, urls = 0, good = 0;
-    if (c == NULL) {
-        const phi_json *url = phi_json_get(subject->root, "url");
-        if (url == NULL) url = phi_json_get(subject->root, "uri");
-        return phi__rules_url(subject, rule, phi_json_str(url, ""));
+    for (i = 0; c == NULL && i < PHI__COUNT(names); i++) {
+        const phi_json *url = phi_json_get(subject->root, names[i]);
+        if (url == NULL) continue;
+        urls++;
+        good += phi__rules_url(subject, rule, phi_json_str(url, ""));
     }
-    for (i = 1; i < c->count; i++) {
+    for (i = 1; c != NULL && i < c->count; i++) {
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
@@ -7482,7 +7599,7 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
         phi__rules_moved(subject, rule->path != NULL))
         return false;
-    if (rule->command != NULL && !phi__rules_words(c, rule)) return false;
+    if (rule->command != NULL && !phi__rules_words(c, rule, subject->may)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
@@ -7562,8 +7679,7 @@ static bool phi__rules_says(phi__rules_subject *subject, const phi_permission_ru
     if (rule->verdict == PHI_PERMISSION_ALLOW) return false;
     *verdict = PHI_PERMISSION_ASK;
     subject->may = true;
-    matches = (rule->verdict == PHI_PERMISSION_DENY && rule->path != NULL &&
-               phi__rules_match(subject, rule)) ||
+    matches = (rule->verdict == PHI_PERMISSION_DENY && phi__rules_match(subject, rule)) ||
               (rule->command != NULL && phi__rules_later(subject, rule));
     subject->may = false;
     return matches;
@@ -7839,22 +7955,36 @@ static void phi__shell_parse_emit(phi__shell_parser *p, phi__shell_command *comm
     command->inner_to = p->out->count;
     command->body = p->body;
     command->sort = p->sort;
+    command->by_pipe = p->by_pipe;
+    command->fed = p->fed;
+    command->function = p->function;
     if (p->reads) command->reads = true;
     if (!phi__shell_parse_push(p->arena, p->out, command)) phi__shell_word_lost(p);
     phi__dirs_after(p, command);
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
-/* Behind a compound command. */
-static void phi__shell_parse_redirects(phi__shell_parser *p) {
+/* Behind a compound command: its commands, from `from` on, read the same input. */
+static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
     phi__shell_command command;
+    size_t i, to = p->out->count;
     memset(&command, 0, sizeof command);
     command.inner_from = p->out->count;
     for (;;) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
     }
-    if (command.redirect_count > 0) phi__shell_parse_emit(p, &command);
+    for (i = from; command.reads && i < to; i++) {
+        phi__shell_command *c = &p->out->commands[i];
+        if (command.inputs > 0) c->by_pipe = false;
+        if (c->reads) continue;
+        c->reads = true;
+        c->fed = to + 1;
+        c->input = command.input;
+        c->inputs = command.inputs;
+    }
+    command.input = NULL;
+    if (command.redirect_count > 0 || command.reads) phi__shell_parse_emit(p, &command);
 }
 
 /* ---- simple commands ---- */
@@ -7895,12 +8025,14 @@ static void phi__shell_parse_command(phi__shell_parser *p, bool compound);
 /* NAME () body: no function. Other shells take a simple command for a body as well. */
 static void phi__shell_parse_function(phi__shell_parser *p, phi_str name) {
     phi_str outer = p->function;
+    size_t i = p->out->count;
     p->function = name;
     p->repeats++;
     p->out->later = true;
     phi__shell_redirect_lines(p);
     if (phi__shell_word_alone(p, "function")) phi__shell_word_invalid(p);
     phi__shell_parse_command(p, true);
+    for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* what its caller reads */
     p->repeats--;
     p->function = outer;
 }
@@ -8177,10 +8309,11 @@ static bool phi__shell_parse_compound(phi__shell_parser *p) {
 
 static void phi__shell_parse_command(phi__shell_parser *p, bool compound) {
     bool simple;
+    size_t from = p->out->count;
     if (++p->depth > PHI__SHELL_DEPTH) phi__shell_word_stop(p, "it is nested too deep");
     simple = !phi__shell_parse_compound(p);
     if (!simple)
-        phi__shell_parse_redirects(p);
+        phi__shell_parse_redirects(p, from);
     else if (compound)
         phi__shell_word_invalid(p);
     else
@@ -8214,7 +8347,8 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t call
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
     size_t outer = p->pipe_from, from = p->out->count;
-    bool reads = p->reads, negated = false, several = false, bang, piped;
+    bool reads = p->reads, by_pipe = p->by_pipe;
+    bool negated = false, several = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
@@ -8225,13 +8359,14 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     phi__shell_word_blanks(p);
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
-        p->reads = several = true;
+        p->reads = p->by_pipe = several = true;
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
     }
     piped = p->reads != reads;
     p->reads = reads;
+    p->by_pipe = by_pipe;
     if (piped) phi__shell_parse_bomb(p, from, 2);
     p->single = p->single && !several && !negated;
     p->pipe_from = outer;
@@ -8288,7 +8423,9 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
     if (around != NULL) {
         p.level = around->level + 1;
         p.reads = around->reads;
+        p.by_pipe = around->by_pipe && around->inputs == 0;
         p.pipe_from = around->pipe_from;
+        p.fed = around->fed;
         p.posix = around->posix;
         p.dirs = around->dirs;
         p.body = around->body;
@@ -9167,11 +9304,13 @@ static bool phi__shell_word_piece(phi__shell_parser *p, phi__shell_reading *r) {
     size_t len = p->buf.len;
     char c = *p->at;
     if ((c == '<' || c == '>') && phi__shell_word_next(p, 1) == '(') {
-        bool reads = p->reads;
+        bool reads = p->reads, by_pipe = p->by_pipe;
         p->at += 2;
         p->reads = reads || c == '>'; /* it reads what the command prints */
+        p->by_pipe = by_pipe || c == '>';
         phi__shell_word_list(p, ')');
         p->reads = reads;
+        p->by_pipe = by_pipe;
         phi__shell_word_keep(p, r, from, len);
         r->word.pipe = from == r->from;
     } else if (c == '(') {
@@ -9297,6 +9436,7 @@ typedef struct phi__suspects {
     size_t count;
     size_t pipe_from; /* of the text */
     bool lost, full;
+    bool quiet; /* the program of the first command runs none of its words */
 } phi__suspects;
 
 /* The first "{" of a word with a "," or ".." in it, up to its "}". False: there is none. */
@@ -9324,6 +9464,7 @@ static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool 
 static void phi__suspects_word(phi__suspects *s, phi_str text) {
     phi__shell_word *word;
     size_t i;
+    if (text.len == 0) return; /* of "{git,}" the shell makes one word */
     if (s->count == PHI__SUSPECTS_EXPANDED) {
         s->full = true;
         return;
@@ -9417,6 +9558,7 @@ static void phi__suspects_end(phi__suspects *s, const phi__shell_command *from, 
     command.pipe_from = s->pipe_from;
     command.dirs = from->dirs;
     command.sort = PHI__SHELL_SUSPECT;
+    command.quiet = first == 0 && s->quiet;
     if (!phi__shell_parse_push(s->arena, s->out, &command)) s->lost = true;
 }
 
@@ -9441,13 +9583,16 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
     if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
 }
 
+static bool phi__suspects_prints(const phi__shell_command *c) {
+    return c->count > 0 &&
+           (phi__str_is(c->words[0].text, "echo") || phi__str_is(c->words[0].text, "printf"));
+}
+
 /* Takes a text apart: words end at blanks, quotes and brackets, commands at signs of a shell. The
-   words point into the text. */
-static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
+   words point into the text. The first command begins with the words that are there. */
+static void phi__suspects_more(phi__suspects *s, const phi__shell_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
-    s->words = NULL;
-    s->count = 0;
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
     while (i < text.len && !s->lost && !s->full) {
         size_t begin = i;
@@ -9467,6 +9612,59 @@ static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from,
         i++;
     }
     phi__suspects_end(s, from, first, piped);
+}
+
+static void phi__suspects_text(phi__suspects *s, const phi__shell_command *from, phi_str text) {
+    s->words = NULL;
+    s->count = 0;
+    phi__suspects_more(s, from, text);
+}
+
+/* "git -c alias.p=push p", "git config alias.p push": git, and the words of the alias. */
+static void phi__suspects_aliases(phi__suspects *s, const phi__shell_command *c) {
+    static const char start[] = "alias.";
+    size_t i, n = sizeof start - 1;
+    for (i = 1; i < c->count && phi__str_is(c->words[0].text, "git"); i++) {
+        phi_str text = c->words[i].text;
+        const char *value = text.len > n ? (const char *)memchr(text.at, '=', text.len) : NULL;
+        if (text.len <= n || !phi__str_is_nocase(phi__str(text.at, n), start)) continue;
+        if (value == NULL && i + 1 == c->count) continue;
+        s->words = NULL;
+        s->count = 0;
+        phi__suspects_put(s, PHI__LIT("git"));
+        phi__suspects_more(s, c,
+                           value == NULL
+                               ? c->words[i + 1].text
+                               : phi__str(value + 1, text.len - 1 - (size_t)(value - text.at)));
+    }
+}
+
+/* What xargs makes of a text: its own words, and those of the text. */
+static void phi__suspects_added(phi__suspects *s, const phi__shell_command *c, phi_str text) {
+    size_t i = 1;
+    s->words = NULL;
+    s->count = 0;
+    while (i + 1 < c->count && phi__str_starts(c->words[i].text, "-")) i++;
+    s->quiet = phi__names_plain(c->words[i].text);
+    for (; i < c->count; i++)
+        if (!phi__str_is(c->words[i].text, "{}")) phi__suspects_put(s, c->words[i].text);
+    phi__suspects_more(s, c, text);
+    s->quiet = false;
+}
+
+/* Texts that xargs reads: of a here-document, or printed in its pipe. */
+static void phi__suspects_xargs(phi__suspects *s, size_t index) {
+    phi__shell_command c = s->out->commands[index];
+    size_t i, k, n = s->out->count;
+    if (c.count < 2 || !c.reads || !phi__str_is(c.words[0].text, "xargs")) return;
+    if (c.input != NULL) phi__suspects_added(s, &c, c.input->text);
+    for (i = 0; i < n && !s->lost && !s->full; i++) {
+        phi__shell_command from = s->out->commands[i];
+        if (i == index || from.pipe_from != c.pipe_from || from.sort != PHI__SHELL_RUNS ||
+            from.count < 2 || !phi__suspects_prints(&from))
+            continue;
+        for (k = 1; k < from.count; k++) phi__suspects_added(s, &c, from.words[k].text);
+    }
 }
 
 /* Whether a word may be more than one: a command line, or a program. */
@@ -9498,18 +9696,20 @@ static bool phi__suspects_runner(const phi__shell *shell) {
 
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
-    bool prints = c.count > 0 &&
-                  (phi__str_is(c.words[0].text, "echo") || phi__str_is(c.words[0].text, "printf"));
     size_t i;
-    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) && !(prints && runner));
+    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) &&
+                          !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
             phi__suspects_text(s, &c, c.assigned[i].text);
+    phi__suspects_xargs(s, index);
+    phi__suspects_aliases(s, &c);
     if (c.wraps || phi__suspects_message(&c)) return;
     for (i = 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
-    if (c.input != NULL && (!c.quiet || runner)) phi__suspects_text(s, &c, c.input->text);
+    if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
+        phi__suspects_text(s, &c, c.input->text);
 }
 
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
@@ -10051,8 +10251,8 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
-    if (script > 0) {
-        phi__wrappers_self(w)->wraps = !w->risky;
+    if (script > 0) { /* what stands behind it may be run: '"$@"' */
+        phi__wrappers_self(w)->wraps = !w->risky && script + 1 == w->command.count;
         return phi__wrappers_line(w, w->command.words[script].text);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
