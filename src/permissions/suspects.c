@@ -292,8 +292,9 @@ static bool phi__suspects_runner(const phi__shell *shell) {
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
     size_t i;
-    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) &&
-                          !(phi__suspects_prints(&c) && runner));
+    c.quiet =
+        c.wraps || (c.sort != PHI__SHELL_SUSPECT && c.count > 0 &&
+                    phi__names_plain(c.words[0].text) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
