@@ -96,8 +96,15 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
 }
 
 static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
+    size_t i = w->out->count;
+    phi_status status;
     if (phi__wrappers_deep(w)) return PHI_OK;
-    return phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    status = phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    for (; w->command.prints && i < w->out->count; i++) {
+        w->out->commands[i].pipe_from = w->command.pipe_from;
+        w->out->commands[i].prints = true;
+    }
+    return status;
 }
 
 /* ---- options ---- */
