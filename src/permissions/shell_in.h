@@ -74,6 +74,7 @@ typedef struct phi__shell_command {
                                that give it its input; 0: none */
     bool wraps;             /* it only runs others, which are in the list as well */
     size_t pipe_from;       /* index of the first command of its pipe */
+    bool prints;            /* another command of its pipe reads what it prints */
     unsigned level;         /* of programs that run others */
     bool posix;             /* read by sh, which may be another shell than bash */
     phi__shell_word *also;  /* patterns of files that it reads besides */

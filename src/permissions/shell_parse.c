@@ -49,8 +49,10 @@ static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
     }
-    for (i = from; command.reads && i < to; i++) {
+    for (i = from; i < to; i++) {
         phi__shell_command *c = &p->out->commands[i];
+        if (p->out->count > to) c->pipe_from = p->pipe_from; /* { ls; curl x; } > >(sh) */
+        if (!command.reads) continue;
         if (command.inputs > 0) c->by_pipe = false;
         if (c->reads) continue;
         c->reads = true;
@@ -421,7 +423,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t call
 }
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
-    size_t outer = p->pipe_from, from = p->out->count;
+    size_t outer = p->pipe_from, from = p->out->count, i;
     bool reads = p->reads, by_pipe = p->by_pipe;
     bool negated = false, several = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
@@ -435,6 +437,10 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
         p->reads = p->by_pipe = several = true;
+        for (i = from; i < p->out->count; i++) { /* all of { ls; curl x; } prints into it */
+            p->out->commands[i].pipe_from = p->pipe_from;
+            p->out->commands[i].prints = true;
+        }
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);

@@ -234,16 +234,26 @@ static void phi__suspects_aliases(phi__suspects *s, const phi__shell_command *c)
     }
 }
 
-/* What xargs makes of a text: its own words, and those of the text. */
+/* What xargs makes of a text: its own words, and those of the text; behind -I, the text in its
+   place. */
 static void phi__suspects_added(phi__suspects *s, const phi__shell_command *c, phi_str text) {
-    size_t i = 1;
+    phi_str place = PHI__LIT("{}");
+    bool placed = false;
+    size_t i;
     s->words = NULL;
     s->count = 0;
-    while (i + 1 < c->count && phi__str_starts(c->words[i].text, "-")) i++;
-    s->quiet = phi__names_plain(c->words[i].text);
-    for (; i < c->count; i++)
-        if (!phi__str_is(c->words[i].text, "{}")) phi__suspects_put(s, c->words[i].text);
-    phi__suspects_more(s, c, text);
+    for (i = 1; i + 1 < c->count && phi__str_starts(c->words[i].text, "-"); i++) {
+        phi_str option = c->words[i].text;
+        if (!phi__str_starts(option, "-I")) continue;
+        place = option.len > 2 ? phi__str(option.at + 2, option.len - 2) : c->words[++i].text;
+    }
+    s->quiet = i < c->count && phi__names_plain(c->words[i].text);
+    for (; i < c->count; i++) {
+        bool here = phi_str_equal(c->words[i].text, place);
+        placed = placed || here;
+        phi__suspects_put(s, here ? phi__str_trim(text) : c->words[i].text);
+    }
+    phi__suspects_more(s, c, placed ? phi__str("", 0) : text);
     s->quiet = false;
 }
 
@@ -292,8 +302,9 @@ static bool phi__suspects_runner(const phi__shell *shell) {
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
     size_t i;
-    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) &&
-                          !(phi__suspects_prints(&c) && runner));
+    c.quiet =
+        c.wraps || (c.sort != PHI__SHELL_SUSPECT && c.count > 0 &&
+                    phi__names_plain(c.words[0].text) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))

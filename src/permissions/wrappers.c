@@ -96,8 +96,15 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
 }
 
 static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
+    size_t i = w->out->count;
+    phi_status status;
     if (phi__wrappers_deep(w)) return PHI_OK;
-    return phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    status = phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    for (; w->command.prints && i < w->out->count; i++) {
+        w->out->commands[i].pipe_from = w->command.pipe_from;
+        w->out->commands[i].prints = true;
+    }
+    return status;
 }
 
 /* ---- options ---- */
@@ -247,9 +254,13 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
-    if (script > 0) { /* what stands behind it may be run: '"$@"' */
-        phi__wrappers_self(w)->wraps = !w->risky && script + 1 == w->command.count;
-        return phi__wrappers_line(w, w->command.words[script].text);
+    if (script > 0) {
+        phi_status status = phi__wrappers_line(w, w->command.words[script].text);
+        phi__wrappers_self(w)->wraps = !w->risky;
+        w->command.sort = PHI__SHELL_SUSPECT; /* the words behind it: '"$@"' may run them */
+        return status != PHI_OK || script + 1 == w->command.count
+                   ? status
+                   : phi__wrappers_words(w, script + 1, w->command.count, script + 1);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
     phi__wrappers_self(w)->wraps = !w->risky;

@@ -121,6 +121,7 @@ TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
                                         "git config --global Alias.p 'push origin'",
                                         "echo push origin | xargs -n9 git",
                                         "xargs git <<< push",
+                                        "echo push | xargs -I % git % origin",
                                         "bash -c '\"$@\"' _ git push",
                                         "g?t push",
                                         "ssh h 'cd x; git push'",
