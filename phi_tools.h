@@ -4756,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xf8a2fd65
+#if PHI__IMP_PERMISSIONS != 0x543dea02
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xf8a2fd65
+#define PHI__IMP_PERMISSIONS 0x543dea02
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4838,6 +4838,7 @@ typedef struct phi__shell_command {
                                that give it its input; 0: none */
     bool wraps;             /* it only runs others, which are in the list as well */
     size_t pipe_from;       /* index of the first command of its pipe */
+    bool prints;            /* another command of its pipe reads what it prints */
     unsigned level;         /* of programs that run others */
     bool posix;             /* read by sh, which may be another shell than bash */
     phi__shell_word *also;  /* patterns of files that it reads besides */
@@ -7974,8 +7975,10 @@ static void phi__shell_parse_redirects(phi__shell_parser *p, size_t from) {
         phi__shell_word_blanks(p);
         if (p->at == p->end || !phi__shell_redirect_read(p, &command)) break;
     }
-    for (i = from; command.reads && i < to; i++) {
+    for (i = from; i < to; i++) {
         phi__shell_command *c = &p->out->commands[i];
+        if (p->out->count > to) c->pipe_from = p->pipe_from; /* { ls; curl x; } > >(sh) */
+        if (!command.reads) continue;
         if (command.inputs > 0) c->by_pipe = false;
         if (c->reads) continue;
         c->reads = true;
@@ -8346,7 +8349,7 @@ static void phi__shell_parse_bomb(phi__shell_parser *p, size_t from, size_t call
 }
 
 static void phi__shell_parse_pipe(phi__shell_parser *p) {
-    size_t outer = p->pipe_from, from = p->out->count;
+    size_t outer = p->pipe_from, from = p->out->count, i;
     bool reads = p->reads, by_pipe = p->by_pipe;
     bool negated = false, several = false, bang, piped;
     if (!reads) p->pipe_from = from; /* else it is within another one */
@@ -8360,6 +8363,10 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     while (phi__shell_word_sees(p, "|") && !phi__shell_word_sees(p, "||")) {
         p->at += phi__shell_word_sees(p, "|&") ? 2 : 1;
         p->reads = p->by_pipe = several = true;
+        for (i = from; i < p->out->count; i++) { /* all of { ls; curl x; } prints into it */
+            p->out->commands[i].pipe_from = p->pipe_from;
+            p->out->commands[i].prints = true;
+        }
         phi__shell_redirect_lines(p);
         phi__shell_parse_command(p, false);
         phi__shell_word_blanks(p);
@@ -9639,16 +9646,26 @@ static void phi__suspects_aliases(phi__suspects *s, const phi__shell_command *c)
     }
 }
 
-/* What xargs makes of a text: its own words, and those of the text. */
+/* What xargs makes of a text: its own words, and those of the text; behind -I, the text in its
+   place. */
 static void phi__suspects_added(phi__suspects *s, const phi__shell_command *c, phi_str text) {
-    size_t i = 1;
+    phi_str place = PHI__LIT("{}");
+    bool placed = false;
+    size_t i;
     s->words = NULL;
     s->count = 0;
-    while (i + 1 < c->count && phi__str_starts(c->words[i].text, "-")) i++;
-    s->quiet = phi__names_plain(c->words[i].text);
-    for (; i < c->count; i++)
-        if (!phi__str_is(c->words[i].text, "{}")) phi__suspects_put(s, c->words[i].text);
-    phi__suspects_more(s, c, text);
+    for (i = 1; i + 1 < c->count && phi__str_starts(c->words[i].text, "-"); i++) {
+        phi_str option = c->words[i].text;
+        if (!phi__str_starts(option, "-I")) continue;
+        place = option.len > 2 ? phi__str(option.at + 2, option.len - 2) : c->words[++i].text;
+    }
+    s->quiet = i < c->count && phi__names_plain(c->words[i].text);
+    for (; i < c->count; i++) {
+        bool here = phi_str_equal(c->words[i].text, place);
+        placed = placed || here;
+        phi__suspects_put(s, here ? phi__str_trim(text) : c->words[i].text);
+    }
+    phi__suspects_more(s, c, placed ? phi__str("", 0) : text);
     s->quiet = false;
 }
 
@@ -9697,8 +9714,9 @@ static bool phi__suspects_runner(const phi__shell *shell) {
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
     size_t i;
-    c.quiet = c.wraps || (c.count > 0 && phi__names_plain(c.words[0].text) &&
-                          !(phi__suspects_prints(&c) && runner));
+    c.quiet =
+        c.wraps || (c.sort != PHI__SHELL_SUSPECT && c.count > 0 &&
+                    phi__names_plain(c.words[0].text) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
@@ -10100,8 +10118,15 @@ static phi_status phi__wrappers_words(const phi__wrapping *w, size_t first, size
 }
 
 static phi_status phi__wrappers_line(const phi__wrapping *w, phi_str line) {
+    size_t i = w->out->count;
+    phi_status status;
     if (phi__wrappers_deep(w)) return PHI_OK;
-    return phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    status = phi__shell_parse_line(w->arena, line, &w->command, w->out);
+    for (; w->command.prints && i < w->out->count; i++) {
+        w->out->commands[i].pipe_from = w->command.pipe_from;
+        w->out->commands[i].prints = true;
+    }
+    return status;
 }
 
 /* ---- options ---- */
@@ -10251,9 +10276,13 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     w->command.posix = w->command.posix || !phi__str_is(name, "bash");
     if (phi__str_is(name, "zsh") || phi__str_is(name, "ksh"))
         phi__wrappers_doubt(w, "it is a line of another shell");
-    if (script > 0) { /* what stands behind it may be run: '"$@"' */
-        phi__wrappers_self(w)->wraps = !w->risky && script + 1 == w->command.count;
-        return phi__wrappers_line(w, w->command.words[script].text);
+    if (script > 0) {
+        phi_status status = phi__wrappers_line(w, w->command.words[script].text);
+        phi__wrappers_self(w)->wraps = !w->risky;
+        w->command.sort = PHI__SHELL_SUSPECT; /* the words behind it: '"$@"' may run them */
+        return status != PHI_OK || script + 1 == w->command.count
+                   ? status
+                   : phi__wrappers_words(w, script + 1, w->command.count, script + 1);
     }
     if (operands || input == NULL || !input->known || w->command.inputs != 1) return PHI_OK;
     phi__wrappers_self(w)->wraps = !w->risky;

@@ -29,12 +29,14 @@ static bool phi__states_wants_hook(const phi__run *run, phi_hook_point point) {
 }
 
 /* Emits the prompts' events that are still missing: after the first TURN_START, or before a run
-   that ends without one. */
+   that ends without one. A message that has left memory meanwhile has none. */
 static bool phi__states_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
-        const phi_message *message = phi__lane_message(thread, run->said.emitted_messages)->message;
-        if (!phi__events_message(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        const phi__entry *entry = phi__lane_message(thread, run->said.emitted_messages);
+        if (entry != NULL &&
+            !phi__events_message(run, entry->message, PHI_INPUT_PROMPT, phi__str(NULL, 0)))
+            return false;
         run->said.emitted_messages++;
     }
     return true;

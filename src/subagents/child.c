@@ -51,6 +51,7 @@ PHI__FN void phi__child_drop_agent(phi__child *child) {
 
 PHI__FN void phi__child_drop(phi__child *child) {
     phi__children *all = child->of;
+    if (all->next == &child->link) all->next = child->link.next;
     phi__list_take(&all->list, &child->link);
     phi__buf_free(&child->heard);
     phi__child_free_block(child);

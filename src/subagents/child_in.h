@@ -18,6 +18,9 @@ typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;
     phi__list list; /* phi__child, oldest first */
+    /* Where a walk over the list is. Callbacks of the host may drop any child and begin another
+       walk, which then ends the outer one: it has seen all. */
+    phi__link *next;
     uint64_t made;
     /* of every tool that delegates */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
@@ -106,6 +109,8 @@ PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, p
 /* Made at the first use; NULL: no memory. find: NULL where there are none. */
 PHI__FN phi__children *phi__children_all(phi__agent *parent);
 PHI__FN phi__children *phi__children_find(const phi__agent *parent);
+/* The next child of a walk that began with all->next at the list's first. NULL: it is over. */
+PHI__FN phi__child *phi__children_next(phi__children *all);
 /* Frees those whose events were popped, and tells the host what it does not know yet. */
 PHI__FN void phi__children_sweep(phi__children *all);
 /* A child, and its agent; NULL: phi_last_error says why. */

@@ -5,13 +5,20 @@
 
 /* ---- all of an agent's ---- */
 
+PHI__FN phi__child *phi__children_next(phi__children *all) {
+    phi__link *link = all->next;
+    if (link == NULL) return NULL;
+    all->next = link->next;
+    return PHI__OWNER(link, phi__child, link);
+}
+
 static void phi__children_renewed(phi__attached *attached, bool copied) {
-    phi__link *link = PHI__OWNER(attached, phi__children, attached)->list.first, *next;
-    for (; link != NULL && !copied; link = next) {
-        next = link->next;
-        phi__result_fail(PHI__OWNER(link, phi__child, link), PHI_CANCELLED,
-                         "The conversation was reset");
-    }
+    phi__children *all = PHI__OWNER(attached, phi__children, attached);
+    phi__child *child;
+    if (copied) return;
+    all->next = all->list.first;
+    while ((child = phi__children_next(all)) != NULL)
+        phi__result_fail(child, PHI_CANCELLED, "The conversation was reset");
 }
 
 static void phi__children_freed(phi__attached *attached) {
@@ -43,10 +50,9 @@ PHI__FN phi__children *phi__children_all(phi__agent *parent) {
 }
 
 PHI__FN void phi__children_sweep(phi__children *all) {
-    phi__link *link = all->list.first, *next;
-    for (; link != NULL; link = next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        next = link->next;
+    phi__child *child;
+    all->next = all->list.first;
+    while ((child = phi__children_next(all)) != NULL) {
         if (child->fault != NULL)
             phi__result_fail(child, child->status, child->fault);
         else if (child->agent == NULL || child->running)

@@ -210,7 +210,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     phi__agent *parent = phi__find_agent(handle);
     phi_status status = phi__subagents_check(handle, parent, desc, "phi_spawn_resume"), one;
     phi__children *all;
-    phi__link *link, *next;
+    phi__child *child;
     if (count != NULL) *count = 0;
     if (status != PHI_OK) return status;
     if (handle.rt->in_step)
@@ -219,9 +219,8 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
     handle.rt->in_step = true; /* a store's functions must not step */
     handle.rt->step.wall_ms = phi__io_wall_ms(handle.rt->io);
-    for (link = all->list.first; link != NULL; link = next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        next = link->next;
+    all->next = all->list.first;
+    while ((child = phi__children_next(all)) != NULL) {
         if (child->agent != NULL || !child->spawned || !phi__str_is(child->name, desc->name))
             continue;
         one = phi__child_save_thaw(child, desc);

@@ -116,6 +116,53 @@ TEST(a_child_may_be_freed_anywhere) { everywhere(1); }
 TEST(the_caller_may_be_aborted_anywhere) { everywhere(2); }
 TEST(a_child_may_be_aborted_anywhere) { everywhere(3); }
 
-TEST_MAIN(TEST_ENTRY(the_caller_may_be_freed_anywhere), TEST_ENTRY(a_child_may_be_freed_anywhere),
+static phi_status clearing_open(void *user_data, const phi_model_request *request, void **call) {
+    stage *s = (stage *)user_data;
+    return s->inner.open(s->inner.user_data, request, call);
+}
+
+static phi_poll clearing_poll(void *user_data, void *call, phi_answer *answer) {
+    stage *s = (stage *)user_data;
+    return s->inner.poll(s->inner.user_data, call, answer);
+}
+
+static void clearing_close(void *user_data, void *call) {
+    stage *s = (stage *)user_data;
+    s->inner.close(s->inner.user_data, call);
+    if (s->count++ == 0) CHECK_EQ_INT(phi_clear_messages(s->lead), PHI_OK);
+}
+
+TEST(a_conversation_is_cleared_while_it_is_being_cleared) {
+    stage s;
+    phi_event event;
+    phi_agent child;
+    int i, ends = 0;
+    memset(&s, 0, sizeof s);
+    s.r = rig_new();
+    family_begin(&s.f, s.r);
+    s.inner = s.f.provider;
+    s.f.provider.close = clearing_close;
+    s.f.provider.user_data = &s;
+    s.inner.user_data = &s.f;
+    s.f.provider.open = clearing_open;
+    s.f.provider.poll = clearing_poll;
+    s.worker_desc = family_desc(&s.f, "worker");
+    s.lead_desc = family_desc(&s.f, "lead 2");
+    s.worker.name = "worker";
+    s.worker.agent = &s.worker_desc;
+    s.lead = rig_agent(s.r, &s.lead_desc);
+    for (i = 0; i < 4; i++) CHECK_EQ_INT(phi_spawn(s.lead, &s.worker, "wait", &child), PHI_OK);
+    (void)rig_run(s.r, 10);
+    CHECK_EQ_INT(s.f.open, 4);
+    CHECK_EQ_INT(phi_clear_messages(s.lead), PHI_OK);
+    CHECK_EQ_INT(s.f.open, 0);
+    while (phi_next_event(rig_runtime(s.r), &event)) ends += event.kind == PHI_EV_SUBAGENT_END;
+    CHECK_EQ_INT(ends,
+                 3); /* the second clearing drops events that were not popped: the first one */
+    rig_free(s.r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_conversation_is_cleared_while_it_is_being_cleared),
+          TEST_ENTRY(the_caller_may_be_freed_anywhere), TEST_ENTRY(a_child_may_be_freed_anywhere),
           TEST_ENTRY(the_caller_may_be_aborted_anywhere),
           TEST_ENTRY(a_child_may_be_aborted_anywhere))
