@@ -18,7 +18,6 @@ enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 
 /* ---- shared by the states ---- */
 
-/* Whether the host wants no more turns. */
 static bool phi__states_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
@@ -28,8 +27,8 @@ static bool phi__states_wants_hook(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-/* Emits the prompts' events that are still missing: after the first TURN_START, or before a run
-   that ends without one. A message that has left memory meanwhile has none. */
+/* Emits the prompts' events that are missing: after the first TURN_START, or before a run that ends
+   without one. A message that has left memory has none. */
 static bool phi__states_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
