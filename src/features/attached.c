@@ -14,6 +14,9 @@ typedef struct phi__attached_json {
 
 typedef struct phi__attached_all {
     phi__list objects;
+    /* The next object of the walk that renews them. Callbacks of the host may remove any object and
+       begin another walk, which then ends the outer one: it has renewed all. */
+    phi__link *next;
     phi__list saved; /* phi__attached_json */
 } phi__attached_all;
 
@@ -32,8 +35,11 @@ PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
 }
 
 PHI__FN void phi__attached_remove(phi__attached *object) {
+    phi__attached_all *all;
     if (object->agent == NULL) return;
-    phi__list_take(&phi__attached_of(object->agent)->objects, &object->link);
+    all = phi__attached_of(object->agent);
+    if (all->next == &object->link) all->next = object->link.next;
+    phi__list_take(&all->objects, &object->link);
     object->agent = NULL;
 }
 
@@ -55,12 +61,11 @@ static void phi__attached_free_all(phi__attached_all *all) {
     }
 }
 
-static void phi__attached_renew_all(const phi__agent *agent, const phi__attached_all *all,
-                                    bool copied) {
-    phi__link *link = all->objects.first;
-    while (link != NULL && agent->slot != NULL) {
-        phi__attached *object = PHI__OWNER(link, phi__attached, link);
-        link = link->next; /* it may remove itself */
+static void phi__attached_renew_all(const phi__agent *agent, phi__attached_all *all, bool copied) {
+    all->next = all->objects.first;
+    while (all->next != NULL && agent->slot != NULL) {
+        phi__attached *object = PHI__OWNER(all->next, phi__attached, link);
+        all->next = all->next->next;
         if (object->ops->renewed != NULL) object->ops->renewed(object, copied);
     }
 }

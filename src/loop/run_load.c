@@ -340,7 +340,7 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     run->spent.usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     run->spent.turn = phi__message_read_get_usage(phi_json_path(node, "turn.usage"));
     run->spent.cost = phi__records_get_double(node, "cost");
-    if (run->said.first_message > agent->thread->messages.count ||
+    if (run->said.first_message > run->said.emitted_messages ||
         run->said.emitted_messages > agent->thread->messages.count ||
         (unsigned)run->start.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)

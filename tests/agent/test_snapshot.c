@@ -768,6 +768,7 @@ TEST(calls_that_contradict_themselves_or_the_log_are_refused) {
         {"\"started\":true", "\"started\":true,\"after\":true"},
         {"\"told_calls\":0", "\"told_calls\":1"}, /* its result is not in the log */
         {"\"next_call\":2", "\"next_call\":1"},
+        {"\"first_message\":0", "\"first_message\":2"}, /* told before they began */
         {"\"state\":\"tools\"", "\"state\":\"turn_end\""}};
     waiting w;
     size_t i;

@@ -9,7 +9,8 @@
 typedef struct thing {
     phi__attached attached;
     int saves, renewals, copies, frees;
-    bool frees_agent; /* from within `renewed` */
+    bool frees_agent;       /* from within `renewed` */
+    phi__attached *removes; /* from there, too: on the heap; and then all are renewed again */
 } thing;
 
 static thing *thing_of(const phi__attached *object) {
@@ -28,12 +29,25 @@ static void thing_renewed(phi__attached *object, bool copied) {
     if (thing_of(object)->frees_agent) CHECK_EQ_INT(phi_agent_free(object->agent->handle), PHI_OK);
 }
 
+static void thing_renewed_within(phi__attached *object, bool copied) {
+    thing *t = thing_of(object);
+    phi__attached *gone = t->removes;
+    t->renewals++;
+    t->copies += copied;
+    t->removes = NULL;
+    if (gone == NULL) return;
+    phi__attached_remove(gone);
+    free(thing_of(gone));
+    CHECK_EQ_INT(phi_clear_messages(object->agent->handle), PHI_OK);
+}
+
 static void thing_freed(phi__attached *object) {
     CHECK(object->agent == NULL);
     thing_of(object)->frees++;
 }
 
 static const phi__attached_ops thing_ops = {"thing", thing_save, thing_renewed, thing_freed};
+static const phi__attached_ops within_ops = {"within", NULL, thing_renewed_within, thing_freed};
 static const phi__attached_ops quiet_ops = {"quiet", NULL, NULL, thing_freed};
 
 static phi__agent *agent_of(rig *r) {
@@ -77,6 +91,24 @@ TEST(a_reset_renews_objects_and_may_free_the_agent) {
     CHECK_EQ_INT(one.renewals, 2);
     CHECK_EQ_INT(one.frees, 1);
     rig_free(r);
+}
+
+TEST(a_reset_survives_that_an_object_removes_the_next_and_begins_another_reset) {
+    rig *r = rig_new();
+    phi__agent *agent = agent_of(r);
+    thing one, last, *next = (thing *)calloc(1, sizeof *next);
+    REQUIRE(next != NULL);
+    memset(&one, 0, sizeof one);
+    memset(&last, 0, sizeof last);
+    one.removes = &next->attached;
+    phi__attached_add(agent, &one.attached, &within_ops);
+    phi__attached_add(agent, &next->attached, &quiet_ops);
+    phi__attached_add(agent, &last.attached, &thing_ops);
+    CHECK_EQ_INT(phi_clear_messages(agent->handle), PHI_OK);
+    CHECK_EQ_INT(one.renewals, 2);
+    CHECK_EQ_INT(last.renewals, 1); /* by the inner one, which has ended the outer one */
+    rig_free(r);
+    CHECK(one.frees == 1 && last.frees == 1);
 }
 
 static phi_str snapshot_of(phi_agent agent, phi_arena *arena) {
@@ -146,6 +178,7 @@ TEST(a_held_agent_is_busy) {
 }
 
 TEST_MAIN(TEST_ENTRY(an_object_is_found_by_its_name_until_it_is_removed),
+          TEST_ENTRY(a_reset_survives_that_an_object_removes_the_next_and_begins_another_reset),
           TEST_ENTRY(a_reset_renews_objects_and_may_free_the_agent),
           TEST_ENTRY(a_snapshot_holds_an_object_until_it_is_claimed),
           TEST_ENTRY(a_held_agent_is_busy))
