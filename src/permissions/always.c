@@ -72,9 +72,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
-    size_t i = name.len;
-    while (i > 0 && name.at[i - 1] != '/') i--;
-    name = phi__str(name.at + i, name.len - i);
+    name = phi__names_last(name);
     while (name.len > 1 && (strchr("0123456789.-", name.at[name.len - 1]) != NULL)) name.len--;
     return name;
 }

@@ -43,17 +43,20 @@
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
             "edits are accepted", options, NULL                                                    \
     }
+/* A rule on a command of any tool. */
+#define PHI__MODES_COMMAND(verdict, command, with, without, piped, path, reason)                   \
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, NULL, command, with, without, piped, path, NULL, NULL, NULL,     \
+            reason, NULL, NULL                                                                     \
+    }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
-    {                                                                                              \
-        PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
-            NULL, NULL                                                                             \
-    }
-
+    PHI__MODES_COMMAND(DENY, command, with, without, piped, NULL, reason)
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    {                                                                                              \
-        PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason,      \
-            NULL, NULL                                                                             \
-    }
+    PHI__MODES_COMMAND(DENY, command, with, NULL, NULL, path, reason)
+#define PHI__MODES_ASK_DOWNLOAD(command, with, without)                                            \
+    PHI__MODES_COMMAND(ASK, command, with, without, PHI__MODES_DOWNLOADS, NULL,                    \
+                       "it may run what it downloads")
+
 #define PHI__MODES_ASK(command, with, path, reason)                                                \
     {                                                                                              \
         PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
@@ -219,62 +222,14 @@
                         "it breaks the system"),                                                   \
         PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
                        "it deletes the system"),                                                   \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_READERS " *",                                                                  \
-         "-c",                                                                                     \
-         NULL,                                                                                     \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                                        \
-         "-|<(*|/dev/stdin",                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_LANGUAGES " *",                                                                \
-         "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                                       \
-         "-[cemnpE]*|-?[cenp]*|--eval*|--print*",                                                  \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         "sudo|doas *",                                                                            \
-         "-s|-i|--shell|--login|su",                                                               \
-         NULL,                                                                                     \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-    {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "at|batch|crontab|su *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL, \
-            NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
-    }
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
+                                "-|<(*|/dev/stdin", NULL),                                         \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES " *",                                         \
+                                "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                \
+                                "-[cemnpE]*|-?[cenp]*|--eval*|--print*"),                          \
+        PHI__MODES_ASK_DOWNLOAD("sudo|doas *", "-s|-i|--shell|--login|su", NULL),                  \
+        PHI__MODES_ASK_DOWNLOAD("at|batch|crontab|su *", NULL, NULL)
 
 /* Files that hold passwords and keys, by the manuals of the programs that keep them. */
 #define PHI__MODES_SECRET_FILES                                                                    \
@@ -300,19 +255,8 @@
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
         PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                       \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *",                                            \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "**/.git/**",                                                                             \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "git runs what stands there",                                                             \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
+        PHI__MODES_COMMAND(ASK, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL,   \
+                           "**/.git/**", "git runs what stands there"),                            \
         PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
         PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
                        "it reads files that a file names"),                                        \

@@ -50,14 +50,18 @@ PHI__FN bool phi__names_plain(phi_str name) {
            phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
 }
 
+PHI__FN phi_str phi__names_last(phi_str path) {
+    size_t i = path.len;
+    while (i > 0 && path.at[i - 1] != '/') i--;
+    return phi__str(path.at + i, path.len - i);
+}
+
 PHI__FN bool phi__names_runner(phi_str name) {
     static const char names[] =
         "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
         "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
         "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
-    size_t i = name.len;
-    while (i > 0 && name.at[i - 1] != '/') i--;
-    return phi__wildcard_any(phi_str_of(names), phi__str(name.at + i, name.len - i), false);
+    return phi__wildcard_any(phi_str_of(names), phi__names_last(name), false);
 }
 
 PHI__FN bool phi__names_tool(phi_str name) {

@@ -133,9 +133,7 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
         "*.java|*.kt|*.scala|*.rb|*.php|*.lua|*.pl|*.ex|*.hs|*.ml|*.swift|*.cs|*.dart|*.zig|*.r|"
         "*.md|*.rst|*.html|*.css|*.scss|*.proto|*.cmake";
-    size_t i = alternative.len;
-    while (i > 0 && alternative.at[i - 1] != '/') i--;
-    alternative = phi__paths_after(alternative, i);
+    alternative = phi__names_last(alternative);
     return alternative.len > 2 && alternative.at[0] == '.' &&
            strchr("*?[", alternative.at[1]) == NULL && alternative.at[alternative.len - 1] == '*' &&
            phi__wildcard_any(phi_str_of(sources), glob, false);

@@ -273,9 +273,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     size_t i;
     memset(&r, 0, sizeof r);
     if (command->count < 2 || !command->words[0].known) return PHI_OK;
-    name = command->words[0].text;
-    for (i = name.len; i > 0 && name.at[i - 1] != '/'; i--) continue;
-    name = phi__reads_tail(name, i);
+    name = phi__names_last(command->words[0].text);
     r.arena = arena;
     r.c = command;
     if (phi__str_is(name, "git")) phi__reads_git(&r);

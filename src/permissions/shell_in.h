@@ -193,6 +193,8 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 PHI__FN bool phi__names_plain(phi_str name);
 /* Whether it runs what it reads, or its words. */
 PHI__FN bool phi__names_runner(phi_str name);
+/* The part of a path after its last slash. */
+PHI__FN phi_str phi__names_last(phi_str path);
 /* Whether its first word names an action of its own: "docker rm". */
 PHI__FN bool phi__names_tool(phi_str name);
 /* Whether it also reads no file that its words name. */
