@@ -54,7 +54,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xecdebbda
+#if PHI__PUB_MODEL != 0xf81f7b04
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -66,7 +66,7 @@
 #if PHI__PUB_LOG != 0x8b3e6156
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x44700a95
+#if PHI__PUB_HISTORY != 0x35c2c5c7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
@@ -4756,11 +4756,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x543dea02
+#if PHI__IMP_PERMISSIONS != 0xf4c6129c
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x543dea02
+#define PHI__IMP_PERMISSIONS 0xf4c6129c
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4900,7 +4900,7 @@ struct phi__shell_parser {
     void (*list)(phi__shell_parser *p, char close);
 };
 
-/* Whether this text comes next; as a reserved word, with a blank or a sign behind it; takes it. */
+/* Takes this text if it comes next. A reserved word must end there: a blank or a sign follows. */
 PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text);
 PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word);
 PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word);
@@ -4953,13 +4953,15 @@ PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
 /* Adds a pattern of files of a program whose star matches slashes and dots as well. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
-/* Whether a program runs nothing that it is given, and heeds no file of its directory. */
+/* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
-/* Whether it runs what it reads, or its words. */
+/* True if it runs what it reads, or its words. */
 PHI__FN bool phi__names_runner(phi_str name);
-/* Whether its first word names an action of its own: "docker rm". */
+/* The part of a path after its last slash. */
+PHI__FN phi_str phi__names_last(phi_str path);
+/* True if its first word names an action: "docker rm". */
 PHI__FN bool phi__names_tool(phi_str name);
-/* Whether it also reads no file that its words name. */
+/* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
@@ -5162,7 +5164,7 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 /* ---- commands ---- */
 
 /* Commands whose options and further words were read: these options, and files of the workspace,
-   give them no other effect. Of all other commands the very words are allowed. */
+   give them no other effect. For all other commands the very words are allowed. */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that stays */
     const char *options;
@@ -5182,9 +5184,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 /* The name of a program without its directory and version. */
 static phi_str phi__always_program(phi_str name) {
-    size_t i = name.len;
-    while (i > 0 && name.at[i - 1] != '/') i--;
-    name = phi__str(name.at + i, name.len - i);
+    name = phi__names_last(name);
     while (name.len > 1 && (strchr("0123456789.-", name.at[name.len - 1]) != NULL)) name.len--;
     return name;
 }
@@ -5759,17 +5759,20 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI_PERMISSION_ALLOW, "bash", command, NULL, NULL, NULL, "./**", NULL, NULL, NULL,         \
             "edits are accepted", options, NULL                                                    \
     }
+/* A rule on a command of any tool. */
+#define PHI__MODES_COMMAND(verdict, command, with, without, piped, path, reason)                   \
+    {                                                                                              \
+        PHI_PERMISSION_##verdict, NULL, command, with, without, piped, path, NULL, NULL, NULL,     \
+            reason, NULL, NULL                                                                     \
+    }
 #define PHI__MODES_DENY(command, with, without, piped, reason)                                     \
-    {                                                                                              \
-        PHI_PERMISSION_DENY, NULL, command, with, without, piped, NULL, NULL, NULL, NULL, reason,  \
-            NULL, NULL                                                                             \
-    }
-
+    PHI__MODES_COMMAND(DENY, command, with, without, piped, NULL, reason)
 #define PHI__MODES_DENY_PATH(command, with, path, reason)                                          \
-    {                                                                                              \
-        PHI_PERMISSION_DENY, NULL, command, with, NULL, NULL, path, NULL, NULL, NULL, reason,      \
-            NULL, NULL                                                                             \
-    }
+    PHI__MODES_COMMAND(DENY, command, with, NULL, NULL, path, reason)
+#define PHI__MODES_ASK_DOWNLOAD(command, with, without)                                            \
+    PHI__MODES_COMMAND(ASK, command, with, without, PHI__MODES_DOWNLOADS, NULL,                    \
+                       "it may run what it downloads")
+
 #define PHI__MODES_ASK(command, with, path, reason)                                                \
     {                                                                                              \
         PHI_PERMISSION_ASK, "bash", command, with, NULL, NULL, path, NULL, NULL, NULL, reason,     \
@@ -5935,62 +5938,14 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
                         "it breaks the system"),                                                   \
         PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
                        "it deletes the system"),                                                   \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_READERS " *",                                                                  \
-         "-c",                                                                                     \
-         NULL,                                                                                     \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                                        \
-         "-|<(*|/dev/stdin",                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         PHI__MODES_LANGUAGES " *",                                                                \
-         "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                                       \
-         "-[cemnpE]*|-?[cenp]*|--eval*|--print*",                                                  \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         "sudo|doas *",                                                                            \
-         "-s|-i|--shell|--login|su",                                                               \
-         NULL,                                                                                     \
-         PHI__MODES_DOWNLOADS,                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "it may run what it downloads",                                                           \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
-    {                                                                                              \
-        PHI_PERMISSION_ASK, NULL, "at|batch|crontab|su *", NULL, NULL, PHI__MODES_DOWNLOADS, NULL, \
-            NULL, NULL, NULL, "it may run what it downloads", NULL, NULL                           \
-    }
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
+                                "-|<(*|/dev/stdin", NULL),                                         \
+        PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES " *",                                         \
+                                "-X|-W|-I|-C|-r|-d|-l|--require|--import|--loader",                \
+                                "-[cemnpE]*|-?[cenp]*|--eval*|--print*"),                          \
+        PHI__MODES_ASK_DOWNLOAD("sudo|doas *", "-s|-i|--shell|--login|su", NULL),                  \
+        PHI__MODES_ASK_DOWNLOAD("at|batch|crontab|su *", NULL, NULL)
 
 /* Files that hold passwords and keys, by the manuals of the programs that keep them. */
 #define PHI__MODES_SECRET_FILES                                                                    \
@@ -6016,19 +5971,8 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     PHI__MODES_TOOL(ASK, NULL, PHI__MODES_SECRET_FILES, "it may hold secrets"),                    \
         PHI__MODES_ASK("git *", "*%G*|*%[!a-zA-Z]G*", NULL, "git runs gpg"),                       \
         PHI__MODES_TOOL(ASK, "write_file|edit_file", "**/.git/**", "git runs what stands there"),  \
-        {PHI_PERMISSION_ASK,                                                                       \
-         NULL,                                                                                     \
-         "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *",                                            \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "**/.git/**",                                                                             \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         NULL,                                                                                     \
-         "git runs what stands there",                                                             \
-         NULL,                                                                                     \
-         NULL},                                                                                    \
+        PHI__MODES_COMMAND(ASK, "cp|mv|ln|tee|touch|mkdir|install|cd|pushd *", NULL, NULL, NULL,   \
+                           "**/.git/**", "git runs what stands there"),                            \
         PHI__MODES_ASK("cp *", "*/.|*/./|*/..|*/../", NULL, "it may hold a directory .git"),       \
         PHI__MODES_ASK("wc|du|sort *", "--files0-from*", NULL,                                     \
                        "it reads files that a file names"),                                        \
@@ -6073,8 +6017,10 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 #undef PHI__MODES_PLAIN
 #undef PHI__MODES_KNOWN
 #undef PHI__MODES_EDITS
+#undef PHI__MODES_COMMAND
 #undef PHI__MODES_DENY
 #undef PHI__MODES_DENY_PATH
+#undef PHI__MODES_ASK_DOWNLOAD
 #undef PHI__MODES_ASK
 #undef PHI__MODES_SHELLS
 #undef PHI__MODES_HOMES
@@ -6148,14 +6094,18 @@ PHI__FN bool phi__names_plain(phi_str name) {
            phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
 }
 
+PHI__FN phi_str phi__names_last(phi_str path) {
+    size_t i = path.len;
+    while (i > 0 && path.at[i - 1] != '/') i--;
+    return phi__str(path.at + i, path.len - i);
+}
+
 PHI__FN bool phi__names_runner(phi_str name) {
     static const char names[] =
         "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
         "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
         "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
-    size_t i = name.len;
-    while (i > 0 && name.at[i - 1] != '/') i--;
-    return phi__wildcard_any(phi_str_of(names), phi__str(name.at + i, name.len - i), false);
+    return phi__wildcard_any(phi_str_of(names), phi__names_last(name), false);
 }
 
 PHI__FN bool phi__names_tool(phi_str name) {
@@ -6286,7 +6236,7 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     }
 }
 
-/* Bytes of a leading ~ or $HOME that stands for the home directory; 0: none. */
+/* The length of a leading ~ or $HOME that means the home directory; 0: none. */
 static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     size_t i;
@@ -6370,9 +6320,7 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
         "*.java|*.kt|*.scala|*.rb|*.php|*.lua|*.pl|*.ex|*.hs|*.ml|*.swift|*.cs|*.dart|*.zig|*.r|"
         "*.md|*.rst|*.html|*.css|*.scss|*.proto|*.cmake";
-    size_t i = alternative.len;
-    while (i > 0 && alternative.at[i - 1] != '/') i--;
-    alternative = phi__paths_after(alternative, i);
+    alternative = phi__names_last(alternative);
     return alternative.len > 2 && alternative.at[0] == '.' &&
            strchr("*?[", alternative.at[1]) == NULL && alternative.at[alternative.len - 1] == '*' &&
            phi__wildcard_any(phi_str_of(sources), glob, false);
@@ -6524,7 +6472,7 @@ static bool phi__paths_inside(phi__rules_subject *subject, const phi_permission_
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, word->text);
 }
 
-/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
+/* True if programs may take the rest from i on for a path: "@file", "HEAD:file",
    "--option=file", "-tfile". */
 static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
     return strchr("@:=,)", word.at[i - 1]) != NULL ||
@@ -6919,7 +6867,7 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 /* ---- src/permissions/reads.c ---- */
 
 /* reads.c - what a command reads besides the files that it names: directories as a whole, and files
-   that match a pattern of its own.
+   that match its pattern.
 
    These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
    directory that is named finds a secret only by chance, so that rules on names anywhere do not
@@ -6946,8 +6894,8 @@ static bool phi__reads_letter(char c) {
            (unsigned char)c >= 128;
 }
 
-/* Whether an alternative of a regular expression has a word that each line it finds must have: in
-   no group and no set, with nothing behind it that makes its last letter optional. */
+/* True if an alternative of a regular expression has a word that each line it finds must have: the
+   word is in no group and no set, and nothing after it makes its last letter optional. */
 static bool phi__reads_word(phi_str text) {
     size_t i, run = 0;
     unsigned open = 0;
@@ -7191,9 +7139,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     size_t i;
     memset(&r, 0, sizeof r);
     if (command->count < 2 || !command->words[0].known) return PHI_OK;
-    name = command->words[0].text;
-    for (i = name.len; i > 0 && name.at[i - 1] != '/'; i--) continue;
-    name = phi__reads_tail(name, i);
+    name = phi__names_last(command->words[0].text);
     r.arena = arena;
     r.c = command;
     if (phi__str_is(name, "git")) phi__reads_git(&r);
@@ -8696,8 +8642,8 @@ static bool phi__shell_test_number(const phi__shell_word *word) {
     return i == word->text.len;
 }
 
-/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
-   a name with its subscript. */
+/* In a test, both sides of a comparison of numbers are arithmetic, and -v and -R take a name with
+   its subscript. */
 static void phi__shell_test_operand(phi__shell_parser *p, const phi__shell_word *left,
                                     const phi__shell_word *right) {
     static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
@@ -8861,8 +8807,8 @@ static bool phi__shell_word_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* At a continued line, which is joined before anything else is read. It is a blank where one stands
-   on either side of it; else it may hide an operator, a name or a brace. */
+/* At a continued line, which is joined before anything else is read. It counts as a
+   blank if there is one on either side; else it may hide an operator, a name or a brace. */
 static void phi__shell_word_join(phi__shell_parser *p, bool blank) {
     if (blank || strchr(" \t\n", phi__shell_word_next(p, 2)) != NULL)
         p->at += 2;
@@ -10279,7 +10225,7 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     if (script > 0) {
         phi_status status = phi__wrappers_line(w, w->command.words[script].text);
         phi__wrappers_self(w)->wraps = !w->risky;
-        w->command.sort = PHI__SHELL_SUSPECT; /* the words behind it: '"$@"' may run them */
+        w->command.sort = PHI__SHELL_SUSPECT; /* the words after it: '"$@"' may run them */
         return status != PHI_OK || script + 1 == w->command.count
                    ? status
                    : phi__wrappers_words(w, script + 1, w->command.count, script + 1);
@@ -10331,7 +10277,7 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
 
 /* ---- find ---- */
 
-enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with patterns of its own */
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with its patterns */
 
 static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
     for (; *texts != NULL; texts++)
@@ -10526,11 +10472,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x895b3c36
+#if PHI__IMP_TOOLS != 0xadf0c4a0
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x895b3c36
+#define PHI__IMP_TOOLS 0xadf0c4a0
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -10854,8 +10800,8 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* A stream's output, as UTF-8. Of more than max_output_bytes half is its head; the other half is a
-   ring of the last bytes. */
+/* A stream's output, as UTF-8. If it is longer than max_output_bytes, half is its head, and the
+   other half a ring of the last bytes. */
 typedef struct phi__bash_stream {
     phi__buf kept;
     uint64_t all; /* bytes that came */
@@ -14990,11 +14936,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x0f34b256
+#if PHI__IMP_MCP != 0xd0eb37ef
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x0f34b256
+#define PHI__IMP_MCP 0xd0eb37ef
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16516,7 +16462,7 @@ typedef enum phi__mcp_oauth_step {
     PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
     PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
     PHI__MCP_OAUTH_ASSERT,   /* the host was asked for an assertion */
-    PHI__MCP_OAUTH_EXCHANGE  /* the code, or what stands for it, was sent */
+    PHI__MCP_OAUTH_EXCHANGE  /* the code or assertion was sent */
 } phi__mcp_oauth_step;
 
 /* A request, and its answer. */
@@ -16617,7 +16563,7 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, 
 /* Takes a token that another process has put into the store. False: there is none. */
 PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
-/* Sends the code, or what stands for it; and takes the answer. */
+/* Sends the code or the assertion, and takes the answer. */
 PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o);
 PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply);
 /* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */

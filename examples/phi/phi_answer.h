@@ -27,7 +27,7 @@ static inline char question_answer(const question *q, const char *word) {
     return word[0] == 'a' && !q->offers ? 0 : word[0];
 }
 
-/* It stands on the screen from now on, and keys count a moment later. */
+/* It is on the screen from now on, and keys count a moment later. */
 static inline void question_shown(question *q) {
     q->shown_ms = keys_now_ms();
     q->seen = true;

@@ -80,7 +80,7 @@ static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc
     return chosen;
 }
 
-/* With a model of its own, which the run's end takes away again. */
+/* The request may name a model; the agent has its former one again when the run ends. */
 static phi_status phi__response_run(phi__agent *agent, const phi_model *model,
                                     const phi__run_order *order) {
     phi__ask_model *ask = model != NULL ? phi__ask_model_begin(agent, model) : NULL;

@@ -65,7 +65,7 @@ static void phi__config_json_compaction_read_scope(phi__config_json *r, const ph
         c->scope_runs = PHI_COMPACTION_NO_RUNS;
 }
 
-/* The turns that are kept, inside of "compaction"; the messages, beside it; lines, in either. */
+/* Turns are members of "compaction", messages of the object around it, lines of either. */
 static void phi__config_json_compaction_read_kept(phi__config_json *r, const phi_json *node,
                                                   const phi_json *inner, phi_compaction_config *c) {
     bool has = phi__config_json_u32(r, inner, "keep_first_turns", 0, &c->keep_first_turns,

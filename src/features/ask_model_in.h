@@ -1,4 +1,4 @@
-/* ask_model_in.h - a run with a model of its own, as its request wants it. */
+/* ask_model_in.h - the model that a request names for its run. */
 #ifndef PHI_FEATURES_ASK_MODEL_IN_H
 #define PHI_FEATURES_ASK_MODEL_IN_H
 

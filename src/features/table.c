@@ -1,6 +1,6 @@
-/* table.c - the features, in the order in which they are called at each point. Facts stand behind
-   caching, which so sees the part of a request that is to be cached, and in front of capture. The
-   model of a request stands behind failover, which goes back to it first.
+/* table.c - the features, in the order in which they are called at each point. Facts come after
+   caching, so that caching sees the part of a request that is to be cached, and before capture. The
+   model of a request comes after failover, because failover goes back to it first.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
    name.c has it. A feature that a macro leaves out has no line. */

@@ -86,7 +86,7 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
      marker says how many messages went; where that is not enough, the newest that fit behind a
      marker stay; where not even the newest one fits beside it, the newest that fit, without a
      marker. A first message of the user that begins as a summary ("[Summary] ") stays unless the
-     newest message does not fit beside it.
+     newest message does not fit with it.
    A marker that is removed counts as the messages it stands for. The resulting list is never over
    that budget (it may be empty), and no result is parted from its call. The list is in the arena,
    its messages are the caller's or in the arena. */

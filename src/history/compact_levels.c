@@ -198,7 +198,7 @@ static bool phi__compact_levels_cut_middle(phi__compact_levels *l, size_t head, 
     return true;
 }
 
-/* The list begins with a summary: it stands for all before it, and goes last. */
+/* The list begins with a summary of all before it, which is cut last. */
 static size_t phi__compact_levels_summary(const phi__compact_levels *l) {
     const phi_message *first = l->count > 0 ? l->list[0] : NULL;
     uint64_t n;

@@ -116,7 +116,7 @@ static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *call
     return PHI_OK;
 }
 
-/* Where in the view the messages of spans come to stand. */
+/* The places in the view that the messages of spans get. */
 typedef struct phi__rewrite_places {
     const size_t *callers;
     const uint8_t *fates;
@@ -140,7 +140,7 @@ static bool phi__rewrite_check_puts(const phi__rewriting *w, const phi__rewrite_
     return i == at; /* it holds notes alone */
 }
 
-/* A result is lost to the model when a message stands between it and its call. */
+/* The model loses a result if a message lies between it and its call. */
 static phi_status phi__rewrite_check_parts(phi__rewriting *w, phi__rewrite_places *p) {
     const phi_rewrite *r = w->given;
     size_t i;

@@ -13,7 +13,7 @@
    until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
    text counts those of earlier times, too. counter NULL: the estimate. texts NULL: phi's. The first
    user message, the newest one, and the last group stay. A user message "[Context compacted: N
-   messages removed to fit context window]" stands in their place. It is one rewrite. False: no
+   messages removed to fit context window]" takes their place. It is one rewrite. False: no
    memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
 PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
                            const phi_token_counter *counter, const phi_texts *texts,

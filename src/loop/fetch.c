@@ -335,7 +335,7 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
         size_t n;
-        if (f->round == rt->step.round) return; /* those behind it have had their turn, too */
+        if (f->round == rt->step.round) return; /* later ones have had their turn, too */
         f->round = rt->step.round;
         phi__fetch_unready(f);
         n = phi__fetch_go(f);

@@ -70,7 +70,7 @@ static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str l
 static void phi__run_load_limits(phi__run *run, const phi_json *node) {
     uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
     (void)phi__run_save_fields_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
-    /* before 0 it wraps, and differences are right: the host's clock may have begun anew */
+    /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
     run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
 }
 

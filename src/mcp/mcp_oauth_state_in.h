@@ -37,7 +37,7 @@ typedef enum phi__mcp_oauth_step {
     PHI__MCP_OAUTH_REGISTER, /* the registration was sent */
     PHI__MCP_OAUTH_PERSON,   /* the browser has the URL */
     PHI__MCP_OAUTH_ASSERT,   /* the host was asked for an assertion */
-    PHI__MCP_OAUTH_EXCHANGE  /* the code, or what stands for it, was sent */
+    PHI__MCP_OAUTH_EXCHANGE  /* the code or assertion was sent */
 } phi__mcp_oauth_step;
 
 /* A request, and its answer. */
@@ -138,7 +138,7 @@ PHI__FN void phi__mcp_oauth_token_load(phi__mcp_oauth *o); /* the stored grant, 
 /* Takes a token that another process has put into the store. False: there is none. */
 PHI__FN bool phi__mcp_oauth_token_reload(phi__mcp_oauth *o);
 PHI__FN void phi__mcp_oauth_token_save(phi__mcp_oauth *o);
-/* Sends the code, or what stands for it; and takes the answer. */
+/* Sends the code or the assertion, and takes the answer. */
 PHI__FN phi_status phi__mcp_oauth_token_exchange(phi__mcp_oauth *o);
 PHI__FN phi_status phi__mcp_oauth_token_exchanged(phi__mcp_oauth *o, phi__mcp_oauth_reply *reply);
 /* PHI_BUSY with the step PHI__MCP_OAUTH_BEGIN: a person is needed. */

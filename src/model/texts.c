@@ -21,7 +21,7 @@ PHI__FN const char *phi__texts_get(const phi_texts *texts, phi_text which) {
     return given != NULL ? given : phi__texts_all[which].text;
 }
 
-/* ---- what stands in them ---- */
+/* ---- holes ---- */
 
 typedef enum phi__texts_hole {
     PHI__TEXTS_NONE = 0, /* the end of the template */
@@ -30,8 +30,8 @@ typedef enum phi__texts_hole {
     PHI__TEXTS_NAME
 } phi__texts_hole;
 
-/* The next hole of a template; *before is what stands in front of it, *at is moved behind it. A
-   hole that phi's own text does not have is none. */
+/* Finds the next hole of a template: *before is the text up to it, and *at moves past it. A hole
+   counts only if phi's own text has it. */
 static phi__texts_hole phi__texts_next(phi_text which, const char **at, phi_str *before) {
     static const struct {
         const char *word;

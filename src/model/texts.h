@@ -1,8 +1,8 @@
 /* texts.h - the texts that phi itself puts before a model, for a game in another language.
 
    The host fills in those that it wants to word itself; a member that is NULL keeps phi's.
-   {n}, {text}, {name} and {most} may stand where phi's own text has them, too: docs/texts.md names
-   them. Anything else in braces stays as it is.
+   A text may have {n}, {text}, {name} and {most} if phi's own has them: docs/texts.md names them.
+   Anything else in braces stays as it is.
 
        phi_texts german = PHI_ZERO;
        german.at[PHI_TEXT_FACTS] = "[Was du jetzt weisst]";

@@ -1,4 +1,4 @@
-/* texts_in.h - the texts of an agent, with what stands in them. */
+/* texts_in.h - the texts of an agent, with their holes filled. */
 #ifndef PHI_MODEL_TEXTS_IN_H
 #define PHI_MODEL_TEXTS_IN_H
 

@@ -52,7 +52,7 @@ static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rul
 /* ---- commands ---- */
 
 /* Commands whose options and further words were read: these options, and files of the workspace,
-   give them no other effect. Of all other commands the very words are allowed. */
+   give them no other effect. For all other commands the very words are allowed. */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that stays */
     const char *options;

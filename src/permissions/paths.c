@@ -49,7 +49,7 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     }
 }
 
-/* Bytes of a leading ~ or $HOME that stands for the home directory; 0: none. */
+/* The length of a leading ~ or $HOME that means the home directory; 0: none. */
 static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     size_t i;
@@ -285,7 +285,7 @@ static bool phi__paths_inside(phi__rules_subject *subject, const phi_permission_
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, word->text);
 }
 
-/* Whether programs may take what begins at i for a path of its own: "@file", "HEAD:file",
+/* True if programs may take the rest from i on for a path: "@file", "HEAD:file",
    "--option=file", "-tfile". */
 static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
     return strchr("@:=,)", word.at[i - 1]) != NULL ||

@@ -1,5 +1,5 @@
 /* reads.c - what a command reads besides the files that it names: directories as a whole, and files
-   that match a pattern of its own.
+   that match its pattern.
 
    These are patterns for rules that ask or deny: "src/" "**" for grep -r x src. A search of a
    directory that is named finds a secret only by chance, so that rules on names anywhere do not
@@ -28,8 +28,8 @@ static bool phi__reads_letter(char c) {
            (unsigned char)c >= 128;
 }
 
-/* Whether an alternative of a regular expression has a word that each line it finds must have: in
-   no group and no set, with nothing behind it that makes its last letter optional. */
+/* True if an alternative of a regular expression has a word that each line it finds must have: the
+   word is in no group and no set, and nothing after it makes its last letter optional. */
 static bool phi__reads_word(phi_str text) {
     size_t i, run = 0;
     unsigned open = 0;

@@ -136,7 +136,7 @@ struct phi__shell_parser {
     void (*list)(phi__shell_parser *p, char close);
 };
 
-/* Whether this text comes next; as a reserved word, with a blank or a sign behind it; takes it. */
+/* Takes this text if it comes next. A reserved word must end there: a blank or a sign follows. */
 PHI__FN bool phi__shell_word_sees(const phi__shell_parser *p, const char *text);
 PHI__FN bool phi__shell_word_alone(const phi__shell_parser *p, const char *word);
 PHI__FN bool phi__shell_word_take(phi__shell_parser *p, const char *word);
@@ -189,15 +189,15 @@ PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
 /* Adds a pattern of files of a program whose star matches slashes and dots as well. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
-/* Whether a program runs nothing that it is given, and heeds no file of its directory. */
+/* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
-/* Whether it runs what it reads, or its words. */
+/* True if it runs what it reads, or its words. */
 PHI__FN bool phi__names_runner(phi_str name);
 /* The part of a path after its last slash. */
 PHI__FN phi_str phi__names_last(phi_str path);
-/* Whether its first word names an action of its own: "docker rm". */
+/* True if its first word names an action: "docker rm". */
 PHI__FN bool phi__names_tool(phi_str name);
-/* Whether it also reads no file that its words name. */
+/* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);

@@ -10,8 +10,8 @@ static bool phi__shell_test_number(const phi__shell_word *word) {
     return i == word->text.len;
 }
 
-/* Of a test: what stands beside a comparison of numbers is arithmetic, and behind -v and -R stands
-   a name with its subscript. */
+/* In a test, both sides of a comparison of numbers are arithmetic, and -v and -R take a name with
+   its subscript. */
 static void phi__shell_test_operand(phi__shell_parser *p, const phi__shell_word *left,
                                     const phi__shell_word *right) {
     static const char *const compare[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};

@@ -41,8 +41,8 @@ static bool phi__shell_word_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* At a continued line, which is joined before anything else is read. It is a blank where one stands
-   on either side of it; else it may hide an operator, a name or a brace. */
+/* At a continued line, which is joined before anything else is read. It counts as a
+   blank if there is one on either side; else it may hide an operator, a name or a brace. */
 static void phi__shell_word_join(phi__shell_parser *p, bool blank) {
     if (blank || strchr(" \t\n", phi__shell_word_next(p, 2)) != NULL)
         p->at += 2;

@@ -257,7 +257,7 @@ static phi_status phi__wrappers_shell(phi__wrapping *w, phi_str name) {
     if (script > 0) {
         phi_status status = phi__wrappers_line(w, w->command.words[script].text);
         phi__wrappers_self(w)->wraps = !w->risky;
-        w->command.sort = PHI__SHELL_SUSPECT; /* the words behind it: '"$@"' may run them */
+        w->command.sort = PHI__SHELL_SUSPECT; /* the words after it: '"$@"' may run them */
         return status != PHI_OK || script + 1 == w->command.count
                    ? status
                    : phi__wrappers_words(w, script + 1, w->command.count, script + 1);
@@ -309,7 +309,7 @@ static phi_status phi__wrappers_trap(phi__wrapping *w) {
 
 /* ---- find ---- */
 
-enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with patterns of its own */
+enum { PHI__WRAPPERS_STARTS_MOST = 4 }; /* directories of a find, each with its patterns */
 
 static bool phi__wrappers_one_of(const phi__shell_word *word, const char *const *texts) {
     for (; *texts != NULL; texts++)

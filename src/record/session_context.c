@@ -156,7 +156,7 @@ static void phi__session_context_put(phi__session_context_list *list, const phi_
     list->count += count;
 }
 
-/* These messages, which stand for the messages of loop i from `first` on, without those that prunes
+/* Puts these messages in the place of those of loop i from `first` on, without those that prunes
    took. */
 static void phi__session_context_put_shown(phi__session_context_list *list,
                                            const phi__session_context_way *way, size_t i,

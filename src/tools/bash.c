@@ -15,8 +15,8 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* A stream's output, as UTF-8. Of more than max_output_bytes half is its head; the other half is a
-   ring of the last bytes. */
+/* A stream's output, as UTF-8. If it is longer than max_output_bytes, half is its head, and the
+   other half a ring of the last bytes. */
 typedef struct phi__bash_stream {
     phi__buf kept;
     uint64_t all; /* bytes that came */

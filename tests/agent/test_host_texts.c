@@ -17,7 +17,7 @@ typedef struct world {
     phi_agent agent;
 } world;
 
-/* Each text is its name in angle brackets, and what may stand in it. */
+/* Each text is its name in angle brackets, and its holes. */
 static phi_texts named(void) {
     static char room[PHI_TEXT_COUNT][80];
     phi_texts texts;

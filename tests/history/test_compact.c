@@ -873,7 +873,7 @@ TEST(a_summary_at_the_front_is_cut_last_before_the_newest_message_only) {
     setup();
     say(PHI_ROLE_USER, "A", 0, "[Summary] Twelve", 0);
     chat(12);
-    CHECK_EQ_INT(level(&c), PHI_OK); /* beside it there is no room for the newest */
+    CHECK_EQ_INT(level(&c), PHI_OK); /* the newest does not fit with it */
     REQUIRE(level_count == 2);
     CHECK(levels[0] == thread.fold.items[11].message);
     level_end();

@@ -271,7 +271,7 @@ static void conversation_with_notes(uint32_t flags) {
     say(PHI_ROLE_ASSISTANT, "two files");
 }
 
-/* A message that stands between a call and its result would cost the model the result. */
+/* A message between a call and its result would cost the model the result. */
 TEST(a_group_is_not_parted_by_a_span_that_begins_on_a_note) {
     phi_content c = text_block("x");
     phi_message m = message_of(PHI_ROLE_USER, &c);

@@ -238,7 +238,7 @@ static size_t origin(const cells *list, const phi_rewrite *r, const cell *now) {
     return CELLS;
 }
 
-/* Whether what the rewrite puts somewhere stands between a call and its result. */
+/* True if the rewrite puts a message between a call and its result. */
 static bool parts_groups(const cells *list, const phi_rewrite *r) {
     static cells after;
     size_t i, last = CELLS;

@@ -42,7 +42,7 @@ static void append(size_t messages) {
                      PHI_OK);
 }
 
-/* Each message is shortened by a rewrite of its own. */
+/* One rewrite shortens each message. */
 static void shorten(size_t messages) {
     phi_rewrite r;
     phi_span span;

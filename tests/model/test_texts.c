@@ -1,4 +1,4 @@
-/* test_texts.c - texts with what stands in them, how they are read again, and what is refused. */
+/* test_texts.c - texts with their holes filled, how they are read again, and what is refused. */
 #include "model/texts_in.h"
 #include "base/arena_in.h"
 #include "support/test.h"
