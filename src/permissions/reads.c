@@ -78,8 +78,8 @@ static const phi__reads_program phi__reads_programs[] = {
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
-    {"tar|bsdtar|gtar", NULL, "", "", false, false, false},
-    {"zip|7z|7za|rar", "r", "a", "", false, false, false},
+    {"tar|bsdtar|gtar|7z|7za|rar", NULL, "", "", false, false, false},
+    {"zip", "r", "--rec*", "", false, false, false},
 };
 
 typedef struct phi__reads {
