@@ -105,12 +105,12 @@ typedef struct phi_hook {
     bool quiet;     /* of a wait: no PHI_EV_DECISION, for the program decides by itself */
     uint32_t round; /* in: how often the hook has waited with ask_again for this answer */
     /* In and out, kept from round to round, 0 at first: for hooks that call others to note who has
-       waited. The lowest bit is phi_permissions_hook's; its hook_fn sees the bits above it. */
+       waited. The lowest 8 bits are phi_permissions_hook's; its hook_fn sees those above. */
     uint32_t waited;
     /* QUESTION: who asks: the name of a server. BEFORE_TOOL: phi_tool.source, or empty */
     phi_str source;
     phi_str question_kind; /* QUESTION: "elicitation", "sampling"... */
-    /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: whose rules ask */
+    /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: whose rules ask; the host's, not kept alive */
     struct phi_permissions *permissions;
 } phi_hook;
 

@@ -79,7 +79,9 @@ static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict)
 }
 
 static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
-    if (d->round == 0 || verdict != PHI_ALLOW || reply.len > 0) { /* else the reply stays */
+    bool again =
+        d->round > 0 || d->ask_again; /* the hook's own reply counts until there is another */
+    if (!again || verdict != PHI_ALLOW || reply.len > 0) {
         phi__buf_clear(&d->reply);
         phi__buf_add_str(&d->reply, reply);
     }

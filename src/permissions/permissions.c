@@ -160,22 +160,31 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source
 
 /* ---- the hook ---- */
 
-/* ask_fn has waited in a round before, and its call was allowed. */
-static bool phi__permissions_asked(const phi_hook *hook) {
-    return hook->round > 0 && (hook->waited & 1) != 0;
+/* The lowest bits of phi_hook.waited: 0 until ask_fn has decided, then the rounds that it took, and
+   one more. */
+enum { PHI__PERMISSIONS_BITS = 8, PHI__PERMISSIONS_MOST = (1 << PHI__PERMISSIONS_BITS) - 1 };
+
+static uint32_t phi__permissions_asked(const phi_hook *hook) {
+    return hook->round > 0 ? hook->waited & PHI__PERMISSIONS_MOST : 0;
 }
 
-/* hook_fn, of a call that rules or ask_fn have allowed. */
+static void phi__permissions_done(phi_hook *hook, uint32_t rounds) {
+    hook->waited &= ~(uint32_t)PHI__PERMISSIONS_MOST;
+    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : PHI__PERMISSIONS_MOST;
+}
+
+/* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */
 static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     phi_verdict verdict;
-    bool asked = phi__permissions_asked(hook);
-    if (asked) inner.round--;
-    if (asked && hook->reply.len > 0) inner.arguments = hook->reply;
-    inner.waited >>= 1;
+    uint32_t asked = hook->waited & PHI__PERMISSIONS_MOST;
+    if (asked > 0) inner.round -= phi__min(asked - 1, inner.round);
+    if (hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0) inner.arguments = hook->reply;
+    inner.waited >>= PHI__PERMISSIONS_BITS;
     verdict = p->hook_fn(p->user_data, &inner);
+    if (verdict == PHI_DENY && inner.reply.at == hook->reply.at) inner.reply = phi__str("", 0);
     inner.round = hook->round;
-    inner.waited = inner.waited << 1 | (hook->waited & 1);
+    inner.waited = inner.waited << PHI__PERMISSIONS_BITS | asked;
     *hook = inner;
     return verdict;
 }
@@ -189,8 +198,10 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
     verdict = p->ask_fn(p->user_data, hook);
     if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
         hook->ask_again = true; /* for hook_fn */
-        hook->waited |= 1;
+        phi__permissions_done(hook, hook->round + 1);
     }
+    if (verdict == PHI_ALLOW) phi__permissions_done(hook, hook->round);
+    if (verdict != PHI_WAIT) hook->permissions = NULL;
     if (p->freed) hook->text = phi__str(NULL, 0);
     return verdict;
 }
@@ -213,7 +224,7 @@ static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, boo
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
-    if (phi__permissions_asked(hook)) return phi__permissions_host(p, hook, false);
+    if (phi__permissions_asked(hook) > 0) return phi__permissions_host(p, hook, false);
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
         verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {

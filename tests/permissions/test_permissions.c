@@ -728,6 +728,7 @@ typedef struct world {
     char seen[100]; /* the arguments that hook_fn saw last, before the tool */
     uint32_t round; /* ... and its round */
     bool waits;     /* hook_fn waits in its first round */
+    bool edits;     /* ask_fn allows at once, with other arguments */
     phi_permissions *p;
     phi_agent agent;
     phi_ticket ticket;
@@ -754,6 +755,7 @@ static phi_verdict ask_fn(void *user_data, phi_hook *hook) {
                                            "and_words_that_do_not_fit_into_the_buffer_of_it\"}"),
                                 NULL);
     CHECK(phi__str_is(hook->text, w->why));
+    if (w->edits) hook->reply = phi_str_of("{\"x\":3}");
     if (w->free_agent) CHECK_EQ_INT(phi_agent_free(w->agent), PHI_OK);
     if (w->free_permissions) phi_permissions_free(w->p);
     if (w->free_permissions) w->p = NULL;
@@ -781,12 +783,15 @@ static void begin(world *w, phi_permission_mode mode, bool person) {
     phi_tool tool = rig_echo();
     phi_verdict answer = w->answer, next = w->next;
     bool free_agent = w->free_agent, free_permissions = w->free_permissions;
+    bool waits = w->waits, edits = w->edits;
     memset(w, 0, sizeof *w);
     memset(&how, 0, sizeof how);
     w->answer = answer;
     w->next = next;
     w->free_agent = free_agent;
     w->free_permissions = free_permissions;
+    w->waits = waits;
+    w->edits = edits;
     w->r = rig_new();
     how.allocator = test_allocator();
     how.rules = phi_permissions_mode(mode);
@@ -897,6 +902,25 @@ TEST(what_a_person_allows_the_hosts_own_hook_may_still_deny) {
     CHECK_EQ_STR(w.seen, "{\"x\":2}"); /* what would run */
     CHECK_EQ_INT(w.round, 0);
     CHECK(phi_message_at(w.agent, 2)->is_error);
+    /* and not the arguments as the reason */
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text,
+              "Tool execution skipped by before_tool_execution hook.");
+    end(&w);
+}
+
+TEST(the_hosts_own_hook_sees_the_arguments_that_a_person_has_changed_at_once) {
+    phi_pending_item item;
+    world w;
+    memset(&w, 0, sizeof w);
+    w.edits = w.waits = true;
+    begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
+    CHECK_EQ_STR(w.seen, "{\"x\":3}");
+    CHECK_EQ_INT(phi_pending(rig_runtime(w.r), &item, 1), 1);
+    CHECK(item.permissions == NULL); /* its wait is no question of the rules */
+    CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(w.r, 30), 0);
+    CHECK_EQ_INT(w.asked, 1);
+    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":3}");
     end(&w);
 }
 
@@ -1210,6 +1234,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(a_question_may_wait_and_is_decided_later),
           TEST_ENTRY(what_a_person_allows_the_hosts_own_hook_may_still_deny),
           TEST_ENTRY(the_hosts_own_hook_may_wait_behind_a_persons_yes),
+          TEST_ENTRY(the_hosts_own_hook_sees_the_arguments_that_a_person_has_changed_at_once),
           TEST_ENTRY(the_permissions_may_go_with_their_agent_while_a_question_waits),
           TEST_ENTRY(a_snapshot_with_a_waiting_question_asks_it_again),
           TEST_ENTRY(every_allocation_may_fail),
