@@ -146,7 +146,7 @@ typedef enum phi_set {
     PHI_SET_EXTRA = 1 << 23,     /* * */
     PHI_SET_RAW_TOOLS = 1 << 24, /* raw_tools, raw_tool_count */
     PHI_SET_DEFER_PERCENT = 1 << 25,
-    PHI_SET_TEXTS = 1 << 26 /* NULL: phi's own; a job of a compactor is ended */
+    PHI_SET_TEXTS = 1 << 26 /* NULL: phi's own */
 } phi_set;
 
 /* Takes the fields with bits in `fields` out of `to`, checked and copied as by phi_agent_new, zero

@@ -42,8 +42,9 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
 /* Copies them into an arena, which is made, and points the desc to the copies. False: no memory,
    there is no arena, and the desc is not to be used. */
 PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena);
-/* The same into an arena that has others: a request under way points to those. */
-PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena);
+/* The same into an arena that has others: a request under way points to those. `there`: texts that
+   are in it already, and are not copied again. */
+PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there);
 
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,

@@ -82,10 +82,11 @@ static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena) {
+PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
-    const phi_texts *texts = desc->texts != NULL ? phi__texts_copy(desc->texts, arena) : NULL;
+    const phi_texts *texts = desc->texts;
+    if (texts != NULL && texts != there) texts = phi__texts_copy(texts, arena);
     if ((desc->texts == NULL || texts != NULL) &&
         phi__takes_copy(arena, &desc->options, &options) &&
         phi__agent_said_text(arena, &desc->extra) && phi__agent_said_raws(arena, desc)) {
@@ -99,7 +100,7 @@ PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena) {
 
 PHI__FN bool phi__agent_said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
-    if (phi__agent_said_add(desc, arena)) return true;
+    if (phi__agent_said_add(desc, arena, NULL)) return true;
     phi_arena_free(arena);
     return false;
 }

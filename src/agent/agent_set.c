@@ -151,7 +151,8 @@ static bool phi__agent_set_copy(phi__agent_setting *s) {
     if ((s->fields & (uint32_t)PHI__AGENT_SET_SAID) != 0) {
         s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
         /* the run's request points to the old copies: they stay until a change between runs */
-        if (!s->has_said && (agent->run == NULL || !phi__agent_said_add(&s->desc, &agent->said)))
+        if (!s->has_said &&
+            (agent->run == NULL || !phi__agent_said_add(&s->desc, &agent->said, agent->desc.texts)))
             return false;
     }
     if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0 &&
@@ -246,10 +247,7 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     if (agent == NULL) return PHI_STALE;
     status = phi__agent_set_may(agent, fields);
     if (status != PHI_OK) return status;
-    /* a compactor's job looks at the texts that it began with */
-    ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0 ||
-               (agent->desc.texts != NULL && agent->run == NULL &&
-                (fields & (uint32_t)PHI__AGENT_SET_SAID) != 0);
+    ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
     at = phi__failover_leave(agent);
     status = phi__agent_set_now(agent, to, fields);
     if (status != PHI_OK || (fields & (uint32_t)PHI_SET_FAILOVER) == 0)

@@ -82,14 +82,20 @@ static phi_status phi__one_shot_run_idle(const phi_thread *thread, const char *w
 
 /* Runs that are over and whose events point into the thread. */
 static void phi__one_shot_run_leave(phi_thread *thread) {
-    phi__link *link = thread->rt->one_shot_over.first, *next;
-    for (; link != NULL; link = next) {
+    phi_runtime *rt = thread->rt;
+    phi__link *link = rt->one_shot_over.first;
+    bool inside = rt->in_step;
+    rt->in_step = true; /* agents that callbacks free stay until the end of this */
+    while (link != NULL) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
-        next = link->next;
+        link = link->next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_end_drop(agent);
+        link = rt->one_shot_over.first; /* callbacks may have taken any of them out */
     }
+    rt->in_step = inside;
+    if (!inside) phi__agent_end_of_step(rt);
 }
 
 /* ---- a run ---- */

@@ -4,6 +4,7 @@
 
 #include "agent/agent_in.h"
 #include "features/ask_model_in.h"
+#include "features/failover_in.h"
 
 #include <limits.h>
 
@@ -209,24 +210,28 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
     return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
+/* Of a request with a model, its extra too: the run has the agent's own provider, wherever a
+   failover has put the agent. */
 static phi_status phi__response_check_extra(phi__agent *agent, const phi_ask_desc *desc) {
-    return phi__agent_said_check_extra(agent->rt, "extra", agent->desc.provider,
-                                       desc->model != NULL ? desc->model : &agent->desc.model,
-                                       desc->extra);
+    phi_agent_desc own = agent->desc;
+    if (desc->model != NULL) phi__failover_own(agent, &own);
+    return phi__agent_said_check_extra(agent->rt, "extra", own.provider,
+                                       desc->model != NULL ? desc->model : &own.model, desc->extra);
 }
 
 /* Its model, which must take the agent's extra and the names of the run's tools. */
 static phi_status phi__response_check_model(phi__agent *agent, const phi_ask_desc *desc) {
-    const phi_provider *own = agent->desc.provider;
+    phi_agent_desc own = agent->desc;
     phi__tool_rules rules;
     phi_status status;
     if (desc->model == NULL) return PHI_OK;
-    status = phi__agent_check_model(agent->rt, "", own, desc->model);
+    phi__failover_own(agent, &own);
+    status = phi__agent_check_model(agent->rt, "", own.provider, desc->model);
     if (status == PHI_OK)
         status =
-            phi__agent_said_check_extra(agent->rt, "extra", own, desc->model, agent->desc.extra);
+            phi__agent_said_check_extra(agent->rt, "extra", own.provider, desc->model, own.extra);
     if (status != PHI_OK) return status;
-    rules = phi__tool_check_rules(agent->rt, own, desc->model, true);
+    rules = phi__tool_check_rules(agent->rt, own.provider, desc->model, true);
     return phi__tool_check_names(agent->rt, &rules,
                                  desc->tools != NULL ? desc->tools : agent->toolset.tools,
                                  desc->tools != NULL ? desc->tool_count : agent->toolset.own);

@@ -168,14 +168,13 @@ static bool phi__runtime_polls(const phi_runtime *rt) {
     return rt->polls.count > 0 || rt->polled.first != NULL;
 }
 
-/* Cuts a sleep (-1: for ever) to a second while deadlines or the duration of a run count: the rest
-   would be a gap. */
+/* Cuts a sleep (-1: for ever) to a second while deadlines count or a run is active, whose duration
+   counts: the rest would be a gap. */
 static int phi__runtime_sleep_ms(const phi_runtime *rt, int timeout_ms) {
-    bool timed = phi__io_next_timer_us(rt->io) != UINT64_MAX;
     int most = -1;
     if (phi__runtime_polls(rt))
         most = PHI__RUNTIME_POLL_MS;
-    else if (phi__io_deadlines(rt->io) || (timed && rt->active > 0))
+    else if (phi__io_deadlines(rt->io) || rt->active > 0)
         most = PHI__IO_GAP_MS;
     return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
 }

@@ -72,7 +72,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend
    or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now; at most 1,000 while a
-   deadline or the duration of a run counts), then phi_step. */
+   deadline counts or a run is active), then phi_step. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn */

@@ -46,10 +46,14 @@ static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     return copies != NULL;
 }
 
-/* With a text of its own: the agent's may be replaced while the job is under way. */
+/* With copies of the texts: the agent's may be replaced while the job is under way. */
 static bool phi__compactor_config(phi__compactor_job *job, const phi_compaction_config *config) {
     phi_str focus = PHI__LIT("");
     job->request.config = *config;
+    if (config->texts != NULL) {
+        job->request.config.texts = phi__texts_copy(config->texts, &job->arena);
+        if (job->request.config.texts == NULL) return false;
+    }
     if (config->focus_message == NULL) return true;
     if (!phi__arena_str(&job->arena, phi_str_of(config->focus_message), &focus)) return false;
     job->request.config.focus_message = focus.at;

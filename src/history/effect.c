@@ -407,7 +407,8 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     phi__effect_do(tree, effect);
     if (tree->status == PHI_OK && tree->index.shed)
         tree->bytes = phi__effect_measure(tree, tree->root);
-    if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes)
+    if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes &&
+        tree->bytes > bytes) /* what does not grow is never refused: it need not be undone */
         tree->why = "the state would be too large";
     if (tree->status == PHI_OK && tree->why != NULL) {
         phi__effect_undo(tree);

@@ -18,8 +18,8 @@ typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;
     phi__list list; /* phi__child, oldest first */
-    /* Where a walk over the list is. Callbacks of the host may drop any child and begin another
-       walk, which then ends the outer one: it has seen all. */
+    /* The next child of a sweep. Callbacks of the host may drop any child and begin another sweep,
+       which then ends the outer one: it has swept all. */
     phi__link *next;
     uint64_t made;
     /* of every tool that delegates */
@@ -109,8 +109,10 @@ PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, p
 /* Made at the first use; NULL: no memory. find: NULL where there are none. */
 PHI__FN phi__children *phi__children_all(phi__agent *parent);
 PHI__FN phi__children *phi__children_find(const phi__agent *parent);
-/* The next child of a walk that began with all->next at the list's first. NULL: it is over. */
-PHI__FN phi__child *phi__children_next(phi__children *all);
+/* The oldest child with a number up to `last` that has not failed. NULL: there is none. A walk that
+   fails or starts each one looks again after each: callbacks of the host may drop any. */
+PHI__FN phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
+                                        const char *name);
 /* Frees those whose events were popped, and tells the host what it does not know yet. */
 PHI__FN void phi__children_sweep(phi__children *all);
 /* A child, and its agent; NULL: phi_last_error says why. */

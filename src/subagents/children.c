@@ -5,19 +5,24 @@
 
 /* ---- all of an agent's ---- */
 
-PHI__FN phi__child *phi__children_next(phi__children *all) {
-    phi__link *link = all->next;
-    if (link == NULL) return NULL;
-    all->next = link->next;
-    return PHI__OWNER(link, phi__child, link);
+PHI__FN phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
+                                        const char *name) {
+    phi__link *link = all->list.first;
+    for (; link != NULL; link = link->next) {
+        phi__child *child = PHI__OWNER(link, phi__child, link);
+        if (child->number > last || child->fault != NULL) continue;
+        if (frozen && (child->agent != NULL || !child->spawned)) continue;
+        if (name == NULL || phi__str_is(child->name, name)) return child;
+    }
+    return NULL;
 }
 
 static void phi__children_renewed(phi__attached *attached, bool copied) {
     phi__children *all = PHI__OWNER(attached, phi__children, attached);
+    uint64_t last = all->made; /* those of the new conversation go on */
     phi__child *child;
     if (copied) return;
-    all->next = all->list.first;
-    while ((child = phi__children_next(all)) != NULL)
+    while ((child = phi__children_first(all, last, false, NULL)) != NULL)
         phi__result_fail(child, PHI_CANCELLED, "The conversation was reset");
 }
 
@@ -50,9 +55,10 @@ PHI__FN phi__children *phi__children_all(phi__agent *parent) {
 }
 
 PHI__FN void phi__children_sweep(phi__children *all) {
-    phi__child *child;
     all->next = all->list.first;
-    while ((child = phi__children_next(all)) != NULL) {
+    while (all->next != NULL) {
+        phi__child *child = PHI__OWNER(all->next, phi__child, link);
+        all->next = all->next->next;
         if (child->fault != NULL)
             phi__result_fail(child, child->status, child->fault);
         else if (child->agent == NULL || child->running)

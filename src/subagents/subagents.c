@@ -219,10 +219,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn_resume: out of memory");
     handle.rt->in_step = true; /* a store's functions must not step */
     handle.rt->step.wall_ms = phi__io_wall_ms(handle.rt->io);
-    all->next = all->list.first;
-    while ((child = phi__children_next(all)) != NULL) {
-        if (child->agent != NULL || !child->spawned || !phi__str_is(child->name, desc->name))
-            continue;
+    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
         one = phi__child_save_thaw(child, desc);
         if (one == PHI_OK && count != NULL) ++*count;
         if (one == PHI_OK) continue;

@@ -93,5 +93,26 @@ TEST(a_compactor_that_frees_the_agent_whose_settings_change_is_survived) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(the_compactors_job_ends_where_the_new_one_was_taken_and_not_before),
+TEST(a_job_has_its_own_copies_of_the_texts_and_goes_on_when_they_change) {
+    rig *r = rig_new();
+    worker w;
+    phi_agent agent = agent_compacting(r, &w);
+    phi_agent_desc to;
+    phi_texts texts;
+    char facts[] = "[Jetzt]";
+    memset(&to, 0, sizeof to);
+    memset(&texts, 0, sizeof texts);
+    texts.at[PHI_TEXT_FACTS] = facts;
+    to.texts = &texts;
+    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_TEXTS), PHI_OK);
+    CHECK_EQ_INT(w.ends, 0);
+    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_TEXTS | PHI_SET_EXTRA), PHI_OK);
+    CHECK_EQ_INT(w.ends, 0);
+    CHECK(w.request->config.texts == NULL); /* it began with phi's own */
+    rig_free(r);
+    CHECK_EQ_INT(w.ends, 1);
+}
+
+TEST_MAIN(TEST_ENTRY(a_job_has_its_own_copies_of_the_texts_and_goes_on_when_they_change),
+          TEST_ENTRY(the_compactors_job_ends_where_the_new_one_was_taken_and_not_before),
           TEST_ENTRY(a_compactor_that_frees_the_agent_whose_settings_change_is_survived))

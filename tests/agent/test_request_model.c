@@ -123,6 +123,64 @@ TEST(a_failover_begins_at_the_requests_model_and_ends_at_the_agents_or_stays) {
     }
 }
 
+static phi_status polly_open(void *user_data, const phi_model_request *request, void **call) {
+    (void)request;
+    *call = user_data;
+    return PHI_OK;
+}
+
+static phi_poll polly_poll(void *user_data, void *call, phi_answer *answer) {
+    (void)user_data;
+    (void)call;
+    phi_answer_text(answer, phi_str_of("Polly."));
+    return PHI_POLL_DONE;
+}
+
+static void polly_close(void *user_data, void *call) {
+    (void)user_data;
+    (void)call;
+}
+
+TEST(a_requests_model_is_checked_against_the_agents_provider_wherever_a_failover_has_put_it) {
+    rig *r = rig_new();
+    phi_agent_desc agent_desc = rig_desc();
+    phi_failover list;
+    phi_failover_model spare;
+    phi_provider polly;
+    phi_agent agent;
+    phi_response response;
+    phi_model other = phi_model_anthropic("other-model", "key");
+    phi_ask_desc desc = by(&other);
+    memset(&list, 0, sizeof list);
+    memset(&spare, 0, sizeof spare);
+    memset(&polly, 0, sizeof polly);
+    polly.protocol = spare.model.protocol = "polly";
+    polly.user_data = &polly;
+    polly.open = polly_open;
+    polly.poll = polly_poll;
+    polly.close = polly_close;
+    spare.model.id = "polly";
+    spare.provider = &polly;
+    list.models = &spare;
+    list.model_count = 1;
+    list.stay = PHI_FAILOVER_STAY_EVER;
+    agent_desc.failover = &list;
+    agent_desc.retry.disable = true;
+    agent = rig_agent(r, &agent_desc);
+    rig_replies(r, 401, "", "no");
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    CHECK_STR(phi_agent_model_id(agent), "polly");
+    other.protocol = "smoke_signals";
+    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_UNSUPPORTED);
+    other.protocol = phi_model_anthropic("x", "y").protocol;
+    rig_says(r, "Three.");
+    CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 60), 0);
+    CHECK(is_of(r, 1, "other-model"));
+    rig_free(r);
+}
+
 TEST(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_changes) {
     rig *r = rig_new();
     phi_agent_desc agent_desc = rig_desc();
@@ -244,6 +302,8 @@ TEST_MAIN(
     TEST_ENTRY(a_request_has_a_model_of_its_own_and_the_next_has_not),
     TEST_ENTRY(a_run_that_is_aborted_fails_or_is_freed_takes_its_model_along),
     TEST_ENTRY(a_failover_begins_at_the_requests_model_and_ends_at_the_agents_or_stays),
+    TEST_ENTRY(
+        a_requests_model_is_checked_against_the_agents_provider_wherever_a_failover_has_put_it),
     TEST_ENTRY(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_changes),
     TEST_ENTRY(a_snapshot_of_the_run_continues_with_the_model_of_its_desc),
     TEST_ENTRY(a_strategys_calls_have_the_requests_model_and_react_its_format),

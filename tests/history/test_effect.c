@@ -215,7 +215,36 @@ TEST(the_index_changes_an_object_as_a_walk_does) {
     phi_arena_free(&arena);
 }
 
-TEST_MAIN(TEST_ENTRY(a_merge_and_a_delete_look_at_each_member_a_few_times),
+TEST(a_state_that_is_too_large_can_be_made_smaller) {
+    static const char large[] = "{\"a\":\"0123456789\",\"b\":\"0123456789\"}";
+    phi__effect_tree tree;
+    phi_arena arena;
+    const char *why = NULL;
+    phi_str text;
+    begin();
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi__effect_open(&tree, &memory, &arena, phi_str_of(large)), PHI_OK);
+    CHECK_EQ_INT(phi__effect_apply(&tree,
+                                   parse(&arena, phi_str_of("{\"op\":\"merge\",\"value\":"
+                                                            "{\"c\":1}}")),
+                                   20, &why),
+                 PHI_OK);
+    CHECK_EQ_STR(why, "the state would be too large");
+    CHECK_EQ_INT(phi__effect_apply(&tree,
+                                   parse(&arena, phi_str_of("{\"op\":\"delete_keys\","
+                                                            "\"keys\":[\"a\"]}")),
+                                   15, &why),
+                 PHI_OK);
+    CHECK(why == NULL);
+    CHECK_EQ_INT(phi_json_write(&arena, tree.root, 0, &text), PHI_OK);
+    CHECK_STR(text, "{\"b\":\"0123456789\"}");
+    CHECK_EQ_INT(tree.bytes, text.len);
+    phi__effect_close(&tree);
+    phi_arena_free(&arena);
+}
+
+TEST_MAIN(TEST_ENTRY(a_state_that_is_too_large_can_be_made_smaller),
+          TEST_ENTRY(a_merge_and_a_delete_look_at_each_member_a_few_times),
           TEST_ENTRY(many_effects_of_a_result_read_and_write_the_state_once_and_so_does_its_fold),
           TEST_ENTRY(a_refused_effect_leaves_no_trace_and_the_size_is_that_of_the_text),
           TEST_ENTRY(the_index_changes_an_object_as_a_walk_does))

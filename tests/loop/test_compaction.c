@@ -1,6 +1,7 @@
 /* Compaction in a run: near the window, after a refusal, and when the host asks for it. */
 #include "support/heard.h"
 
+#include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "log/thread.h"
 
@@ -671,9 +672,10 @@ typedef struct worker {
     phi_span span;
     phi_message message;
     phi_content block;
-    bool torn;  /* it says that there are messages, and gives none */
-    bool drops; /* it gives nothing for what it takes */
-    bool empty; /* it takes all there is from there on, and gives nothing */
+    bool torn;       /* it says that there are messages, and gives none */
+    bool drops;      /* it gives nothing for what it takes */
+    phi_agent frees; /* by `end` */
+    bool empty;      /* it takes all there is from there on, and gives nothing */
 } worker;
 
 static phi_status work_start(void *user_data, const phi_compaction_request *request, void **job) {
@@ -710,8 +712,10 @@ static phi_status work_poll(void *user_data, void *job, phi_rewrite *out) {
 }
 
 static void work_end(void *user_data, void *job) {
-    CHECK(job == user_data);
-    ((worker *)user_data)->ends++;
+    worker *w = (worker *)user_data;
+    CHECK(job == w);
+    w->ends++;
+    if (w->frees.rt != NULL) (void)phi_agent_free(w->frees); /* or it is gone already */
 }
 
 /* Items 1 to 4 are the first two turns' calls and results. */
@@ -979,7 +983,46 @@ TEST(it_survives_every_failed_allocation) {
     fail_each(true);
 }
 
-TEST_MAIN(TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
+static phi_agent run_over(rig *r, phi_agent_desc *desc, phi_thread *thread) {
+    phi_run_desc how;
+    phi_content block;
+    phi_message prompt = text_message(PHI_ROLE_USER, &block, "Count");
+    phi_agent agent;
+    memset(&how, 0, sizeof how);
+    how.agent = desc;
+    how.thread = thread;
+    how.prompts = &prompt;
+    how.prompt_count = 1;
+    agent = phi_run(rig_runtime(r), &how);
+    CHECK(agent.rt != NULL);
+    CHECK_EQ_INT(rig_run(r, 200), 0);
+    return agent;
+}
+
+TEST(a_thread_is_freed_whose_last_runs_a_compactor_frees_meanwhile) {
+    rig *r = rig_new();
+    worker w;
+    phi_agent_desc desc = desc_with(r, &w);
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    phi_agent other;
+    desc.compaction.budget_threshold_pct = 0.3;
+    w.busy = 100000;
+    rig_silent(r, true); /* events wait: the agents stay */
+    script(r, 5);
+    (void)run_over(r, &desc, thread);
+    CHECK(w.starts == 1 && w.ends == 0);
+    memset(&desc.compactor, 0, sizeof desc.compactor);
+    script(r, 0);
+    other = run_over(r, &desc, thread);
+    CHECK(phi_agent_alive(other));
+    w.frees = other;
+    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
+    CHECK_EQ_INT(w.ends, 1);
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_thread_is_freed_whose_last_runs_a_compactor_frees_meanwhile),
+          TEST_ENTRY(a_run_that_keeps_nothing_gives_back_what_it_compacted),
           TEST_ENTRY(a_run_that_keeps_nothing_needs_no_memory_to_give_back_what_it_compacted),
           TEST_ENTRY(what_a_rolled_back_run_left_is_read_as_it_was),
           TEST_ENTRY(a_limit_that_ends_a_run_is_no_failure_for_what_is_kept),

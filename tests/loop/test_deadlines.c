@@ -297,7 +297,7 @@ TEST(a_step_sleeps_at_most_a_second_while_a_deadline_counts) {
     rig_free(r);
 }
 
-TEST(without_a_deadline_a_host_may_sleep_as_long_as_it_wants) {
+TEST(without_a_run_a_host_may_sleep_as_long_as_it_wants) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
@@ -308,6 +308,9 @@ TEST(without_a_deadline_a_host_may_sleep_as_long_as_it_wants) {
     CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 3), 1);
+    CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), 1000);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 5), 0);
     CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
     rig_free(r);
 }
@@ -374,7 +377,35 @@ TEST(a_deadline_that_is_set_in_a_gap_does_not_grow_by_it) {
     rig_free(r);
 }
 
+TEST(a_run_that_waits_for_a_call_without_a_deadline_uses_up_its_duration) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_wait(r);
+    phi_agent agent;
+    int i;
+    tool.timeout_ms = PHI_UNLIMITED;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.limits.max_duration_ms = 10000;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "Done.");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    (void)rig_run(r, 20);
+    for (i = 0; i < 11; i++) { /* the host sleeps as it is told */
+        int ms = phi_next_timeout(rig_runtime(r));
+        CHECK(ms > 0 && ms <= 1000);
+        rig_pass_ms(r, (uint32_t)ms);
+        (void)rig_step(r);
+    }
+    rig_finish(r, 0, "ok");
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd a limit of the run was reached") != NULL);
+    rig_free(r);
+}
+
 TEST_MAIN(
+    TEST_ENTRY(a_run_that_waits_for_a_call_without_a_deadline_uses_up_its_duration),
     TEST_ENTRY(a_server_may_take_five_minutes_to_begin),
     TEST_ENTRY(an_answer_may_be_silent_for_two_minutes),
     TEST_ENTRY(a_deadline_that_was_set_counts_instead),
@@ -391,7 +422,7 @@ TEST_MAIN(
     TEST_ENTRY(what_is_left_of_a_deadline_does_not_shrink_in_a_gap),
     TEST_ENTRY(a_host_that_steps_every_two_seconds_waits_twice_as_long),
     TEST_ENTRY(a_step_sleeps_at_most_a_second_while_a_deadline_counts),
-    TEST_ENTRY(without_a_deadline_a_host_may_sleep_as_long_as_it_wants),
+    TEST_ENTRY(without_a_run_a_host_may_sleep_as_long_as_it_wants),
     TEST_ENTRY(
         a_snapshot_in_a_pause_has_the_duration_that_counted_also_where_the_clock_begins_again),
     TEST_ENTRY(a_deadline_that_is_set_in_a_gap_does_not_grow_by_it))

@@ -129,16 +129,21 @@ static phi_poll clearing_poll(void *user_data, void *call, phi_answer *answer) {
 static void clearing_close(void *user_data, void *call) {
     stage *s = (stage *)user_data;
     s->inner.close(s->inner.user_data, call);
-    if (s->count++ == 0) CHECK_EQ_INT(phi_clear_messages(s->lead), PHI_OK);
+    if (s->count++ > 0) return;
+    if (s->what == 0) CHECK_EQ_INT(phi_clear_messages(s->lead), PHI_OK);
+    if (s->what == 1) CHECK_EQ_INT(phi_spawn(s->lead, &s->worker, "wait", NULL), PHI_OK);
 }
 
-TEST(a_conversation_is_cleared_while_it_is_being_cleared) {
+/* Four children wait, and the lead's messages are cleared; how many ends are told. */
+static int cleared(int what, bool shown, int *open) {
     stage s;
     phi_event event;
     phi_agent child;
     int i, ends = 0;
     memset(&s, 0, sizeof s);
     s.r = rig_new();
+    s.what = what;
+    s.worker.show_events = shown;
     family_begin(&s.f, s.r);
     s.inner = s.f.provider;
     s.f.provider.close = clearing_close;
@@ -155,14 +160,27 @@ TEST(a_conversation_is_cleared_while_it_is_being_cleared) {
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(s.f.open, 4);
     CHECK_EQ_INT(phi_clear_messages(s.lead), PHI_OK);
-    CHECK_EQ_INT(s.f.open, 0);
+    *open = s.f.open;
     while (phi_next_event(rig_runtime(s.r), &event)) ends += event.kind == PHI_EV_SUBAGENT_END;
-    CHECK_EQ_INT(ends,
-                 3); /* the second clearing drops events that were not popped: the first one */
     rig_free(s.r);
+    return ends;
 }
 
-TEST_MAIN(TEST_ENTRY(a_conversation_is_cleared_while_it_is_being_cleared),
-          TEST_ENTRY(the_caller_may_be_freed_anywhere), TEST_ENTRY(a_child_may_be_freed_anywhere),
-          TEST_ENTRY(the_caller_may_be_aborted_anywhere),
-          TEST_ENTRY(a_child_may_be_aborted_anywhere))
+TEST(a_conversation_is_cleared_while_it_is_being_cleared) {
+    int open;
+    /* the second clearing drops events that were not popped: the first child's */
+    CHECK_EQ_INT(cleared(0, false, &open), 3);
+    CHECK_EQ_INT(open, 0);
+}
+
+TEST(a_sub_agent_that_begins_while_a_conversation_is_cleared_does_not_save_the_others) {
+    int open;
+    CHECK_EQ_INT(cleared(1, true, &open), 4);
+    CHECK_EQ_INT(open, 0); /* the new one has not asked yet */
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_conversation_is_cleared_while_it_is_being_cleared),
+    TEST_ENTRY(a_sub_agent_that_begins_while_a_conversation_is_cleared_does_not_save_the_others),
+    TEST_ENTRY(the_caller_may_be_freed_anywhere), TEST_ENTRY(a_child_may_be_freed_anywhere),
+    TEST_ENTRY(the_caller_may_be_aborted_anywhere), TEST_ENTRY(a_child_may_be_aborted_anywhere))
