@@ -188,6 +188,8 @@ static void goes_on(monkey *m, seat *s) {
     (void)phi_agent_set_policy(s->agent, NULL);
     rig_chunk(m->r, 0);
     status = asked(m, s->agent);
+    /* The agent of a phi_run that goes just now takes the run of an agent below it along. */
+    if (status == PHI_CANCELLED) status = asked(m, s->agent);
     /* At its limit a new history makes it usable. */
     if (status != PHI_OK && (s->limited || m->poor || s->wild)) {
         HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild);
