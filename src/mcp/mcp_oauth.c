@@ -176,6 +176,7 @@ static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
     phi_memory *parent = o->parent;
     phi__mcp_oauth_rest(o);
     phi__io_timer_clear(o->rt->io, &o->timer);
+    phi__buf_free(&o->bound);
     phi__buf_free(&o->nonces[0]);
     phi__buf_free(&o->nonces[1]);
     phi_arena_free(&o->grant.arena);
@@ -193,6 +194,13 @@ static bool phi__mcp_oauth_still(phi__mcp_oauth *o) {
     return false;
 }
 
+/* Signs out, if a key of the host's wanted that while it signed. */
+static void phi__mcp_oauth_leave(phi__mcp_oauth *o) {
+    if (!o->signs_out) return;
+    o->signs_out = false;
+    phi__mcp_oauth_sign_out(o);
+}
+
 static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
     char message[PHI__MCP_OAUTH_MESSAGE];
     bool waiting = o->waiting;
@@ -205,6 +213,7 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
                                     : "");
     phi__mcp_oauth_rest(o);
     o->waiting = false;
+    phi__mcp_oauth_leave(o);
     if (!waiting) return;
     o->unkept = false;
     o->calling = true;
@@ -268,6 +277,8 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     uint64_t now_us;
     /* first of all, its place for the next time: later it may find no memory */
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
+    phi__mcp_oauth_leave(o);
+    if (o->step == PHI__MCP_OAUTH_IDLE && !o->cancelled) return; /* it was woken to leave */
     if (o->cancelled)
         status = phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__MCP_OAUTH_IDLE)
@@ -420,6 +431,7 @@ static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
     phi__mcp_oauth_keep_init(&o->grant, &o->memory);
     phi__buf_init(&o->sent.answer, &o->memory);
     phi__buf_init(&o->redirected, &o->memory);
+    phi__buf_init(&o->bound, &o->memory);
     phi__buf_init(&o->nonces[0], &o->memory);
     phi__buf_init(&o->nonces[1], &o->memory);
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
@@ -470,6 +482,11 @@ PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *o) {
 }
 
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
+    if (o->signing) { /* what is being signed is of the grant: it goes in the next step */
+        o->signs_out = true;
+        phi__mcp_oauth_state_wake(o);
+        return;
+    }
     phi__mcp_oauth_token_load(o);
     phi__mcp_oauth_keep_clear(&o->grant);
     phi__mcp_oauth_keep_drop(o->desc->store, o->resource);

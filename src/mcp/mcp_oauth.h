@@ -89,7 +89,10 @@ struct phi_mcp_oauth_desc {
     /* Tokens are bound to this key where the authorization server supports its algorithm: each
        request carries a proof that it signs (DPoP, RFC 9449). (default: tokens of bearers) */
     const phi_mcp_key *dpop_key;
-    /* that client_id is of (default: the first server that is used with it) */
+    /* That client_id is of, or an assertion is for; the server is refused if it names another one.
+       Set it where nobody looks on: without it a secret or an assertion goes to whatever issuer
+       the MCP server names, until the first token binds it (default: the issuer of the stored
+       token, or of the last one) */
     const char *issuer;
     /* https: a document about the program, which is its client id where the server supports that */
     const char *client_metadata_url;

@@ -39,19 +39,27 @@ static const char *phi__mcp_oauth_client_methods(const phi_mcp_oauth_desc *desc)
                  "client_secret_post";
 }
 
+/* A client_id and an assertion are for one issuer: the desc's, else that of the token so far. */
+static phi_status phi__mcp_oauth_client_bound(phi__mcp_oauth *o) {
+    const phi_mcp_oauth_desc *desc = o->desc;
+    phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
+    if (desc->client_id == NULL && phi__mcp_oauth_state_person(o)) return PHI_OK;
+    if (bound.len == 0 &&
+        (desc->client_id == NULL || phi__str_is(o->grant.client_id, desc->client_id)))
+        bound = o->grant.issuer;
+    if (bound.len == 0) bound = phi__buf_str(&o->bound);
+    if (bound.len == 0 || phi_str_equal(bound, issuer)) return PHI_OK;
+    return phi__mcp_oauth_state_fail(
+        o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
+        desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
+        (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100), bound.at);
+}
+
 /* The client of the desc. */
 static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
     const phi_mcp_oauth_desc *desc = o->desc;
     uint32_t has = phi__mcp_oauth_client_has(desc);
-    phi_str bound = phi_str_of(desc->issuer);
-    if (desc->issuer == NULL && phi__str_is(o->grant.client_id, desc->client_id))
-        bound = o->grant.issuer;
-    if (bound.len > 0 && !phi_str_equal(bound, server->issuer))
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "client_id belongs to another issuer than %.*s: %.*s",
-                                         (int)phi__min(server->issuer.len, 100), server->issuer.at,
-                                         (int)phi__min(bound.len, 100), bound.at);
     phi__mcp_oauth_client_clear(o);
     if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
     o->client.id = phi_str_of(desc->client_id);
@@ -154,6 +162,8 @@ static phi_status phi__mcp_oauth_client_none(phi__mcp_oauth *o) {
 }
 
 PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
+    phi_status status = phi__mcp_oauth_client_bound(o);
+    if (status != PHI_OK) return status;
     if (o->desc->client_id != NULL) return phi__mcp_oauth_client_given(o);
     if (o->desc->client_metadata_url != NULL && o->found.server.documents)
         return phi__mcp_oauth_client_document(o);

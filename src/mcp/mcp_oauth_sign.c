@@ -41,8 +41,11 @@ static phi_status phi__mcp_oauth_sign(phi__mcp_oauth *o, const phi_mcp_key *key,
     phi__mcp_oauth_sign_part(out, head);
     phi__mcp_oauth_sign_part(out, claims);
     if (out->failed) return PHI_NO_MEMORY;
+    o->signing = true;
     status =
         key->sign(key->user_data, phi__str(out->at + from, out->len - from - 1), signature, &len);
+    o->signing = false;
+    if (o->signs_out) return phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
     if (status == PHI_OK && (len == 0 || len > sizeof signature)) status = PHI_BAD_ARG;
     if (status != PHI_OK)
         return phi__mcp_oauth_state_fail(o, status, "the key's signature: %s",

@@ -55,7 +55,8 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    return status;
+    /* a host's function may say so, and then nothing goes on that would end it */
+    return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
 PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most) {
@@ -89,7 +90,8 @@ PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers) {
 static void phi__mcp_oauth_state_head(void *user_data, int http_status, phi_str headers) {
     phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
     o->sent.http_status = http_status;
-    phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
+    if (o->step == PHI__MCP_OAUTH_REFRESH || o->step == PHI__MCP_OAUTH_EXCHANGE)
+        phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
 }
 
 static size_t phi__mcp_oauth_state_body(void *user_data, phi_str bytes) {

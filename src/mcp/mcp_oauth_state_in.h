@@ -81,6 +81,7 @@ struct phi__mcp_oauth {
     bool cancelled;  /* signed out */
     bool nonced;     /* the token endpoint's nonce was taken: no second time */
     bool calling, gone;
+    bool signing, signs_out; /* a key of the host's signs; it has signed out meanwhile */
     phi__timer timer;
     uint64_t deadline_us;
     uint64_t retry_us;                      /* no refresh before */
@@ -90,6 +91,7 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_ask ask;
     phi__mcp_oauth_sent sent;
     phi__buf redirected; /* the redirect's query, or the assertion; empty: it has not come */
+    phi__buf bound;      /* the issuer that gave the last token; signing out keeps it */
     phi__buf nonces[2];  /* for proofs: of the token endpoint, of the MCP server */
     phi__mcp_oauth_grant grant;
     phi_arena client_arena;

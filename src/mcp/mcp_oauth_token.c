@@ -93,6 +93,8 @@ static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oa
     phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
     phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
     phi__mcp_oauth_keep_move(&o->grant, &next);
+    phi__buf_clear(&o->bound);
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory the next one binds */
     phi__mcp_oauth_token_save(o);
     return PHI_OK;
 }
@@ -107,7 +109,8 @@ static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant 
     if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
         phi__mcp_oauth_keep_clear(g);
     if ((id != NULL && !phi__str_is(g->client_id, id)) ||
-        (o->desc->issuer != NULL && id != NULL && !phi__str_is(g->issuer, o->desc->issuer)))
+        (o->desc->issuer != NULL && (id != NULL || !phi__mcp_oauth_state_person(o)) &&
+         !phi__str_is(g->issuer, o->desc->issuer)))
         phi__mcp_oauth_keep_clear(g);
     if (phi__mcp_oauth_url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
         g->refresh = phi__str("", 0);
@@ -264,6 +267,7 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
     phi__mcp_oauth_keep_spend_refresh(&o->grant);
     phi__mcp_oauth_token_save(o);
     o->step = PHI__MCP_OAUTH_BEGIN;
+    o->nonced = false;                      /* the new authorization may be of another endpoint */
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
 

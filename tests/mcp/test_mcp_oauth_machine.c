@@ -245,6 +245,7 @@ TEST(a_key_that_signs_nothing_ends_the_authorization) {
         const char *message;
     } rows[] = {
         {PHI_DENIED, 9, PHI_DENIED, "authorization: the key's signature: "},
+        {PHI_BUSY, 9, PHI_BAD_ARG, "authorization: the key's signature: "},
         {PHI_OK, PHI_MCP_SIGNATURE + 1, PHI_BAD_ARG, "authorization: the key's signature: "}};
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++) {
@@ -730,6 +731,103 @@ TEST(every_allocation_may_fail) {
     }
 }
 
+/* The MCP server names another authorization server. */
+static void names_evil(world *o) {
+    world_page_first(
+        o, PRM "/api/mcp", 200,
+        "{\"resource\":\"" SERVER "\",\"authorization_servers\":[\"https://evil.example\"]}", 0);
+    world_page_first(o, "GET https://evil.example/.well-known/oauth-authorization-server", 200,
+                     "{\"issuer\":\"https://evil.example\","
+                     "\"token_endpoint\":\"https://evil.example/token\"}",
+                     0);
+}
+
+TEST(an_assertion_goes_to_the_issuer_that_it_is_for_alone) {
+    int known;
+    for (known = 0; known < 2; known++) {
+        asserting a;
+        asserting_init(&a);
+        a.at_once = "assertion-of-the-platform";
+        if (known == 0) a.o.desc.issuer = "https://idp.corp";
+        REQUIRE(CHECK(world_begin(&a.o, SERVER)));
+        CHECK_EQ_INT(world_401(&a.o, "", ""), PHI_BUSY);
+        world_step(&a.o, 20);
+        CHECK_EQ_INT(a.wanted, known);
+        if (known == 1) {
+            names_evil(&a.o);
+            world_pass_s(&a.o, 61);
+            CHECK_EQ_INT(world_401(&a.o, "", world_header(&a.o)), PHI_BUSY);
+            world_step(&a.o, 20);
+            CHECK_EQ_INT(a.wanted, 1);
+        }
+        CHECK_EQ_INT(a.o.status, PHI_REFUSED);
+        CHECK(says(a.o.message, "authorization: the assertion goes to another issuer than "));
+        CHECK(!says(sent(&a.o, a.o.w.count - 1), "assertion-of-the-platform") || known == 1);
+        CHECK(!says(sent(&a.o, a.o.w.count - 1), "evil.example/token"));
+        world_end(&a.o);
+    }
+}
+
+TEST(a_secret_goes_to_no_other_issuer_after_signing_out) {
+    world o;
+    client_init(&o);
+    REQUIRE(CHECK(world_begin(&o, SERVER)));
+    CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
+    world_step(&o, 20);
+    CHECK_EQ_STR(world_header(&o), "Bearer token-number-1");
+    names_evil(&o);
+    phi__mcp_oauth_sign_out(o.oauth);
+    CHECK_EQ_INT(world_401(&o, "", ""), PHI_BUSY);
+    world_step(&o, 20);
+    CHECK_EQ_INT(o.status, PHI_REFUSED);
+    CHECK(says(o.message, "client_id belongs to another issuer than https://evil.example"));
+    CHECK(!says(sent(&o, o.w.count - 1), "evil.example/token"));
+    world_end(&o);
+}
+
+typedef struct leaver {
+    world o;
+    bool leaves;
+} leaver;
+
+static phi_status sign_and_leave(void *user_data, phi_str bytes, unsigned char *signature,
+                                 size_t *len) {
+    leaver *l = (leaver *)user_data;
+    (void)bytes;
+    memcpy(signature, "signature", 9);
+    *len = 9;
+    if (l->leaves) phi__mcp_oauth_sign_out(l->o.oauth);
+    return PHI_OK;
+}
+
+TEST(a_key_may_sign_out_while_it_signs) {
+    leaver l;
+    phi_mcp_key key;
+    size_t count;
+    memset(&l, 0, sizeof l);
+    memset(&key, 0, sizeof key);
+    key.algorithm = "ES256";
+    key.sign = sign_and_leave;
+    key.user_data = &l;
+    client_init(&l.o);
+    l.o.desc.client_key = &key;
+    l.o.desc.client_auth = PHI_MCP_CLIENT_AUTH_KEY;
+    world_page_first(&l.o, "POST " AS "/token", 200, TOKEN_1, 0);
+    REQUIRE(CHECK(world_begin(&l.o, SERVER)));
+    CHECK_EQ_INT(world_401(&l.o, "", ""), PHI_BUSY);
+    world_step(&l.o, 20);
+    CHECK_EQ_STR(world_header(&l.o), "Bearer token-number-1");
+    world_pass_s(&l.o, 3600);
+    l.leaves = true;
+    count = l.o.w.count;
+    CHECK_EQ_STR(world_header(&l.o), "busy"); /* it is refreshed, which wants a signature */
+    world_step(&l.o, 20);
+    CHECK_EQ_INT(l.o.w.count, count); /* nothing was sent */
+    CHECK_EQ_INT(l.o.status, PHI_CANCELLED);
+    CHECK_EQ_STR(world_header(&l.o), "");
+    world_end(&l.o);
+}
+
 TEST_MAIN(TEST_ENTRY(a_program_with_a_secret_gets_a_token_without_a_person),
           TEST_ENTRY(a_program_is_not_asked_as_a_person_is),
           TEST_ENTRY(a_program_proves_itself_as_the_server_wants),
@@ -748,4 +846,6 @@ TEST_MAIN(TEST_ENTRY(a_program_with_a_secret_gets_a_token_without_a_person),
           TEST_ENTRY(a_stored_token_that_is_bound_needs_the_key),
           TEST_ENTRY(a_proof_that_is_not_signed_fails_the_request),
           TEST_ENTRY(what_a_grant_or_a_key_lacks_is_named), TEST_ENTRY(a_desc_with_keys_is_copied),
-          TEST_ENTRY(every_allocation_may_fail))
+          TEST_ENTRY(an_assertion_goes_to_the_issuer_that_it_is_for_alone),
+          TEST_ENTRY(a_secret_goes_to_no_other_issuer_after_signing_out),
+          TEST_ENTRY(a_key_may_sign_out_while_it_signs), TEST_ENTRY(every_allocation_may_fail))
