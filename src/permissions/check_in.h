@@ -6,12 +6,14 @@
 
 #ifndef PHI_NO_PERMISSIONS
 
+enum { PHI__CHECK_GUARDS = 4 };
+
 struct phi_permissions {
     phi_memory memory;
     phi_arena arena;       /* of the texts below */
     phi_arena rules_arena; /* of the rules */
     phi_permission_rules rules;
-    phi_permission_rule guards[2]; /* of protected paths: behind all rules, whatever they are */
+    phi_permission_rule guards[PHI__CHECK_GUARDS]; /* of protected paths: after all rules */
     size_t guard_count;
     const char *workspace, *home, *shell_tools;
     phi_hook_fn ask_fn, hook_fn;

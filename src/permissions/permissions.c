@@ -91,18 +91,23 @@ static bool phi__permissions_guard(phi_permissions *p, const char *const *paths)
     for (i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
     for (i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
-    p->guards[0].verdict = p->guards[1].verdict = PHI_PERMISSION_ASK;
-    p->guards[0].reason = p->guards[1].reason = "this program runs it, or heeds it";
     p->guards[0].tool = "write_file|edit_file";
-    p->guards[1].command = "cp|mv|ln|tee|touch|install|rm|rmdir|dd|sed|truncate|chmod|chown|patch|"
-                           "rsync|tar|unzip|shred *";
+    p->guards[1].command = "cp|mv|ln|link|tee|touch|install|rm|rmdir|unlink|dd|sed|truncate|chmod|"
+                           "chown|patch|rsync|tar|unzip|shred|split|gzip|gunzip|bzip2|xz|zstd|ed|"
+                           "ex|perl|curl|wget *";
+    p->guards[2].command = "git rm|mv|checkout|restore|clean|apply|stash *";
+    p->guards[3].command = "find|sort *";
+    p->guards[3].with = "-delete|-exec*|-ok*|-fprint*|-fls|-o*|--o*";
     phi__buf_char(&files, '\0');
     phi__buf_char(&all, '\0');
     good = !files.failed && !all.failed;
-    p->guards[0].path = files.at;
-    p->guards[1].path = all.at;
-    p->guard_count = 2;
-    for (i = 0; good && i < 2; i++) good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    p->guard_count = PHI__CHECK_GUARDS;
+    for (i = 0; good && i < p->guard_count; i++) {
+        p->guards[i].verdict = PHI_PERMISSION_ASK;
+        p->guards[i].reason = "this program runs it, or heeds it";
+        p->guards[i].path = i == 0 ? files.at : all.at;
+        good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    }
     phi__buf_free(&files);
     phi__buf_free(&all);
     return good;

@@ -90,6 +90,7 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
+        if (depth == 0 && phi__str_is(it.key, "permissions")) continue; /* patterns, no commands */
         for (i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
     }

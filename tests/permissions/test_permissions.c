@@ -166,10 +166,29 @@ TEST(files_that_the_host_runs_are_written_only_after_a_question_in_every_mode) {
                                         "/home/ada/phi.toml", NULL};
     static const phi_permission_mode modes[] = {
         PHI_PERMISSION_MODE_DEFAULT, PHI_PERMISSION_MODE_ACCEPT_EDITS, PHI_PERMISSION_MODE_ALL};
-    static const char *const commands[] = {
-        "cp a guard.sh", "mv a ./guard.sh",   "cp a/guard.sh .", "cp a tools",
-        "mv tools old",  "echo x > guard.sh", "tee guard.sh",    "sed -i 1d guard.sh",
-        "rm guard.sh",   "cp a guard.s?",     "cp -ta guard.sh", "chmod +x tools/[[]x].py"};
+    static const char *const commands[] = {"cp a guard.sh",
+                                           "mv a ./guard.sh",
+                                           "cp a/guard.sh .",
+                                           "cp a tools",
+                                           "mv tools old",
+                                           "echo x > guard.sh",
+                                           "tee guard.sh",
+                                           "sed -i 1d guard.sh",
+                                           "rm guard.sh",
+                                           "cp a guard.s?",
+                                           "cp -ta guard.sh",
+                                           "chmod +x tools/[[]x].py",
+                                           "unlink guard.sh",
+                                           "link a guard.sh",
+                                           "git rm guard.sh",
+                                           "git mv guard.sh b",
+                                           "git checkout guard.sh",
+                                           "find tools -delete",
+                                           "find guard.sh -exec rm {} +",
+                                           "sort -o guard.sh a",
+                                           "gzip guard.sh",
+                                           "curl -o guard.sh https://e.com",
+                                           "perl -pi -e 1 guard.sh"};
     phi_permissions_desc desc;
     phi_permissions *p;
     char arguments[200];

@@ -232,11 +232,13 @@ static bool listed(const char *const *paths, const char *name) {
 }
 
 #define GUARDED                                                                                    \
-    PROVIDER "[permissions]\nmode = \"accept_edits\"\n[callbacks]\n"                               \
-             "before_tool_execution = \"python3 tools/guard.py --strict\"\n"                       \
-             "after_turn = { command = \"cd x && ./log.sh 'a b'\", shell = true }\n"               \
-             "[[mcp.instances]]\nname = \"a\"\ncommand = \"node server.js\"\nargs = [\"-x\", "     \
-             "\"/none/data\"]\nurl_x = \"https://example.com/x\"\n"
+    PROVIDER                                                                                       \
+        "[permissions]\nmode = \"accept_edits\"\n[[permissions.rules]]\nverdict = \"allow\"\n"     \
+        "command = \"cat ./notes.txt\"\n[callbacks]\n"                                             \
+        "before_tool_execution = \"python3 tools/guard.py --strict\"\n"                            \
+        "after_turn = { command = \"cd x && ./log.sh 'a b'\", shell = true }\n"                    \
+        "[[mcp.instances]]\nname = \"a\"\ncommand = \"node server.js\"\nargs = [\"-x\", "          \
+        "\"/none/data\"]\nurl_x = \"https://example.com/x\"\n"
 
 TEST(what_a_configuration_runs_and_the_configuration_are_protected) {
     rig *r = rig_new();
@@ -254,6 +256,7 @@ TEST(what_a_configuration_runs_and_the_configuration_are_protected) {
     CHECK(listed(paths, "./log.sh"));
     CHECK(listed(paths, "server.js"));
     CHECK(listed(paths, "/none/data"));
+    CHECK(!listed(paths, "./notes.txt")); /* a rule's pattern is no command */
     CHECK(!listed(paths, "python3") && !listed(paths, "--strict") &&
           !listed(paths, "https://example.com/x"));
     CHECK_EQ_INT(phi_config_protected_paths(NULL, &arena, &paths), PHI_BAD_ARG);
