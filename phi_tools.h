@@ -72,13 +72,13 @@
 #if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x0483f458
+#if PHI__PUB_LOOP != 0xf920a09e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0xc876c56e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x3685daae
+#if PHI__PUB_AGENT != 0x508b3759
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0xbb714ec3
@@ -591,11 +591,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xb6df4e7b
+#if PHI__PUB_MCP != 0xa8d78eea
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xb6df4e7b
+#define PHI__PUB_MCP 0xa8d78eea
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -922,7 +922,10 @@ struct phi_mcp_oauth_desc {
     /* Tokens are bound to this key where the authorization server supports its algorithm: each
        request carries a proof that it signs (DPoP, RFC 9449). (default: tokens of bearers) */
     const phi_mcp_key *dpop_key;
-    /* that client_id is of (default: the first server that is used with it) */
+    /* That client_id is of, or an assertion is for; the server is refused if it names another one.
+       Set it where nobody looks on: without it a secret or an assertion goes to whatever issuer
+       the MCP server names, until the first token binds it (default: the issuer of the stored
+       token, or of the last one) */
     const char *issuer;
     /* https: a document about the program, which is its client id where the server supports that */
     const char *client_metadata_url;
@@ -4756,11 +4759,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xf4c6129c
+#if PHI__IMP_PERMISSIONS != 0x37b0cbe6
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xf4c6129c
+#define PHI__IMP_PERMISSIONS 0x37b0cbe6
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -5046,12 +5049,14 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
 
 #ifndef PHI_NO_PERMISSIONS
 
+enum { PHI__CHECK_GUARDS = 4 };
+
 struct phi_permissions {
     phi_memory memory;
     phi_arena arena;       /* of the texts below */
     phi_arena rules_arena; /* of the rules */
     phi_permission_rules rules;
-    phi_permission_rule guards[2]; /* of protected paths: behind all rules, whatever they are */
+    phi_permission_rule guards[PHI__CHECK_GUARDS]; /* of protected paths: after all rules */
     size_t guard_count;
     const char *workspace, *home, *shell_tools;
     phi_hook_fn ask_fn, hook_fn;
@@ -6635,18 +6640,23 @@ static bool phi__permissions_guard(phi_permissions *p, const char *const *paths)
     for (i = 0; paths[i] != NULL; i++) phi__permissions_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
     for (i = 0; paths[i] != NULL; i++) phi__permissions_above(&all, phi_str_of(paths[i]));
-    p->guards[0].verdict = p->guards[1].verdict = PHI_PERMISSION_ASK;
-    p->guards[0].reason = p->guards[1].reason = "this program runs it, or heeds it";
     p->guards[0].tool = "write_file|edit_file";
-    p->guards[1].command = "cp|mv|ln|tee|touch|install|rm|rmdir|dd|sed|truncate|chmod|chown|patch|"
-                           "rsync|tar|unzip|shred *";
+    p->guards[1].command = "cp|mv|ln|link|tee|touch|install|rm|rmdir|unlink|dd|sed|truncate|chmod|"
+                           "chown|patch|rsync|tar|unzip|shred|split|gzip|gunzip|bzip2|xz|zstd|ed|"
+                           "ex|perl|curl|wget *";
+    p->guards[2].command = "git rm|mv|checkout|restore|clean|apply|stash *";
+    p->guards[3].command = "find|sort *";
+    p->guards[3].with = "-delete|-exec*|-ok*|-fprint*|-fls|-o*|--o*";
     phi__buf_char(&files, '\0');
     phi__buf_char(&all, '\0');
     good = !files.failed && !all.failed;
-    p->guards[0].path = files.at;
-    p->guards[1].path = all.at;
-    p->guard_count = 2;
-    for (i = 0; good && i < 2; i++) good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    p->guard_count = PHI__CHECK_GUARDS;
+    for (i = 0; good && i < p->guard_count; i++) {
+        p->guards[i].verdict = PHI_PERMISSION_ASK;
+        p->guards[i].reason = "this program runs it, or heeds it";
+        p->guards[i].path = i == 0 ? files.at : all.at;
+        good = phi__permissions_copy_rule(&p->arena, &p->guards[i]);
+    }
     phi__buf_free(&files);
     phi__buf_free(&all);
     return good;
@@ -6704,22 +6714,31 @@ static phi_permission phi__permissions_decide(phi_permissions *p, phi_str source
 
 /* ---- the hook ---- */
 
-/* ask_fn has waited in a round before, and its call was allowed. */
-static bool phi__permissions_asked(const phi_hook *hook) {
-    return hook->round > 0 && (hook->waited & 1) != 0;
+/* The lowest bits of phi_hook.waited: 0 until ask_fn has decided, then the rounds that it took, and
+   one more. */
+enum { PHI__PERMISSIONS_BITS = 8, PHI__PERMISSIONS_MOST = (1 << PHI__PERMISSIONS_BITS) - 1 };
+
+static uint32_t phi__permissions_asked(const phi_hook *hook) {
+    return hook->round > 0 ? hook->waited & PHI__PERMISSIONS_MOST : 0;
 }
 
-/* hook_fn, of a call that rules or ask_fn have allowed. */
+static void phi__permissions_done(phi_hook *hook, uint32_t rounds) {
+    hook->waited &= ~(uint32_t)PHI__PERMISSIONS_MOST;
+    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : PHI__PERMISSIONS_MOST;
+}
+
+/* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */
 static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     phi_verdict verdict;
-    bool asked = phi__permissions_asked(hook);
-    if (asked) inner.round--;
-    if (asked && hook->reply.len > 0) inner.arguments = hook->reply;
-    inner.waited >>= 1;
+    uint32_t asked = hook->waited & PHI__PERMISSIONS_MOST;
+    if (asked > 0) inner.round -= phi__min(asked - 1, inner.round);
+    if (hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0) inner.arguments = hook->reply;
+    inner.waited >>= PHI__PERMISSIONS_BITS;
     verdict = p->hook_fn(p->user_data, &inner);
+    if (verdict == PHI_DENY && inner.reply.at == hook->reply.at) inner.reply = phi__str("", 0);
     inner.round = hook->round;
-    inner.waited = inner.waited << 1 | (hook->waited & 1);
+    inner.waited = inner.waited << PHI__PERMISSIONS_BITS | asked;
     *hook = inner;
     return verdict;
 }
@@ -6733,8 +6752,10 @@ static phi_verdict phi__permissions_ask(phi_permissions *p, phi_hook *hook) {
     verdict = p->ask_fn(p->user_data, hook);
     if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
         hook->ask_again = true; /* for hook_fn */
-        hook->waited |= 1;
+        phi__permissions_done(hook, hook->round + 1);
     }
+    if (verdict == PHI_ALLOW) phi__permissions_done(hook, hook->round);
+    if (verdict != PHI_WAIT) hook->permissions = NULL;
     if (p->freed) hook->text = phi__str(NULL, 0);
     return verdict;
 }
@@ -6757,7 +6778,7 @@ static phi_verdict phi__permissions_host(phi_permissions *p, phi_hook *hook, boo
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     phi_permissions *p = (phi_permissions *)permissions;
     phi_permission verdict = PHI_PERMISSION_ALLOW;
-    if (phi__permissions_asked(hook)) return phi__permissions_host(p, hook, false);
+    if (phi__permissions_asked(hook) > 0) return phi__permissions_host(p, hook, false);
     if (hook->point == PHI_HOOK_BEFORE_TOOL)
         verdict = phi__permissions_decide(p, hook->source, hook->tool_name, hook->arguments);
     if (verdict == PHI_PERMISSION_DENY) {
@@ -6944,8 +6965,8 @@ static const phi__reads_program phi__reads_programs[] = {
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
-    {"tar|bsdtar|gtar", NULL, "", "", false, false, false},
-    {"zip|7z|7za|rar", "r", "a", "", false, false, false},
+    {"tar|bsdtar|gtar|7z|7za|rar", NULL, "", "", false, false, false},
+    {"zip", "r", "--rec*", "", false, false, false},
 };
 
 typedef struct phi__reads {
@@ -14936,11 +14957,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xd0eb37ef
+#if PHI__IMP_MCP != 0xcce31fad
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xd0eb37ef
+#define PHI__IMP_MCP 0xcce31fad
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -16506,6 +16527,7 @@ struct phi__mcp_oauth {
     bool cancelled;  /* signed out */
     bool nonced;     /* the token endpoint's nonce was taken: no second time */
     bool calling, gone;
+    bool signing, signs_out; /* a key of the host's signs; it has signed out meanwhile */
     phi__timer timer;
     uint64_t deadline_us;
     uint64_t retry_us;                      /* no refresh before */
@@ -16515,6 +16537,7 @@ struct phi__mcp_oauth {
     phi__mcp_oauth_ask ask;
     phi__mcp_oauth_sent sent;
     phi__buf redirected; /* the redirect's query, or the assertion; empty: it has not come */
+    phi__buf bound;      /* the issuer that gave the last token; signing out keeps it */
     phi__buf nonces[2];  /* for proofs: of the token endpoint, of the MCP server */
     phi__mcp_oauth_grant grant;
     phi_arena client_arena;
@@ -22186,6 +22209,7 @@ static void phi__mcp_oauth_destroy(phi__mcp_oauth *o) {
     phi_memory *parent = o->parent;
     phi__mcp_oauth_rest(o);
     phi__io_timer_clear(o->rt->io, &o->timer);
+    phi__buf_free(&o->bound);
     phi__buf_free(&o->nonces[0]);
     phi__buf_free(&o->nonces[1]);
     phi_arena_free(&o->grant.arena);
@@ -22203,6 +22227,13 @@ static bool phi__mcp_oauth_still(phi__mcp_oauth *o) {
     return false;
 }
 
+/* Signs out, if a key of the host's wanted that while it signed. */
+static void phi__mcp_oauth_leave(phi__mcp_oauth *o) {
+    if (!o->signs_out) return;
+    o->signs_out = false;
+    phi__mcp_oauth_sign_out(o);
+}
+
 static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
     char message[PHI__MCP_OAUTH_MESSAGE];
     bool waiting = o->waiting;
@@ -22215,6 +22246,7 @@ static void phi__mcp_oauth_finish(phi__mcp_oauth *o, phi_status status) {
                                     : "");
     phi__mcp_oauth_rest(o);
     o->waiting = false;
+    phi__mcp_oauth_leave(o);
     if (!waiting) return;
     o->unkept = false;
     o->calling = true;
@@ -22278,6 +22310,8 @@ static void phi__mcp_oauth_fire(phi__timer *timer) {
     uint64_t now_us;
     /* first of all, its place for the next time: later it may find no memory */
     (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
+    phi__mcp_oauth_leave(o);
+    if (o->step == PHI__MCP_OAUTH_IDLE && !o->cancelled) return; /* it was woken to leave */
     if (o->cancelled)
         status = phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__MCP_OAUTH_IDLE)
@@ -22430,6 +22464,7 @@ static phi_status phi__mcp_oauth_make(phi__mcp_oauth *o, phi_str url) {
     phi__mcp_oauth_keep_init(&o->grant, &o->memory);
     phi__buf_init(&o->sent.answer, &o->memory);
     phi__buf_init(&o->redirected, &o->memory);
+    phi__buf_init(&o->bound, &o->memory);
     phi__buf_init(&o->nonces[0], &o->memory);
     phi__buf_init(&o->nonces[1], &o->memory);
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
@@ -22480,6 +22515,11 @@ PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *o) {
 }
 
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
+    if (o->signing) { /* what is being signed is of the grant: it goes in the next step */
+        o->signs_out = true;
+        phi__mcp_oauth_state_wake(o);
+        return;
+    }
     phi__mcp_oauth_token_load(o);
     phi__mcp_oauth_keep_clear(&o->grant);
     phi__mcp_oauth_keep_drop(o->desc->store, o->resource);
@@ -22532,19 +22572,27 @@ static const char *phi__mcp_oauth_client_methods(const phi_mcp_oauth_desc *desc)
                  "client_secret_post";
 }
 
+/* A client_id and an assertion are for one issuer: the desc's, else that of the token so far. */
+static phi_status phi__mcp_oauth_client_bound(phi__mcp_oauth *o) {
+    const phi_mcp_oauth_desc *desc = o->desc;
+    phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
+    if (desc->client_id == NULL && phi__mcp_oauth_state_person(o)) return PHI_OK;
+    if (bound.len == 0 &&
+        (desc->client_id == NULL || phi__str_is(o->grant.client_id, desc->client_id)))
+        bound = o->grant.issuer;
+    if (bound.len == 0) bound = phi__buf_str(&o->bound);
+    if (bound.len == 0 || phi_str_equal(bound, issuer)) return PHI_OK;
+    return phi__mcp_oauth_state_fail(
+        o, PHI_REFUSED, "%s to another issuer than %.*s: %.*s",
+        desc->client_id != NULL ? "client_id belongs" : "the assertion goes",
+        (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100), bound.at);
+}
+
 /* The client of the desc. */
 static phi_status phi__mcp_oauth_client_given(phi__mcp_oauth *o) {
     const phi__mcp_oauth_server *server = &o->found.server;
     const phi_mcp_oauth_desc *desc = o->desc;
     uint32_t has = phi__mcp_oauth_client_has(desc);
-    phi_str bound = phi_str_of(desc->issuer);
-    if (desc->issuer == NULL && phi__str_is(o->grant.client_id, desc->client_id))
-        bound = o->grant.issuer;
-    if (bound.len > 0 && !phi_str_equal(bound, server->issuer))
-        return phi__mcp_oauth_state_fail(o, PHI_REFUSED,
-                                         "client_id belongs to another issuer than %.*s: %.*s",
-                                         (int)phi__min(server->issuer.len, 100), server->issuer.at,
-                                         (int)phi__min(bound.len, 100), bound.at);
     phi__mcp_oauth_client_clear(o);
     if (!phi__mcp_oauth_client_copy(o, server->issuer, &o->client.issuer)) return PHI_NO_MEMORY;
     o->client.id = phi_str_of(desc->client_id);
@@ -22647,6 +22695,8 @@ static phi_status phi__mcp_oauth_client_none(phi__mcp_oauth *o) {
 }
 
 PHI__FN phi_status phi__mcp_oauth_client_choose(phi__mcp_oauth *o) {
+    phi_status status = phi__mcp_oauth_client_bound(o);
+    if (status != PHI_OK) return status;
     if (o->desc->client_id != NULL) return phi__mcp_oauth_client_given(o);
     if (o->desc->client_metadata_url != NULL && o->found.server.documents)
         return phi__mcp_oauth_client_document(o);
@@ -23687,8 +23737,11 @@ static phi_status phi__mcp_oauth_sign(phi__mcp_oauth *o, const phi_mcp_key *key,
     phi__mcp_oauth_sign_part(out, head);
     phi__mcp_oauth_sign_part(out, claims);
     if (out->failed) return PHI_NO_MEMORY;
+    o->signing = true;
     status =
         key->sign(key->user_data, phi__str(out->at + from, out->len - from - 1), signature, &len);
+    o->signing = false;
+    if (o->signs_out) return phi__mcp_oauth_state_fail(o, PHI_CANCELLED, "signed out");
     if (status == PHI_OK && (len == 0 || len > sizeof signature)) status = PHI_BAD_ARG;
     if (status != PHI_OK)
         return phi__mcp_oauth_state_fail(o, status, "the key's signature: %s",
@@ -23839,7 +23892,8 @@ PHI__FN phi_status phi__mcp_oauth_state_fail(phi__mcp_oauth *o, phi_status statu
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    return status;
+    /* a host's function may say so, and then nothing goes on that would end it */
+    return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
 PHI__FN const char *phi__mcp_oauth_state_shown(phi__mcp_oauth *o, phi_str text, size_t most) {
@@ -23873,7 +23927,8 @@ PHI__FN void phi__mcp_oauth_state_nonce(phi__buf *nonce, phi_str headers) {
 static void phi__mcp_oauth_state_head(void *user_data, int http_status, phi_str headers) {
     phi__mcp_oauth *o = (phi__mcp_oauth *)user_data;
     o->sent.http_status = http_status;
-    phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
+    if (o->step == PHI__MCP_OAUTH_REFRESH || o->step == PHI__MCP_OAUTH_EXCHANGE)
+        phi__mcp_oauth_state_nonce(&o->nonces[0], headers);
 }
 
 static size_t phi__mcp_oauth_state_body(void *user_data, phi_str bytes) {
@@ -24058,6 +24113,8 @@ static phi_status phi__mcp_oauth_token_take(phi__mcp_oauth *o, const phi__mcp_oa
     phi__mcp_oauth_token_times(o, &next, reply->lifetime_s);
     phi__mcp_oauth_token_rest(o, PHI__MCP_OAUTH_AGAIN_MS);
     phi__mcp_oauth_keep_move(&o->grant, &next);
+    phi__buf_clear(&o->bound);
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory the next one binds */
     phi__mcp_oauth_token_save(o);
     return PHI_OK;
 }
@@ -24072,7 +24129,8 @@ static bool phi__mcp_oauth_token_stored(phi__mcp_oauth *o, phi__mcp_oauth_grant 
     if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
         phi__mcp_oauth_keep_clear(g);
     if ((id != NULL && !phi__str_is(g->client_id, id)) ||
-        (o->desc->issuer != NULL && id != NULL && !phi__str_is(g->issuer, o->desc->issuer)))
+        (o->desc->issuer != NULL && (id != NULL || !phi__mcp_oauth_state_person(o)) &&
+         !phi__str_is(g->issuer, o->desc->issuer)))
         phi__mcp_oauth_keep_clear(g);
     if (phi__mcp_oauth_url_fault(&o->url, g->endpoint, o->desc->allow_private) != NULL)
         g->refresh = phi__str("", 0);
@@ -24229,6 +24287,7 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
     phi__mcp_oauth_keep_spend_refresh(&o->grant);
     phi__mcp_oauth_token_save(o);
     o->step = PHI__MCP_OAUTH_BEGIN;
+    o->nonced = false;                      /* the new authorization may be of another endpoint */
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
 
@@ -42038,11 +42097,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x0b057899
+#if PHI__IMP_SECTIONS != 0xca9595f3
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x0b057899
+#define PHI__IMP_SECTIONS 0xca9595f3
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -42243,6 +42302,7 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
+        if (depth == 0 && phi__str_is(it.key, "permissions")) continue; /* patterns, no commands */
         for (i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
     }

@@ -233,12 +233,12 @@ static bool listed(const char *const *paths, const char *name) {
 
 #define GUARDED                                                                                    \
     PROVIDER                                                                                       \
-        "[permissions]\nmode = \"accept_edits\"\n[[permissions.rules]]\nverdict = \"allow\"\n"     \
-        "command = \"cat ./notes.txt\"\n[callbacks]\n"                                             \
-        "before_tool_execution = \"python3 tools/guard.py --strict\"\n"                            \
-        "after_turn = { command = \"cd x && ./log.sh 'a b'\", shell = true }\n"                    \
-        "[[mcp.instances]]\nname = \"a\"\ncommand = \"node server.js\"\nargs = [\"-x\", "          \
-        "\"/none/data\"]\nurl_x = \"https://example.com/x\"\n"
+    "[permissions]\nmode = \"accept_edits\"\n[[permissions.rules]]\nverdict = \"allow\"\n"         \
+    "command = \"cat ./notes.txt\"\n[callbacks]\n"                                                 \
+    "before_tool_execution = \"python3 tools/guard.py --strict\"\n"                                \
+    "after_turn = { command = \"cd x && ./log.sh 'a b'\", shell = true }\n"                        \
+    "[[mcp.instances]]\nname = \"a\"\ncommand = \"node server.js\"\nargs = [\"-x\", "              \
+    "\"/none/data\"]\nurl_x = \"https://example.com/x\"\n"
 
 TEST(what_a_configuration_runs_and_the_configuration_are_protected) {
     rig *r = rig_new();
