@@ -4759,11 +4759,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x37b0cbe6
+#if PHI__IMP_PERMISSIONS != 0x4accf2fd
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x37b0cbe6
+#define PHI__IMP_PERMISSIONS 0x4accf2fd
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -6724,7 +6724,7 @@ static uint32_t phi__permissions_asked(const phi_hook *hook) {
 
 static void phi__permissions_done(phi_hook *hook, uint32_t rounds) {
     hook->waited &= ~(uint32_t)PHI__PERMISSIONS_MOST;
-    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : PHI__PERMISSIONS_MOST;
+    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : (uint32_t)PHI__PERMISSIONS_MOST;
 }
 
 /* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */

@@ -175,7 +175,7 @@ static uint32_t phi__permissions_asked(const phi_hook *hook) {
 
 static void phi__permissions_done(phi_hook *hook, uint32_t rounds) {
     hook->waited &= ~(uint32_t)PHI__PERMISSIONS_MOST;
-    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : PHI__PERMISSIONS_MOST;
+    hook->waited |= rounds < PHI__PERMISSIONS_MOST ? rounds + 1 : (uint32_t)PHI__PERMISSIONS_MOST;
 }
 
 /* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */
