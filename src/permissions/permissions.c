@@ -183,7 +183,7 @@ static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hoo
     phi_hook inner = *hook;
     phi_verdict verdict;
     uint32_t asked = hook->waited & PHI__PERMISSIONS_MOST;
-    if (asked > 0) inner.round -= phi__min(asked - 1, inner.round);
+    if (asked > 0) inner.round -= asked - 1 < inner.round ? asked - 1 : inner.round;
     if (hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0) inner.arguments = hook->reply;
     inner.waited >>= PHI__PERMISSIONS_BITS;
     verdict = p->hook_fn(p->user_data, &inner);
