@@ -4759,11 +4759,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x4accf2fd
+#if PHI__IMP_PERMISSIONS != 0xb3e4c932
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x4accf2fd
+#define PHI__IMP_PERMISSIONS 0xb3e4c932
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -6732,7 +6732,7 @@ static phi_verdict phi__permissions_next(const phi_permissions *p, phi_hook *hoo
     phi_hook inner = *hook;
     phi_verdict verdict;
     uint32_t asked = hook->waited & PHI__PERMISSIONS_MOST;
-    if (asked > 0) inner.round -= phi__min(asked - 1, inner.round);
+    if (asked > 0) inner.round -= asked - 1 < inner.round ? asked - 1 : inner.round;
     if (hook->point == PHI_HOOK_BEFORE_TOOL && hook->reply.len > 0) inner.arguments = hook->reply;
     inner.waited >>= PHI__PERMISSIONS_BITS;
     verdict = p->hook_fn(p->user_data, &inner);
