@@ -591,11 +591,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xa8d78eea
+#if PHI__PUB_MCP != 0xeacb061e
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xa8d78eea
+#define PHI__PUB_MCP 0xeacb061e
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -876,14 +876,15 @@ typedef enum phi_mcp_grant {
     PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token that the host has: jwt-bearer */
 } phi_mcp_grant;
 
-/* A private key that the host holds: phi writes the text, the host signs it. */
+/* A private key that the host holds: phi writes the text, the host signs it. The strings are copied
+   with the desc; user_data is borrowed until the connection is freed. */
 typedef struct phi_mcp_key {
     const char *algorithm; /* of JSON Web Signatures: "ES256", "RS256"... */
     const char *id;        /* "kid" of the signature's header (default: none) */
     const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
     /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
-       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread; it must not free the
-       connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
+       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a call
+       of phi that sends; it must not free the connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
@@ -956,7 +957,8 @@ struct phi_mcp_oauth_desc {
    message. Safe inside open_browser. */
 PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
 /* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
-   PHI_BAD_ARG: it holds other than printable characters. Safe inside want_assertion. */
+   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters;
+   PHI_NO_MEMORY. Safe inside want_assertion. */
 PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
@@ -1293,7 +1295,8 @@ typedef struct phi_mcp_server_desc {
     /* Calls may become tasks (phi_mcp_task): the client gets a handle, and comes back for the
        result. Clients of 2026-07-28 with the extension io.modelcontextprotocol/tasks take them. */
     bool tasks;
-    uint32_t task_ttl_ms; /* a task is kept so long after its end (default 600,000) */
+    /* A task is kept so long after its end; PHI_UNLIMITED is 49 days (default 600,000) */
+    uint32_t task_ttl_ms;
 
     /* "2025-06-18": only this era is spoken (default: all) */
     const char *era;
@@ -1821,11 +1824,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif /* PHI__PUB_SKILLS */
 
 #ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0x9ae5ebdd
+#if PHI__PUB_SECTIONS != 0x73f7e43c
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__PUB_SECTIONS 0x9ae5ebdd
+#define PHI__PUB_SECTIONS 0x73f7e43c
 
 /* ---- src/sections/sections.h ---- */
 
@@ -1854,7 +1857,8 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
 /* The files that a configuration runs or heeds, for phi_permissions_desc.protected_paths: the file
    itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a file,
    relative to the workspace and to the file's directory. The rules of its [permissions] protect
-   them already. At most 500. NULL-ended, in the arena. PHI_BAD_ARG, PHI_NO_MEMORY. */
+   them already. NULL-ended, in the arena. PHI_TOO_BIG: more than 500; PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
 
@@ -14957,11 +14961,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xcce31fad
+#if PHI__IMP_MCP != 0xf9ca3b22
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xcce31fad
+#define PHI__IMP_MCP 0xf9ca3b22
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -22096,11 +22100,23 @@ static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
     return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
 }
 
+/* What client_auth lacks. A client that is registered gets its secret from the server. */
+static const char *phi__mcp_oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
+    bool secret = desc->client_auth == PHI_MCP_CLIENT_AUTH_BASIC ||
+                  desc->client_auth == PHI_MCP_CLIENT_AUTH_POST;
+    if (desc->client_auth == PHI_MCP_CLIENT_AUTH_KEY && desc->client_key == NULL)
+        return "oauth: client_auth: client_key is needed";
+    return secret && desc->client_id != NULL && desc->client_secret == NULL
+               ? "oauth: client_auth: client_secret is needed"
+               : NULL;
+}
+
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
     const char *fault = phi__mcp_oauth_refuse_grant(desc);
     bool person = desc->open_browser != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
     if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
+    if (fault == NULL) fault = phi__mcp_oauth_refuse_auth(desc);
     if (fault != NULL) return fault;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
         return "oauth: redirect_port: expected -1 to 65535";
@@ -32800,12 +32816,14 @@ PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http) {
         "GET", "text/event-stream", true, false, phi__mcp_stream_heard, phi__mcp_stream_unheard,
         NULL};
     phi__mcp_exchange *e;
+    phi_status status;
     if (http->listening != NULL || http->stream != NULL) return;
     e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
     e->owner = http;
     http->listening = e;
-    if (phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_stream_deafen(http);
+    status = phi__mcp_exchange_send(e);
+    if (status != PHI_OK) (void)phi__mcp_stream_unheard(e, status); /* not sent: nothing expired */
 }
 
 /* ---- the old transport ---- */
@@ -42097,11 +42115,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xca9595f3
+#if PHI__IMP_SECTIONS != 0x1cff0b42
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xca9595f3
+#define PHI__IMP_SECTIONS 0x1cff0b42
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -42229,6 +42247,7 @@ typedef struct phi__protected {
     phi_str directory; /* of the file, with a slash behind; empty: it has none */
     const char **list;
     size_t count;
+    bool full;
 } phi__protected;
 
 static bool phi__protected_keep(phi__protected *p, phi_str path) {
@@ -42236,8 +42255,8 @@ static bool phi__protected_keep(phi__protected *p, phi_str path) {
     size_t i;
     for (i = 0; i < p->count; i++)
         if (phi__str_is(path, p->list[i])) return true;
-    if (p->count == PHI__PROTECTED_MOST) return true;
-    if (!phi__arena_str(p->arena, path, &copy)) return false;
+    p->full = p->count == PHI__PROTECTED_MOST;
+    if (p->full || !phi__arena_str(p->arena, path, &copy)) return false;
     p->list[p->count++] = copy.at;
     return true;
 }
@@ -42327,7 +42346,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.directory = phi__str(path.at, n);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
         !phi__protected_tree(&p, phi_config_tree(config), false, 0))
-        return PHI_NO_MEMORY;
+        return p.full ? PHI_TOO_BIG : PHI_NO_MEMORY;
     *out = p.list;
     return PHI_OK;
 }
@@ -43458,7 +43477,10 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
     status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
-    if (status != PHI_OK) return status;
+    if (status == PHI_TOO_BIG)
+        phi__config_words_error(ground, s->node, status, "permissions",
+                                "permissions: the commands of the file name more than 500 files");
+    if (status != PHI_OK) return status == PHI_TOO_BIG ? PHI_OK : status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
     desc.home = s->taken.home;

@@ -63,11 +63,23 @@ static const char *phi__mcp_oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
     return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
 }
 
+/* What client_auth lacks. A client that is registered gets its secret from the server. */
+static const char *phi__mcp_oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
+    bool secret = desc->client_auth == PHI_MCP_CLIENT_AUTH_BASIC ||
+                  desc->client_auth == PHI_MCP_CLIENT_AUTH_POST;
+    if (desc->client_auth == PHI_MCP_CLIENT_AUTH_KEY && desc->client_key == NULL)
+        return "oauth: client_auth: client_key is needed";
+    return secret && desc->client_id != NULL && desc->client_secret == NULL
+               ? "oauth: client_auth: client_secret is needed"
+               : NULL;
+}
+
 PHI__FN const char *phi__mcp_oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__mcp_oauth_url url;
     const char *fault = phi__mcp_oauth_refuse_grant(desc);
     bool person = desc->open_browser != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
     if (fault == NULL) fault = phi__mcp_oauth_refuse_keys(desc);
+    if (fault == NULL) fault = phi__mcp_oauth_refuse_auth(desc);
     if (fault != NULL) return fault;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
         return "oauth: redirect_port: expected -1 to 65535";

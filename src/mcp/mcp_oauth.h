@@ -43,14 +43,15 @@ typedef enum phi_mcp_grant {
     PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token that the host has: jwt-bearer */
 } phi_mcp_grant;
 
-/* A private key that the host holds: phi writes the text, the host signs it. */
+/* A private key that the host holds: phi writes the text, the host signs it. The strings are copied
+   with the desc; user_data is borrowed until the connection is freed. */
 typedef struct phi_mcp_key {
     const char *algorithm; /* of JSON Web Signatures: "ES256", "RS256"... */
     const char *id;        /* "kid" of the signature's header (default: none) */
     const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
     /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
-       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread; it must not free the
-       connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
+       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a call
+       of phi that sends; it must not free the connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
@@ -123,7 +124,8 @@ struct phi_mcp_oauth_desc {
    message. Safe inside open_browser. */
 PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
 /* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
-   PHI_BAD_ARG: it holds other than printable characters. Safe inside want_assertion. */
+   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters;
+   PHI_NO_MEMORY. Safe inside want_assertion. */
 PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */

@@ -153,7 +153,8 @@ typedef struct phi_mcp_server_desc {
     /* Calls may become tasks (phi_mcp_task): the client gets a handle, and comes back for the
        result. Clients of 2026-07-28 with the extension io.modelcontextprotocol/tasks take them. */
     bool tasks;
-    uint32_t task_ttl_ms; /* a task is kept so long after its end (default 600,000) */
+    /* A task is kept so long after its end; PHI_UNLIMITED is 49 days (default 600,000) */
+    uint32_t task_ttl_ms;
 
     /* "2025-06-18": only this era is spoken (default: all) */
     const char *era;

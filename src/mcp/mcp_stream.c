@@ -85,12 +85,14 @@ PHI__FN void phi__mcp_stream_listen(phi__mcp_http *http) {
         "GET", "text/event-stream", true, false, phi__mcp_stream_heard, phi__mcp_stream_unheard,
         NULL};
     phi__mcp_exchange *e;
+    phi_status status;
     if (http->listening != NULL || http->stream != NULL) return;
     e = phi__mcp_exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
     e->owner = http;
     http->listening = e;
-    if (phi__mcp_exchange_send(e) != PHI_OK) phi__mcp_stream_deafen(http);
+    status = phi__mcp_exchange_send(e);
+    if (status != PHI_OK) (void)phi__mcp_stream_unheard(e, status); /* not sent: nothing expired */
 }
 
 /* ---- the old transport ---- */

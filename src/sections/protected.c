@@ -17,6 +17,7 @@ typedef struct phi__protected {
     phi_str directory; /* of the file, with a slash behind; empty: it has none */
     const char **list;
     size_t count;
+    bool full;
 } phi__protected;
 
 static bool phi__protected_keep(phi__protected *p, phi_str path) {
@@ -24,8 +25,8 @@ static bool phi__protected_keep(phi__protected *p, phi_str path) {
     size_t i;
     for (i = 0; i < p->count; i++)
         if (phi__str_is(path, p->list[i])) return true;
-    if (p->count == PHI__PROTECTED_MOST) return true;
-    if (!phi__arena_str(p->arena, path, &copy)) return false;
+    p->full = p->count == PHI__PROTECTED_MOST;
+    if (p->full || !phi__arena_str(p->arena, path, &copy)) return false;
     p->list[p->count++] = copy.at;
     return true;
 }
@@ -115,7 +116,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     p.directory = phi__str(path.at, n);
     if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
         !phi__protected_tree(&p, phi_config_tree(config), false, 0))
-        return PHI_NO_MEMORY;
+        return p.full ? PHI_TOO_BIG : PHI_NO_MEMORY;
     *out = p.list;
     return PHI_OK;
 }

@@ -178,7 +178,10 @@ static phi_status phi__section_permissions_make(phi__section_permissions_state *
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
     status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
-    if (status != PHI_OK) return status;
+    if (status == PHI_TOO_BIG)
+        phi__config_words_error(ground, s->node, status, "permissions",
+                                "permissions: the commands of the file name more than 500 files");
+    if (status != PHI_OK) return status == PHI_TOO_BIG ? PHI_OK : status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
     desc.home = s->taken.home;

@@ -24,7 +24,8 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
 /* The files that a configuration runs or heeds, for phi_permissions_desc.protected_paths: the file
    itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a file,
    relative to the workspace and to the file's directory. The rules of its [permissions] protect
-   them already. At most 500. NULL-ended, in the arena. PHI_BAD_ARG, PHI_NO_MEMORY. */
+   them already. NULL-ended, in the arena. PHI_TOO_BIG: more than 500; PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
 

@@ -649,6 +649,16 @@ TEST(what_a_grant_or_a_key_lacks_is_named) {
     CHECK(phi__mcp_oauth_refuse(&d) == NULL);
     key.sign = NULL;
     CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: dpop_key: algorithm and sign are needed");
+    d.dpop_key = NULL;
+    d.client_secret = NULL;
+    d.client_auth = PHI_MCP_CLIENT_AUTH_KEY;
+    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_auth: client_key is needed");
+    d.client_auth = PHI_MCP_CLIENT_AUTH_BASIC; /* a registration brings the secret */
+    CHECK(phi__mcp_oauth_refuse(&d) == NULL);
+    d.client_id = "a";
+    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_auth: client_secret is needed");
+    d.client_auth = PHI_MCP_CLIENT_AUTH_POST;
+    CHECK_EQ_STR(phi__mcp_oauth_refuse(&d), "oauth: client_auth: client_secret is needed");
 }
 
 TEST(a_desc_with_keys_is_copied) {

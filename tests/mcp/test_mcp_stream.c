@@ -484,6 +484,24 @@ static void streams_do_not_ask_a_person_again(void) {
     }
 }
 
+static void a_stream_whose_proof_fails_once_is_opened_later(void) {
+    m.desc.oauth = some_oauth();
+    agree("2025-11-25");
+    m.header = PHI_OK;
+    m.proof = PHI_DENIED;
+    (void)snprintf(m.token, sizeof m.token, "DPoP token-000001");
+    m.link->table->listen(m.link);
+    session_step(&m, 1);
+    CHECK_EQ_INT(w.count, 1);
+    m.proof = PHI_OK;
+    session_later(&m, &w, 100000);
+    REQUIRE(CHECK_EQ_INT(w.count, 2));
+    CHECK(strncmp(w.sent[1].text, "GET http://h:1/mcp\n", 19) == 0);
+    CHECK(strstr(w.sent[1].text, "\nDPoP: 1 GET http://h:1/mcp\n") != NULL);
+    session_check(&m, "");
+    session_end(&m, &w);
+}
+
 /* A stream of days meets more refused tokens than one request may. */
 static void a_stream_that_was_opened_may_be_challenged_again(void) {
     int i;
@@ -590,6 +608,7 @@ TEST_MAIN(TEST_ENTRY(a_broken_stream_is_resumed_after_the_delay),
           TEST_ENTRY(messages_of_the_servers_own_are_heard),
           TEST_ENTRY(streams_that_end_at_once_are_not_opened_without_a_pause),
           TEST_ENTRY(streams_do_not_ask_a_person_again),
+          TEST_ENTRY(a_stream_whose_proof_fails_once_is_opened_later),
           TEST_ENTRY(a_stream_that_was_opened_may_be_challenged_again),
           TEST_ENTRY(a_server_without_a_stream_is_asked_once),
           TEST_ENTRY(streams_that_stay_open_leave_half_of_the_connections),

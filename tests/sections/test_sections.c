@@ -265,6 +265,34 @@ TEST(what_a_configuration_runs_and_the_configuration_are_protected) {
     rig_free(r);
 }
 
+/* Hypothesis: the 501st is not protected, without a word. */
+TEST(more_files_than_can_be_protected_are_refused) {
+    static char text[16000];
+    rig *r = rig_new();
+    size_t len = (size_t)snprintf(text, sizeof text,
+                                  PROVIDER "[permissions]\nmode = \"accept_edits\"\n"
+                                           "[[mcp.instances]]\nname = \"a\"\ncommand = \"c\"\n"
+                                           "args = [");
+    const char *const *paths;
+    phi_memory memory;
+    phi_arena arena;
+    made m;
+    int i;
+    for (i = 0; i < 500; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "\"/none/%d\", ", i);
+    (void)snprintf(text + len, sizeof text - len, "]\n");
+    (void)load(&m, r, text, "/none/phi.toml", NULL);
+    CHECK(m.status != PHI_OK);
+    CHECK(strstr(made_problems(&m),
+                 "permissions: the commands of the file name more than 500 files") != NULL);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_config_protected_paths(m.config, &arena, &paths), PHI_TOO_BIG);
+    phi_arena_free(&arena);
+    made_free(&m);
+    rig_free(r);
+}
+
 TEST(the_rules_of_a_file_ask_before_a_program_of_it_is_written) {
     rig *r = rig_new();
     phi_permissions *permissions;
@@ -543,6 +571,7 @@ TEST_MAIN(TEST_ENTRY(a_file_with_every_section_makes_an_agent_that_runs),
           TEST_ENTRY(problems_of_agents_show_variables_by_their_names),
           TEST_ENTRY(functions_of_plug_ins_and_callbacks_of_a_recorder_are_ignored_with_a_warning),
           TEST_ENTRY(what_a_configuration_runs_and_the_configuration_are_protected),
+          TEST_ENTRY(more_files_than_can_be_protected_are_refused),
           TEST_ENTRY(the_rules_of_a_file_ask_before_a_program_of_it_is_written),
           TEST_ENTRY(a_script_of_callbacks_stops_a_run),
           TEST_ENTRY(what_is_written_of_a_file_with_every_section_makes_an_agent),
