@@ -37,7 +37,7 @@ FAST_LINK := $(firstword $(foreach ld,mold lld gold,$(shell $(CC) -fuse-ld=$(ld)
 # The parts of the test suite that run again under valgrind and under the thread sanitizer. What takes many seconds there is
 # left to `make valgrind`, which `make soak` begins with. Valgrind is Linux's.
 VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c tests/persist/test_flat.c \
-    tests/agent/test_event_read.c tests/loop/test_run_memory.c tests/loop/test_cancel_everywhere.c \
+    tests/record/test_event_read.c tests/loop/test_run_memory.c tests/loop/test_cancel_everywhere.c \
     tests/agent/test_summary.c tests/loop/test_compaction.c tests/loop/test_revert.c tests/loop/test_input.c \
     tests/persist/test_sqlite_store.c tests/subagents/test_many.c tests/subagents/test_subagents_saved.c \
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
@@ -46,7 +46,7 @@ VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit
     tests/features/test_effects.c tests/features/test_effects_random.c tests/subagents/test_subagents_freed.c \
     tests/history/test_thread.c tests/wire/test_encoder.c tests/persist/test_entry_json.c tests/loop/test_same.c \
     tests/text/test_schema.c tests/persist/test_file_store.c tests/agent/test_http.c tests/agent/test_forgetting.c \
-    tests/agent/test_stored.c tests/agent/test_snapshot_together.c tests/text/test_yaml_errors.c tests/text/test_toml.c tests/text/test_toml_write.c tests/text/test_marks.c tests/loop/test_fetch.c tests/loop/test_cap.c tests/evaluate/% tests/strategy/%, $(TEST_SRC))
+    tests/agent/test_stored.c tests/agent/test_snapshot_together.c tests/formats/test_yaml_errors.c tests/formats/test_toml.c tests/formats/test_toml_write.c tests/text/test_marks.c tests/loop/test_fetch.c tests/loop/test_cap.c tests/evaluate/% tests/strategy/%, $(TEST_SRC))
 # Children of fork that end without freeing anything have leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c tests/persist/test_crash.c
 VALGRIND_TESTS = $(and $(filter Linux,$(shell uname -s)), $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \

@@ -20,15 +20,16 @@ import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 
-FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent", "record",
-             "subagents", "evaluate", "strategy", "config",
-             "match", "permissions", "tools", "mcp", "openapi", "skills", "sections", "trace"]
+FRAGMENTS = ["base", "text", "io", "model", "wire", "codecs", "log", "history", "persist", "loop", "features", "agent",
+             "formats", "record", "subagents", "evaluate", "strategy", "config",
+             "match", "permissions", "tools", "serve", "mcp", "openapi", "skills", "sections", "trace"]
+TOOLS = FRAGMENTS.index("formats")  # from here on: phi_tools.h
 
 # A header, the header it includes, and its own fragments.
 OUT = {
-    "phi_json.h": (None, ["base", "text"]),
-    "phi.h": (None, FRAGMENTS[:FRAGMENTS.index("match")]),
-    "phi_tools.h": ("phi.h", FRAGMENTS[FRAGMENTS.index("match"):]),
+    "phi_json.h": (None, ["base", "text", "formats"]),
+    "phi.h": (None, FRAGMENTS[:TOOLS]),
+    "phi_tools.h": ("phi.h", FRAGMENTS[TOOLS:]),
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]*)".*$', re.M)

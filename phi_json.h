@@ -490,11 +490,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x9e4df344
+#if PHI__PUB_TEXT != 0x0680362d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x9e4df344
+#define PHI__PUB_TEXT 0x0680362d
 
 /* ---- src/text/json.h ---- */
 
@@ -743,7 +743,16 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 #endif
 
-/* ---- src/text/toml.h ---- */
+#endif /* PHI__PUB_TEXT */
+
+#ifdef PHI__PUB_FORMATS
+#if PHI__PUB_FORMATS != 0xcc62ff3c
+#error "phi: two versions of src/formats in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS 0xcc62ff3c
+
+/* ---- src/formats/toml.h ---- */
 
 /* toml.h - TOML 1.0 into the tree of json.h, such a tree as TOML, and changes in a TOML text.
 
@@ -759,8 +768,8 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a reader belongs to one at a time. PHI_NO_TOML leaves all of this out. */
-#ifndef PHI_TEXT_TOML_H
-#define PHI_TEXT_TOML_H
+#ifndef PHI_FORMATS_TOML_H
+#define PHI_FORMATS_TOML_H
 
 
 #ifndef PHI_NO_TOML
@@ -896,7 +905,7 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #endif
 #endif
 
-/* ---- src/text/yaml.h ---- */
+/* ---- src/formats/yaml.h ---- */
 
 /* yaml.h - YAML 1.2 into the tree of json.h, and such a tree as YAML.
 
@@ -913,8 +922,8 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
    Threads: a reader belongs to one at a time. PHI_NO_YAML leaves all of this out. */
-#ifndef PHI_TEXT_YAML_H
-#define PHI_TEXT_YAML_H
+#ifndef PHI_FORMATS_YAML_H
+#define PHI_FORMATS_YAML_H
 
 
 #ifndef PHI_NO_YAML
@@ -1026,7 +1035,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 #endif
 
-#endif /* PHI__PUB_TEXT */
+#endif /* PHI__PUB_FORMATS */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -2866,11 +2875,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x0bedcc1d
+#if PHI__IMP_TEXT != 0x4fd3a914
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x0bedcc1d
+#define PHI__IMP_TEXT 0x4fd3a914
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3654,493 +3663,6 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
    next; afterwards 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
-#endif
-
-/* ---- src/text/toml_in.h ---- */
-
-/* toml_in.h - the reader of TOML inside: who calls whom, and what they share.
-
-   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
-   from the root or from the section's table, part by part; a table of names says for each member
-   how it came to be, which decides what may still be added to it. Values join their table or array
-   as soon as they begin, so a container that is open needs no more than a frame.
-   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
-   change, array, edit, set. Every function of the reader leaves its verdict in the status:
-   PHI_BUSY, while there is more to read. */
-#ifndef PHI_TEXT_TOML_IN_H
-#define PHI_TEXT_TOML_IN_H
-
-
-#ifndef PHI_NO_TOML
-
-enum {
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
-    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
-};
-
-enum phi__toml_state {
-    PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
-    PHI__TOML_KEY,          /* before a part of a key */
-    PHI__TOML_BARE,         /* in a bare part */
-    PHI__TOML_KEY_AFTER,    /* behind a part */
-    PHI__TOML_VALUE,        /* before a value of a key */
-    PHI__TOML_ITEM,         /* before an item of an array, or its end */
-    PHI__TOML_ITEM_AFTER,   /* behind an item */
-    PHI__TOML_MEMBER,       /* before a key in braces */
-    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
-    PHI__TOML_MEMBER_AFTER, /* behind a member */
-    PHI__TOML_STRING_TEXT,
-    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
-    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
-    PHI__TOML_DONE
-};
-
-enum phi__toml_style {
-    PHI__TOML_BASIC = 1,
-    PHI__TOML_LITERAL,
-    PHI__TOML_MULTI_BASIC,
-    PHI__TOML_MULTI_LITERAL
-};
-
-/* How a member came to be. */
-enum phi__toml_how {
-    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
-    PHI__TOML_IMPLICIT, /* a table on the way of a header */
-    PHI__TOML_EXPLICIT, /* a table with a header of its own */
-    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
-    PHI__TOML_LIST      /* an array of headers in double brackets */
-};
-
-typedef struct phi__toml_frame {
-    struct phi__toml_frame *up;
-    phi_json *node;
-    uint32_t depth;
-} phi__toml_frame;
-
-typedef struct phi__toml_name {
-    const phi_json *table; /* NULL: a free slot */
-    phi_json *node;        /* of that key */
-    uint32_t hash;
-    uint32_t section : 29; /* DOTTED: the section that may add to it */
-    uint32_t how : 3;
-} phi__toml_name;
-
-/* ---- toml_text.c: errors, characters, lines, room ---- */
-
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
-/* At the part of a key that was read last, which stands between the two in the message. */
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
-/* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
-   may have, and the error is set. Line breaks are none. */
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
-/* Skips spaces and tabs. True: something else, or the end of the text. */
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
-/* Whether a line break is at `at`. */
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
-/* Past the line break at r->at. */
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
-/* Adds to the copy under way. */
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
-/* Ends the copy of all up to `at`: terminated. */
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
-/* The text ended last is not needed. */
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
-
-static inline bool phi__toml_is_bare(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
-    return (uint32_t)(at - r->line_at) + 1;
-}
-
-/* ---- toml_names.c ---- */
-
-/* The member of that table, or NULL. */
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
-                                             phi_str key);
-/* A member that is not in there; its key is in the node. False: no memory. */
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
-                                 uint8_t how);
-
-/* ---- toml_date.c ---- */
-
-/* Whether a text begins like a date or a time. */
-PHI__FN bool phi__toml_date_begins(phi_str text);
-/* Reads all of a text; false: it is no date, or one that does not exist. */
-PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
-/* Its canonical text, terminated; returns the length. */
-PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
-
-/* ---- toml_number.c ---- */
-
-/* What a bare value is: a kind of json_in.h with *value, or 0 and *what, why it is none. `room` has
-   room for as many bytes as the text and a terminator. */
-PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
-                                       const char **what);
-
-/* ---- toml_tree.c: tables, keys, values ---- */
-
-/* The root; false: no memory. */
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
-/* "[" or "[[" was read: parts of the key follow. */
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
-/* A key of the section, or of the inline table on top, begins. */
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
-/* A dot is behind the part that was read. */
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
-/* The part that was read was the header's last. */
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
-/* The part that was read was the key's last: its value may come. */
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
-/* A value begins here: remembers the place. */
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
-/* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
-   set. */
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
-/* "[" or "{" of a value. */
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
-/* Its closing bracket at r->at. */
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
-/* The state behind a value. */
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
-
-/* ---- toml_string.c ---- */
-
-/* A quote at r->at, of a value or of a key. */
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
-
-/* ---- toml_write.c ---- */
-
-typedef struct phi__toml_writer {
-    phi__buf *out;
-    phi__buf path; /* of the table being written, as headers have it */
-    uint32_t flags;
-    bool apart; /* an empty line before the first header, too */
-    phi_status status;
-} phi__toml_writer;
-
-PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
-PHI__FN void phi__toml_write_free(phi__toml_writer *w);
-/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
-PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
-/* Whether flags leave the member out. */
-PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
-/* Whether a member is written under a header, or under several. */
-PHI__FN bool phi__toml_write_has_header(const phi_json *node);
-/* In quotes where it must be. */
-PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
-/* The path one key longer; returns its length before, for pop. */
-PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
-PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
-/* A value behind "key = "; `lines`: it may take several. */
-PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
-                                   bool lines);
-/* A header line with the path. */
-PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
-/* A table of an array of tables, with its header; the path is that of the array. */
-PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
-/* A member with its header or headers, the path being that of the table around it. */
-PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
-
-/* ---- toml_change.c: places in a text, and pieces of it that are replaced ---- */
-
-/* A piece of the text, and the new bytes for it in `texts`. */
-typedef struct phi__toml_piece {
-    size_t from, to, at, len;
-    size_t order; /* of pieces at one place */
-} phi__toml_piece;
-
-typedef struct phi__toml_change {
-    phi_str text;
-    phi__buf texts;
-    phi__toml_piece *pieces;
-    size_t count, cap;
-    bool crlf, failed;
-} phi__toml_change;
-
-PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
-PHI__FN void phi__toml_change_free(phi__toml_change *c);
-/* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
-   new texts, they come in the order of these calls. */
-PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
-/* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
-PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
-/* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
-PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
-/* Where the line of an offset begins, and where the next one does. */
-PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
-PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
-/* Begins a text for `at`, behind a line that may have no line break. */
-PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
-/* The white space that the line of an offset begins with. */
-PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
-/* The line of an offset, or that of the first of the comments right above it; they begin behind
-   `floor`. */
-PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
-/* The changed text. False: no memory. */
-PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
-
-/* ---- toml_array.c: items of an array in brackets ---- */
-
-/* New items behind one at [last_from, last_to); written by `w` into c->texts. */
-PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
-                                    size_t last_to, const phi_json *first, size_t count,
-                                    uint32_t depth);
-/* The same before the first item, which begins at `at`; `open`: the array's bracket. */
-PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
-                                     size_t at, const phi_json *first, size_t count,
-                                     uint32_t depth);
-/* The `count` items behind `before` go, each with its comma, and with its lines and the comments
-   on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
-PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
-                                  const phi_json *before, size_t count, bool first);
-
-#endif
-#endif
-
-/* ---- src/text/yaml_in.h ---- */
-
-/* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
-
-   The reader walks the caller's text once and never changes it. A node is read before anyone knows
-   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
-   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
-   further left, a flow collection at its bracket.
-   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
-   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
-#ifndef PHI_TEXT_YAML_IN_H
-#define PHI_TEXT_YAML_IN_H
-
-
-#ifndef PHI_NO_YAML
-
-enum phi__yaml_state {
-    PHI__YAML_LINE,    /* before the text of a line of block content */
-    PHI__YAML_GAP,     /* behind an indicator, before a node on its line */
-    PHI__YAML_AFTER,   /* behind a node that may be a key */
-    PHI__YAML_REST,    /* nothing but a comment may follow on the line */
-    PHI__YAML_FLOW,    /* between the tokens of flow content */
-    PHI__YAML_COMMENT, /* of block or flow content */
-    PHI__YAML_PLAIN,
-    PHI__YAML_PLAIN_BREAK,
-    PHI__YAML_SINGLE,
-    PHI__YAML_DOUBLE,
-    PHI__YAML_QUOTED_BREAK,
-    PHI__YAML_BLOCK_LINE, /* a block scalar: before the text of a line */
-    PHI__YAML_BLOCK_TEXT,
-    PHI__YAML_COPY /* an alias */
-};
-
-enum phi__yaml_doc {
-    PHI__YAML_START,      /* no document yet */
-    PHI__YAML_DIRECTIVES, /* which "---" must follow */
-    PHI__YAML_OPEN,
-    PHI__YAML_COMPLETE,
-    PHI__YAML_ENDED /* by "..." */
-};
-
-enum phi__yaml_style {
-    PHI__YAML_NO_NODE,
-    PHI__YAML_STYLE_PLAIN,
-    PHI__YAML_STYLE_SINGLE,
-    PHI__YAML_STYLE_DOUBLE,
-    PHI__YAML_STYLE_LITERAL,
-    PHI__YAML_STYLE_FOLDED,
-    PHI__YAML_STYLE_NODE /* a collection, or an alias */
-};
-
-enum phi__yaml_tag {
-    PHI__YAML_TAG_NONE,
-    PHI__YAML_TAG_TEXT, /* "!": a plain scalar is a string */
-    PHI__YAML_TAG_STR,
-    PHI__YAML_TAG_INT,
-    PHI__YAML_TAG_FLOAT,
-    PHI__YAML_TAG_BOOL,
-    PHI__YAML_TAG_NULL,
-    PHI__YAML_TAG_SEQ,
-    PHI__YAML_TAG_MAP
-};
-
-enum phi__yaml_kind {
-    PHI__YAML_DOC,
-    PHI__YAML_SEQ,
-    PHI__YAML_MAP,
-    PHI__YAML_FLOW_SEQ,
-    PHI__YAML_FLOW_MAP,
-    PHI__YAML_FLOW_PAIR, /* a mapping of one key without braces, in a flow sequence */
-    PHI__YAML_ALIAS      /* a copy under way */
-};
-
-/* What a frame waits for. */
-enum phi__yaml_want {
-    PHI__YAML_WANT_KEY,          /* block: a key at its column; flow: a key or an end */
-    PHI__YAML_WANT_EXPLICIT_KEY, /* behind "?" */
-    PHI__YAML_WANT_COLON,        /* behind a key: the value's indicator, or null it is */
-    PHI__YAML_WANT_VALUE,        /* or an item */
-    PHI__YAML_WANT_NEXT          /* behind a value or an item */
-};
-
-typedef struct phi__yaml_frame {
-    struct phi__yaml_frame *up;
-    phi_json *node;
-    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;                   /* of the value that comes */
-    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
-    uint32_t line;                 /* where it begins */
-    uint32_t keys;                 /* names of the mappings around it */
-    uint32_t key_line, key_column; /* of the key; column: from 0 */
-    int32_t indent;                /* its column; of flow collections: that of the block around */
-    uint8_t kind, want;
-} phi__yaml_frame;
-
-typedef struct phi__yaml_name {
-    const char *at;
-    phi_json *node; /* anchors */
-    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
-    uint32_t len, hash, scope, place;
-} phi__yaml_name;
-
-/* ---- yaml_text.c: errors, bytes, lines, room ---- */
-
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
-/* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
-                                     uint32_t column, const char *what);
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
-/* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
-   is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
-/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
-/* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
-/* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
-/* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
-/* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
-/* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
-
-static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
-static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
-static inline bool phi__yaml_is_bracket(char c) {
-    return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
-}
-/* White space, a line break or the end. */
-static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
-    return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
-}
-/* Where an indicator ends: before a blank, and in flow content before a bracket. */
-static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
-    return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
-}
-/* White space, or nothing, stands before `at` on its line. */
-static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
-    return at == r->line_at || phi__yaml_is_space(at[-1]);
-}
-static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
-    return (uint32_t)(at - r->line_at);
-}
-
-/* ---- yaml_names.c ---- */
-
-PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
-/* The name in that scope, or NULL. */
-PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
-                                             uint32_t scope, uint32_t hash);
-/* A name that is not in there; `text` is borrowed. NULL: no memory. */
-PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
-                                            uint32_t scope, uint32_t hash);
-/* Removes the newest until so many are left. */
-PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
-
-/* ---- yaml_core.c: the core schema ---- */
-
-/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
-   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
-#define PHI__YAML_TOO_LARGE UINT32_MAX
-PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
-                                        phi__json_value *value);
-
-/* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
-
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
-/* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
-/* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
-/* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
-/* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
-/* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
-/* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
-/* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
-/* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
-
-/* ---- yaml_props.c: anchors, tags, directives ---- */
-
-/* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
-/* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
-/* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
-/* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
-
-/* ---- yaml_scalar.c: plain and quoted ---- */
-
-/* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
-
-/* ---- yaml_block.c: literal and folded ---- */
-
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
-
-/* ---- yaml_flow.c ---- */
-
-/* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
-
-/* ---- yaml_lines.c: block content ---- */
-
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
-
-#endif
 #endif
 
 /* ---- src/text/json_cursor.c ---- */
@@ -8559,7 +8081,503 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 }
 #undef PHI__SSE_KEEP
 
-/* ---- src/text/toml_array.c ---- */
+#endif /* PHI__IMP_TEXT */
+
+#ifdef PHI__IMP_FORMATS
+#if PHI__IMP_FORMATS != 0xe4440955
+#error "phi: two versions of src/formats in one file"
+#endif
+#else
+#define PHI__IMP_FORMATS 0xe4440955
+
+/* ---- src/formats/toml_in.h ---- */
+
+/* toml_in.h - the reader of TOML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. Headers and dotted keys walk down
+   from the root or from the section's table, part by part; a table of names says for each member
+   how it came to be, which decides what may still be added to it. Values join their table or array
+   as soon as they begin, so a container that is open needs no more than a frame.
+   Files, each using those before it alone: text, names, date, number, tree, string, read, write,
+   change, array, edit, set. Every function of the reader leaves its verdict in the status:
+   PHI_BUSY, while there is more to read. */
+#ifndef PHI_FORMATS_TOML_IN_H
+#define PHI_FORMATS_TOML_IN_H
+
+
+#ifndef PHI_NO_TOML
+
+enum {
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
+};
+
+enum phi__toml_state {
+    PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
+    PHI__TOML_KEY,          /* before a part of a key */
+    PHI__TOML_BARE,         /* in a bare part */
+    PHI__TOML_KEY_AFTER,    /* behind a part */
+    PHI__TOML_VALUE,        /* before a value of a key */
+    PHI__TOML_ITEM,         /* before an item of an array, or its end */
+    PHI__TOML_ITEM_AFTER,   /* behind an item */
+    PHI__TOML_MEMBER,       /* before a key in braces */
+    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
+    PHI__TOML_MEMBER_AFTER, /* behind a member */
+    PHI__TOML_STRING_TEXT,
+    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
+    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
+    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER behind it */
+    PHI__TOML_DONE
+};
+
+enum phi__toml_style {
+    PHI__TOML_BASIC = 1,
+    PHI__TOML_LITERAL,
+    PHI__TOML_MULTI_BASIC,
+    PHI__TOML_MULTI_LITERAL
+};
+
+/* How a member came to be. */
+enum phi__toml_how {
+    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
+    PHI__TOML_IMPLICIT, /* a table on the way of a header */
+    PHI__TOML_EXPLICIT, /* a table with a header of its own */
+    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
+    PHI__TOML_LIST      /* an array of headers in double brackets */
+};
+
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* of that key */
+    uint32_t hash;
+    uint32_t section : 29; /* DOTTED: the section that may add to it */
+    uint32_t how : 3;
+} phi__toml_name;
+
+/* ---- toml_text.c: errors, characters, lines, room ---- */
+
+PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
+/* At the part of a key that was read last, which stands between the two in the message. */
+PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
+PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
+/* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
+   may have, and the error is set. Line breaks are none. */
+PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
+/* Skips spaces and tabs. True: something else, or the end of the text. */
+PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
+/* Whether a line break is at `at`. */
+PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
+/* Past the line break at r->at. */
+PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
+/* Adds to the copy under way. */
+PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
+/* Ends the copy of all up to `at`: terminated. */
+PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
+/* The text ended last is not needed. */
+PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
+
+static inline bool phi__toml_is_bare(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at) + 1;
+}
+
+/* ---- toml_names.c ---- */
+
+/* The member of that table, or NULL. */
+PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+                                             phi_str key);
+/* A member that is not in there; its key is in the node. False: no memory. */
+PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+                                 uint8_t how);
+
+/* ---- toml_date.c ---- */
+
+/* Whether a text begins like a date or a time. */
+PHI__FN bool phi__toml_date_begins(phi_str text);
+/* Reads all of a text; false: it is no date, or one that does not exist. */
+PHI__FN bool phi__toml_date_read(phi_str text, phi_toml_date *out);
+/* Its canonical text, terminated; returns the length. */
+PHI__FN size_t phi__toml_date_put(phi_str text, char out[PHI__TOML_DATE_MOST]);
+
+/* ---- toml_number.c ---- */
+
+/* What a bare value is: a kind of json_in.h with *value, or 0 and *what, why it is none. `room` has
+   room for as many bytes as the text and a terminator. */
+PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value *value,
+                                       const char **what);
+
+/* ---- toml_tree.c: tables, keys, values ---- */
+
+/* The root; false: no memory. */
+PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
+/* "[" or "[[" was read: parts of the key follow. */
+PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
+/* A key of the section, or of the inline table on top, begins. */
+PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
+/* A dot is behind the part that was read. */
+PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
+/* The part that was read was the header's last. */
+PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
+/* The part that was read was the key's last: its value may come. */
+PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
+/* A value begins here: remembers the place. */
+PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
+/* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
+   set. */
+PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
+/* "[" or "{" of a value. */
+PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
+/* Its closing bracket at r->at. */
+PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
+/* The state behind a value. */
+PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
+
+/* ---- toml_string.c ---- */
+
+/* A quote at r->at, of a value or of a key. */
+PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
+PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
+
+/* ---- toml_write.c ---- */
+
+typedef struct phi__toml_writer {
+    phi__buf *out;
+    phi__buf path; /* of the table being written, as headers have it */
+    uint32_t flags;
+    bool apart; /* an empty line before the first header, too */
+    phi_status status;
+} phi__toml_writer;
+
+PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags);
+PHI__FN void phi__toml_write_free(phi__toml_writer *w);
+/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__toml_write_status(const phi__toml_writer *w);
+/* Whether flags leave the member out. */
+PHI__FN bool phi__toml_write_skips(const phi__toml_writer *w, const phi_json *node);
+/* Whether a member is written under a header, or under several. */
+PHI__FN bool phi__toml_write_has_header(const phi_json *node);
+/* In quotes where it must be. */
+PHI__FN void phi__toml_write_key(phi__buf *out, phi_str key);
+/* The path one key longer; returns its length before, for pop. */
+PHI__FN size_t phi__toml_write_push(phi__toml_writer *w, phi_str key);
+PHI__FN void phi__toml_write_pop(phi__toml_writer *w, size_t len);
+/* A value behind "key = "; `lines`: it may take several. */
+PHI__FN void phi__toml_write_value(phi__toml_writer *w, const phi_json *node, uint32_t depth,
+                                   bool lines);
+/* A header line with the path. */
+PHI__FN void phi__toml_write_header(phi__toml_writer *w, bool list);
+/* A table of an array of tables, with its header; the path is that of the array. */
+PHI__FN void phi__toml_write_item(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+/* A member with its header or headers, the path being that of the table around it. */
+PHI__FN void phi__toml_write_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
+
+/* ---- toml_change.c: places in a text, and pieces of it that are replaced ---- */
+
+/* A piece of the text, and the new bytes for it in `texts`. */
+typedef struct phi__toml_piece {
+    size_t from, to, at, len;
+    size_t order; /* of pieces at one place */
+} phi__toml_piece;
+
+typedef struct phi__toml_change {
+    phi_str text;
+    phi__buf texts;
+    phi__toml_piece *pieces;
+    size_t count, cap;
+    bool crlf, failed;
+} phi__toml_change;
+
+PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text);
+PHI__FN void phi__toml_change_free(phi__toml_change *c);
+/* The bytes [from, to) become the bytes of `texts` from `at` on. Where one place gets several
+   new texts, they come in the order of these calls. */
+PHI__FN void phi__toml_change_add(phi__toml_change *c, size_t from, size_t to, size_t at);
+/* The bytes of `texts` from `at` on come before the byte `to`, behind all other new texts. */
+PHI__FN void phi__toml_change_before(phi__toml_change *c, size_t to, size_t at);
+/* The whole lines from that of `from` to that of `to`; `blank`: empty lines before them, too. */
+PHI__FN void phi__toml_change_drop(phi__toml_change *c, size_t from, size_t to, bool blank);
+/* Where the line of an offset begins, and where the next one does. */
+PHI__FN size_t phi__toml_change_line(const phi__toml_change *c, size_t at);
+PHI__FN size_t phi__toml_change_next(const phi__toml_change *c, size_t at);
+/* Begins a text for `at`, behind a line that may have no line break. */
+PHI__FN void phi__toml_change_fresh(phi__toml_change *c, size_t at);
+/* The white space that the line of an offset begins with. */
+PHI__FN phi_str phi__toml_change_indent(const phi__toml_change *c, size_t at);
+/* The line of an offset, or that of the first of the comments right above it; they begin behind
+   `floor`. */
+PHI__FN size_t phi__toml_change_above(const phi__toml_change *c, size_t at, size_t floor);
+/* The changed text. False: no memory. */
+PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out);
+
+/* ---- toml_array.c: items of an array in brackets ---- */
+
+/* New items behind one at [last_from, last_to); written by `w` into c->texts. */
+PHI__FN void phi__toml_array_append(phi__toml_change *c, phi__toml_writer *w, size_t last_from,
+                                    size_t last_to, const phi_json *first, size_t count,
+                                    uint32_t depth);
+/* The same before the first item, which begins at `at`; `open`: the array's bracket. */
+PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, size_t open,
+                                     size_t at, const phi_json *first, size_t count,
+                                     uint32_t depth);
+/* The `count` items behind `before` go, each with its comma, and with its lines and the comments
+   on them where they hold nothing else. `first`: they are the first ones, and `before` the last. */
+PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
+                                  const phi_json *before, size_t count, bool first);
+
+#endif
+#endif
+
+/* ---- src/formats/yaml_in.h ---- */
+
+/* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. A node is read before anyone knows
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
+   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   further left, a flow collection at its bracket.
+   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
+   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+#ifndef PHI_FORMATS_YAML_IN_H
+#define PHI_FORMATS_YAML_IN_H
+
+
+#ifndef PHI_NO_YAML
+
+enum phi__yaml_state {
+    PHI__YAML_LINE,    /* before the text of a line of block content */
+    PHI__YAML_GAP,     /* behind an indicator, before a node on its line */
+    PHI__YAML_AFTER,   /* behind a node that may be a key */
+    PHI__YAML_REST,    /* nothing but a comment may follow on the line */
+    PHI__YAML_FLOW,    /* between the tokens of flow content */
+    PHI__YAML_COMMENT, /* of block or flow content */
+    PHI__YAML_PLAIN,
+    PHI__YAML_PLAIN_BREAK,
+    PHI__YAML_SINGLE,
+    PHI__YAML_DOUBLE,
+    PHI__YAML_QUOTED_BREAK,
+    PHI__YAML_BLOCK_LINE, /* a block scalar: before the text of a line */
+    PHI__YAML_BLOCK_TEXT,
+    PHI__YAML_COPY /* an alias */
+};
+
+enum phi__yaml_doc {
+    PHI__YAML_START,      /* no document yet */
+    PHI__YAML_DIRECTIVES, /* which "---" must follow */
+    PHI__YAML_OPEN,
+    PHI__YAML_COMPLETE,
+    PHI__YAML_ENDED /* by "..." */
+};
+
+enum phi__yaml_style {
+    PHI__YAML_NO_NODE,
+    PHI__YAML_STYLE_PLAIN,
+    PHI__YAML_STYLE_SINGLE,
+    PHI__YAML_STYLE_DOUBLE,
+    PHI__YAML_STYLE_LITERAL,
+    PHI__YAML_STYLE_FOLDED,
+    PHI__YAML_STYLE_NODE /* a collection, or an alias */
+};
+
+enum phi__yaml_tag {
+    PHI__YAML_TAG_NONE,
+    PHI__YAML_TAG_TEXT, /* "!": a plain scalar is a string */
+    PHI__YAML_TAG_STR,
+    PHI__YAML_TAG_INT,
+    PHI__YAML_TAG_FLOAT,
+    PHI__YAML_TAG_BOOL,
+    PHI__YAML_TAG_NULL,
+    PHI__YAML_TAG_SEQ,
+    PHI__YAML_TAG_MAP
+};
+
+enum phi__yaml_kind {
+    PHI__YAML_DOC,
+    PHI__YAML_SEQ,
+    PHI__YAML_MAP,
+    PHI__YAML_FLOW_SEQ,
+    PHI__YAML_FLOW_MAP,
+    PHI__YAML_FLOW_PAIR, /* a mapping of one key without braces, in a flow sequence */
+    PHI__YAML_ALIAS      /* a copy under way */
+};
+
+/* What a frame waits for. */
+enum phi__yaml_want {
+    PHI__YAML_WANT_KEY,          /* block: a key at its column; flow: a key or an end */
+    PHI__YAML_WANT_EXPLICIT_KEY, /* behind "?" */
+    PHI__YAML_WANT_COLON,        /* behind a key: the value's indicator, or null it is */
+    PHI__YAML_WANT_VALUE,        /* or an item */
+    PHI__YAML_WANT_NEXT          /* behind a value or an item */
+};
+
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* of the value that comes */
+    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;                 /* where it begins */
+    uint32_t keys;                 /* names of the mappings around it */
+    uint32_t key_line, key_column; /* of the key; column: from 0 */
+    int32_t indent;                /* its column; of flow collections: that of the block around */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* anchors */
+    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
+
+/* ---- yaml_text.c: errors, bytes, lines, room ---- */
+
+PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
+/* At another line than the present one; column from 0. */
+PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+                                     uint32_t column, const char *what);
+PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
+/* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
+   is set. Line breaks are none. */
+PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
+/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
+/* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
+PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
+/* The line break at r->at. */
+PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
+/* "---" or "..." at the start of a line. */
+PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
+/* Room for `more` bytes of the scalar's text and a terminator. */
+PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
+/* Ends the scalar's text: in scalar.string and scalar.len. */
+PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
+
+static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
+static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
+static inline bool phi__yaml_is_bracket(char c) {
+    return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
+}
+/* White space, a line break or the end. */
+static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
+    return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
+}
+/* Where an indicator ends: before a blank, and in flow content before a bracket. */
+static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
+    return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
+}
+/* White space, or nothing, stands before `at` on its line. */
+static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
+    return at == r->line_at || phi__yaml_is_space(at[-1]);
+}
+static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at);
+}
+
+/* ---- yaml_names.c ---- */
+
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
+/* The name in that scope, or NULL. */
+PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                             uint32_t scope, uint32_t hash);
+/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                            uint32_t scope, uint32_t hash);
+/* Removes the newest until so many are left. */
+PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
+
+/* ---- yaml_core.c: the core schema ---- */
+
+/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
+   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
+#define PHI__YAML_TOO_LARGE UINT32_MAX
+PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                        phi__json_value *value);
+
+/* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
+
+PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
+/* The frame around all. False: no memory. */
+PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
+/* Opens a collection, which takes the properties that wait for it. */
+PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+/* A pair in a flow sequence, without properties of its own. */
+PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
+/* The collection on top is complete: it becomes the scalar's node. */
+PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
+/* A scalar without text begins and ends here. */
+PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
+/* The node read is a value of the frame on top, or its explicit key. */
+PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
+/* The node read is the key of the frame on top. */
+PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
+/* Copies about `units` nodes. True: the alias is complete. */
+PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
+
+/* ---- yaml_props.c: anchors, tags, directives ---- */
+
+/* An anchor or a tag at r->at. */
+PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
+/* Those of this line belong to a node on a later one. */
+PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
+/* "*name" at r->at. */
+PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
+/* A directive at r->at; a comment, or nothing, is left of its line. */
+PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
+
+/* ---- yaml_scalar.c: plain and quoted ---- */
+
+/* A node begins at r->at: remembers where. */
+PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
+PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_block.c: literal and folded ---- */
+
+PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_flow.c ---- */
+
+/* "[" or "{" at r->at. */
+PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
+PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_lines.c: block content ---- */
+
+PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
+
+#endif
+#endif
+
+/* ---- src/formats/toml_array.c ---- */
 
 /* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
 
@@ -8694,7 +8712,7 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
 
 #endif
 
-/* ---- src/text/toml_change.c ---- */
+/* ---- src/formats/toml_change.c ---- */
 
 /* toml_change.c - a text with pieces of it replaced; and its lines. */
 
@@ -8851,7 +8869,7 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
 
 #endif
 
-/* ---- src/text/toml_date.c ---- */
+/* ---- src/formats/toml_date.c ---- */
 
 /* toml_date.c - dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
    offset. */
@@ -8999,7 +9017,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 
 #endif
 
-/* ---- src/text/toml_edit.c ---- */
+/* ---- src/formats/toml_edit.c ---- */
 
 /* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
 
@@ -9587,7 +9605,7 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
 
 #endif
 
-/* ---- src/text/toml_names.c ---- */
+/* ---- src/formats/toml_names.c ---- */
 
 /* toml_names.c - the members of all tables, by table and key; at most three quarters of the slots
    are in use. They stay for the whole text, since a later header may come back to any table. */
@@ -9664,7 +9682,7 @@ PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_
 
 #endif
 
-/* ---- src/text/toml_number.c ---- */
+/* ---- src/formats/toml_number.c ---- */
 
 /* toml_number.c - values that are neither strings nor dates: booleans, integers, floats. */
 
@@ -9804,7 +9822,7 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 
 #endif
 
-/* ---- src/text/toml_read.c ---- */
+/* ---- src/formats/toml_read.c ---- */
 
 /* toml_read.c - the reader: its states in turn. */
 
@@ -10158,7 +10176,7 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
 
 #endif
 
-/* ---- src/text/toml_set.c ---- */
+/* ---- src/formats/toml_set.c ---- */
 
 /* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
 
@@ -10265,7 +10283,7 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 
 #endif
 
-/* ---- src/text/toml_string.c ---- */
+/* ---- src/formats/toml_string.c ---- */
 
 /* toml_string.c - the four styles of strings, in slices.
 
@@ -10435,7 +10453,7 @@ PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
 
 #endif
 
-/* ---- src/text/toml_text.c ---- */
+/* ---- src/formats/toml_text.c ---- */
 
 /* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
 
@@ -10590,7 +10608,7 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
 
 #endif
 
-/* ---- src/text/toml_tree.c ---- */
+/* ---- src/formats/toml_tree.c ---- */
 
 /* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
 
@@ -10911,7 +10929,7 @@ PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
 
 #endif
 
-/* ---- src/text/toml_write.c ---- */
+/* ---- src/formats/toml_write.c ---- */
 
 /* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
 
@@ -11200,7 +11218,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 
 #endif
 
-/* ---- src/text/yaml_block.c ---- */
+/* ---- src/formats/yaml_block.c ---- */
 
 /* yaml_block.c - literal and folded scalars. */
 
@@ -11341,7 +11359,7 @@ PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
 
 #endif
 
-/* ---- src/text/yaml_core.c ---- */
+/* ---- src/formats/yaml_core.c ---- */
 
 /* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
 
@@ -11521,7 +11539,7 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 #endif
 #undef PHI__YAML_NUMBER_MOST
 
-/* ---- src/text/yaml_flow.c ---- */
+/* ---- src/formats/yaml_flow.c ---- */
 
 /* yaml_flow.c - flow collections, token by token. */
 
@@ -11761,7 +11779,7 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
 
 #endif
 
-/* ---- src/text/yaml_lines.c ---- */
+/* ---- src/formats/yaml_lines.c ---- */
 
 /* yaml_lines.c - block content: what a line begins, continues and closes. */
 
@@ -12119,7 +12137,7 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
 
 #endif
 
-/* ---- src/text/yaml_names.c ---- */
+/* ---- src/formats/yaml_names.c ---- */
 
 /* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
 
@@ -12199,7 +12217,7 @@ PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
 
 #endif
 
-/* ---- src/text/yaml_props.c ---- */
+/* ---- src/formats/yaml_props.c ---- */
 
 /* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
 
@@ -12515,7 +12533,7 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
 #undef PHI__YAML_NAME_MOST
 #undef PHI__YAML_HANDLES_MOST
 
-/* ---- src/text/yaml_read.c ---- */
+/* ---- src/formats/yaml_read.c ---- */
 
 /* yaml_read.c - the reader: its states in turn. */
 
@@ -12646,7 +12664,7 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
 #undef PHI__YAML_ALIAS_NODES
 #undef PHI__YAML_ALIAS_BYTES
 
-/* ---- src/text/yaml_scalar.c ---- */
+/* ---- src/formats/yaml_scalar.c ---- */
 
 /* yaml_scalar.c - plain and quoted scalars, line by line.
 
@@ -12970,7 +12988,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
 
 #endif
 
-/* ---- src/text/yaml_text.c ---- */
+/* ---- src/formats/yaml_text.c ---- */
 
 /* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
 
@@ -13153,7 +13171,7 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
 #endif
 #undef PHI__YAML_ROOM
 
-/* ---- src/text/yaml_tree.c ---- */
+/* ---- src/formats/yaml_tree.c ---- */
 
 /* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
 
@@ -13623,7 +13641,7 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
 #undef PHI__YAML_KEY_MOST
 #undef PHI__YAML_ANYWHERE
 
-/* ---- src/text/yaml_write.c ---- */
+/* ---- src/formats/yaml_write.c ---- */
 
 /* yaml_write.c - a tree as YAML in block style.
 
@@ -13904,7 +13922,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 #undef PHI__YAML_SIMPLE_KEY
 
-#endif /* PHI__IMP_TEXT */
+#endif /* PHI__IMP_FORMATS */
 
 #endif /* PHI_IMPLEMENTATION */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a folder of src/ may use: our folders above it, no system header or platform macro outside
-src/io, no memory but through the allocator, no output. Prints every breach; exit code 1 on any."""
+src/io and src/serve, no memory but through the allocator, no output. Prints every breach; exit code 1 on any."""
 import os
 import re
 import sys
@@ -22,6 +22,7 @@ CALLS = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|free|strdup|strndup|aspri
                    r"popen|alloca|gets|strtok|strcpy|strcat|sprintf|setenv|putenv)\s*\(")
 # Where such a call is the point: file -> names.
 ALLOWED = {"src/base/base.c": {"free", "realloc"}, "src/io": {"sigaction", "free"}}
+SYSTEM = ("io", "serve")  # the folders that know the system
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
 
 
@@ -57,15 +58,15 @@ def main():
             public = name.endswith(".h") and not name.endswith("_in.h")
             allowed = PUBLIC if public else PLAIN
             for inc in amalgamate.SYSTEM.finditer(text):
-                if inc.group(1) not in allowed and (public or folder != "io"):
-                    breach(inc.start(), f"<{inc.group(1)}> belongs in src/io, or in no public header")
+                if inc.group(1) not in allowed and (public or folder not in SYSTEM):
+                    breach(inc.start(), f"<{inc.group(1)}> belongs in src/io or src/serve, or in no public header")
             if "//" in re.sub(r"https?://", "", code):
                 breach(code.index("//"), "a // comment")
             for use in FEATURE.finditer(code):
                 breach(use.start(), f"{use.group(1)} comes from the build")
-            if folder != "io":
+            if folder not in SYSTEM:
                 for use in PLATFORM.finditer(code):
-                    breach(use.start(), f"{use.group(1)}: the platform is known in src/io only")
+                    breach(use.start(), f"{use.group(1)}: the platform is known in src/io and src/serve only")
             fine = ALLOWED.get(path, set()) | ALLOWED.get(f"src/{folder}", set())
             for use in CALLS.finditer(code):
                 if use.group(1) not in fine:

@@ -18,7 +18,7 @@ for tool in go python3; do
 done
 
 mkdir -p "$work"
-"$make" --no-print-directory V=asan "$program" build/asan/tests/text/test_toml_suite >"$work/log" 2>&1 || {
+"$make" --no-print-directory V=asan "$program" build/asan/tests/formats/test_toml_suite >"$work/log" 2>&1 || {
     cat "$work/log" >&2
     exit 1
 }
@@ -40,6 +40,6 @@ if [ "$(cat "$work/installed" 2>/dev/null || true)" != "$suite" ]; then
 fi
 
 failed=0
-TOML_PAIRS=1000 build/asan/tests/text/test_toml_suite || failed=1
+TOML_PAIRS=1000 build/asan/tests/formats/test_toml_suite || failed=1
 python3 tests/interop/toml_checks.py "$program" "$work/suite/tests" || failed=1
 exit $failed

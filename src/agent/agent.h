@@ -288,25 +288,6 @@ PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str 
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 #endif
 
-#ifndef PHI_NO_EVENT_JSON
-/* ---- events as JSON ---- */
-
-/* An event as the interchange JSON of session files and logs, in the arena:
-   {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
-   Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,
-   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat, SubAgentEnd, ToolState,
-   Effect, StrategyProgress, ToolsChanged, Failover, OpaqueBlock.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; the store's
-   status, when evicted messages of the run cannot be recalled. */
-PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
-
-/* Reads an event back, copying into the arena: agent, call and ticket are zero, and everything else
-   is as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
-   PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
-PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
-                                       phi_parse_error *error);
-#endif
-
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
 

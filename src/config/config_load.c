@@ -2,8 +2,8 @@
    checks. */
 #include "config/config_own_in.h"
 #include "io/files_in.h"
-#include "text/toml.h"
-#include "text/yaml.h"
+#include "formats/toml.h"
+#include "formats/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 
 #include "io/files_in.h"
 #include "io/secret_in.h"
-#include "text/toml.h"
-#include "text/yaml.h"
+#include "formats/toml.h"
+#include "formats/yaml.h"
 
 /* The agent that is written, and the tree so far. */
 typedef struct phi__config_write {

@@ -3,7 +3,7 @@
 #ifndef PHI_MCP_MCP_ADMIT_IN_H
 #define PHI_MCP_MCP_ADMIT_IN_H
 
-#include "io/http_head_in.h"
+#include "serve/http_head_in.h"
 #include "mcp/mcp_serve.h"
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)

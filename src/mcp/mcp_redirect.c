@@ -3,7 +3,7 @@
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
-#include "io/serve_in.h"
+#include "serve/serve_in.h"
 
 #include <stdio.h>
 

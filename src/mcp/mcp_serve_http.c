@@ -15,7 +15,7 @@
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
-#include "io/serve_in.h"
+#include "serve/serve_in.h"
 #include "mcp/mcp_admit_in.h"
 #include "mcp/mcp_events_in.h"
 

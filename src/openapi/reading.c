@@ -5,7 +5,7 @@
 
 #include "base/utf8_in.h"
 #include "openapi/naming_in.h"
-#include "text/yaml.h"
+#include "formats/yaml.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
    recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
    sessions. */
 #include "record/recorder_in.h"
+#include "record/event_json.h"
 
 #include "agent/agent.h"
 #include "base/buf_in.h"

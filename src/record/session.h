@@ -13,6 +13,7 @@
 
 #include "model/event.h"
 #include "persist/store.h"
+#include "record/event_json.h"
 
 #ifndef PHI_NO_SESSIONS
 

@@ -4,9 +4,10 @@
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */
 #include "record/session_in.h"
+#include "record/event_json.h"
 
 #include "agent/agent.h"
-#include "agent/event_in.h"
+#include "record/event_in.h"
 #include "base/buf_in.h"
 #include "io/secret_in.h"
 #include "model/message_in.h"

@@ -3,6 +3,7 @@
    An event names messages by their timestamps. Several may have the same: each timestamp takes the
    oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
 #include "record/session_context_in.h"
+#include "record/event_json.h"
 
 #include "agent/agent.h"
 #include "history/fold_in.h"

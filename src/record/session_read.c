@@ -5,7 +5,7 @@
    The JSON tree stays in the session's arena, and the session points into it. */
 #include "record/session_in.h"
 
-#include "agent/event_in.h"
+#include "record/event_in.h"
 #include "base/date_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"

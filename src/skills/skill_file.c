@@ -4,7 +4,7 @@
 #ifndef PHI_NO_SKILLS
 
 #include "base/utf8_in.h"
-#include "text/yaml.h"
+#include "formats/yaml.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
 #include "loop/tries.h"
 #include "loop/tool.h"
 #include "support/heard.h"
+#include "record/event_json.h"
 
 #include "agent/one_shot_run.h"
 

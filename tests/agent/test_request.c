@@ -1,5 +1,6 @@
 /* test_request.c - what a request has of its own: tools, limits, how long it waits, an id and what the host says about it. */
 #include "support/rig.h"
+#include "record/event_json.h"
 
 #include "agent/response.h"
 #include "agent/snapshot.h"

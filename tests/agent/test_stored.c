@@ -5,6 +5,7 @@
 #include "support/heard.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "record/event_json.h"
 
 static store_mem *store;
 

@@ -2,6 +2,7 @@
    a file. Entries of the latter two leave memory whenever they can. Whatever is asked of them, they answer the same.
    Each seed is one story; PHI_SEEDS says how many, PHI_SEED picks one. */
 #include "agent/long_talk.h"
+#include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "agent/summary.h"

@@ -6,6 +6,7 @@
 #include "record/recorder.h"
 #include "record/replay.h"
 #include "support/store_mem.h"
+#include "record/event_json.h"
 
 #define KEY "sk-e2e/0123456789+abcdef=="
 #define AWS_KEY "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="

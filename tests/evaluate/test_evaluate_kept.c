@@ -5,6 +5,7 @@
 #include "evaluate/actors.h"
 #include "support/ask.h"
 #include "support/store_mem.h"
+#include "record/event_json.h"
 
 /* ---- stores ---- */
 

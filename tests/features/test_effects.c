@@ -2,6 +2,7 @@
    it a log, a branch, a snapshot, a store and a tape have. */
 #include "features/effects.h"
 #include "features/facts.h"
+#include "record/event_json.h"
 
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"

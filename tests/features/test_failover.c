@@ -1,6 +1,7 @@
 /* test_failover.c - the models that a run goes through when one fails for good: which failures, in
    which order, what the host, the log and a snapshot see of it, and what it may cost. */
 #include "features/failover.h"
+#include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "record/session.h"

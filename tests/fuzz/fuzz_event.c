@@ -2,6 +2,7 @@
    same text for ever; never a crash, never a byte left. */
 #include "agent/agent.h"
 #include "base/arena_in.h"
+#include "record/event_json.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
    First to the reader, whole and in pieces: the verdict must not depend on them. Then over a real
    connection: every answer is one of HTTP's, memory stays within bounds, and nothing is left when
    the client has gone. The first byte chooses the pieces. */
-#include "io/serve_in.h"
+#include "serve/serve_in.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
    left allocated. */
 #include "text/json_in.h"
 #include "text/marks_in.h"
-#include "text/toml.h"
+#include "formats/toml.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
    that it reads back equal; JSON without duplicate keys reads as JSON does; nothing is left
    allocated, and the copies of aliases stay within their limits. */
 #include "text/json_in.h"
-#include "text/yaml.h"
+#include "formats/yaml.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
        prog_toml write < paths    a line of JSON a file: its tree, written as TOML, in quotes
        prog_toml edit < paths     the same of each file, changed until it reads as the one before */
 #include "text/json_in.h"
-#include "text/toml.h"
+#include "formats/toml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

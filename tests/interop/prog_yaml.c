@@ -4,7 +4,7 @@
        prog_yaml write < paths          reads JSON, writes PATH.yaml
        prog_yaml time < paths           a line a file: bytes, milliseconds, peak bytes */
 #include "text/json_in.h"
-#include "text/yaml.h"
+#include "formats/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

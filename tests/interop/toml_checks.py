@@ -1,7 +1,7 @@
 """Holds phi's reader of TOML against the official suite and Python's tomllib.
 
     toml_checks.py PROGRAM TESTS     TESTS: the folder of the suite, with files-toml-1.0.0
-    toml_checks.py --pack TESTS      writes tests/text/toml_suite.txt, the same cases for make test
+    toml_checks.py --pack TESTS      writes tests/formats/toml_suite.txt, the same cases for make test
 
 Every valid file must give the tree of its JSON, and that of tomllib; every invalid one must be refused, with a place.
 tomllib must read what phi writes of each valid file, and each valid file that phi changed into another one.
@@ -142,7 +142,7 @@ def pack(tests, names):
             with open(os.path.join(tests, name[:-4] + "json"), encoding="utf-8") as file:
                 line += "\t" + escaped(json.dumps(json.load(file), separators=(",", ":"), ensure_ascii=False).encode())
         lines.append(line)
-    with open("tests/text/toml_suite.txt", "w", encoding="utf-8") as file:
+    with open("tests/formats/toml_suite.txt", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
 

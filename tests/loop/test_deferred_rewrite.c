@@ -2,6 +2,7 @@
    forks of it, and the entry of a call that ran another agent. */
 #include "loop/loop_in.h"
 #include "support/rig.h"
+#include "record/event_json.h"
 
 #include "agent/one_shot_run.h"
 #include "agent/response.h"

@@ -1,6 +1,7 @@
 /* An agent with a policy: what is sent, what the hooks see, what it says of itself, warnings, and what happens when not
    even the newest turn fits. */
 #include "support/rig.h"
+#include "record/event_json.h"
 
 #include "model/tokens.h"
 

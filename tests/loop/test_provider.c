@@ -1,5 +1,6 @@
 /* test_provider.c - models of the host's own: in the process, polled, and over HTTP by the host's own codec. */
 #include "loop/provider.h"
+#include "record/event_json.h"
 
 #include "agent/agent.h"
 #include "agent/one_shot_run.h"

@@ -1,5 +1,6 @@
 /* prun and prun_with_memo in a whole run: recorded in a turn, applied at its end, seen by the next. */
 #include "support/rig.h"
+#include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "history/prune.h"

@@ -3,6 +3,7 @@
 #include "loop/loop_in.h"
 #include "record/replay.h"
 #include "support/heard.h"
+#include "record/event_json.h"
 
 #include <pthread.h>
 

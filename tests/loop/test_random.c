@@ -4,6 +4,7 @@
    it, the promises of DESIGN part 1.5 hold. */
 #include "loop/loop_in.h"
 #include "loop/random_world.h"
+#include "record/event_json.h"
 
 enum { STEPS = 150, SEEDS = 400, ANSWERS = 600, PATIENCE = 4000, AT_ONCE = 6 };
 

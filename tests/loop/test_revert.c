@@ -1,5 +1,6 @@
 /* revert_to_state in a whole run: steps have names, and what followed one goes when the turn is over. */
 #include "support/rig.h"
+#include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "tools/context_tools.h"

@@ -2,6 +2,7 @@
    byte: every event as JSON, with its number and its time. */
 #include "record/replay.h"
 #include "support/rig.h"
+#include "record/event_json.h"
 
 enum { STEPS = 600, CASTS = 3, TELLERS = 3 };
 

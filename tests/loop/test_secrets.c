@@ -1,6 +1,7 @@
 /* test_secrets.c - what a server says again of what it was sent: words, codes and ids lose it before anybody sees them,
    and what the model says stays as it is. */
 #include "support/rig.h"
+#include "record/event_json.h"
 
 #define KEY "sk-loop-0123456789"
 #define STARS "******************"

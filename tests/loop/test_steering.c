@@ -2,6 +2,7 @@
    skips. */
 #include "loop/wait_tool.h"
 #include "support/heard.h"
+#include "record/event_json.h"
 
 #define SKIPPED(id)                                                                                \
     "ToolExecutionStart " id " wait()\n"                                                           \

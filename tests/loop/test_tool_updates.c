@@ -1,6 +1,7 @@
 /* test_tool_updates.c - what a call says before its result: updates, partial results, progress,
    heartbeats. */
 #include "loop/act_tool.h"
+#include "record/event_json.h"
 
 TEST(updates_are_events_that_the_model_does_not_see_and_progress_is_for_the_person) {
     rig *r = rig_new();

@@ -2,6 +2,7 @@
    run is told where it differs; a broken tape is refused; no key is on a tape. */
 #include "record/replay.h"
 #include "support/rig.h"
+#include "record/event_json.h"
 
 typedef struct text {
     char *at;

@@ -7,6 +7,7 @@
    PHI_SEEDS=n: so many worlds (default 400); PHI_SEED=n: the first one. */
 #include "record/replay.h"
 #include "support/rig.h"
+#include "record/event_json.h"
 
 enum { AGENTS = 4, CALLS = 16, TICKETS = 16, TOOLS = 5, STEPS = 160, MOST_STEPS = 4000 };
 

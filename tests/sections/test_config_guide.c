@@ -2,7 +2,7 @@
    loads, makes its agents, and they run. */
 #include "sections/sections.h"
 #include "support/made.h"
-#include "text/yaml.h"
+#include "formats/yaml.h"
 
 #define FULL "tests/config/fixtures/full.toml"
 #define PLACE "tests/config/fixtures/agent.toml"

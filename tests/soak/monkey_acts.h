@@ -3,6 +3,7 @@
 #define PHI_TESTS_SOAK_MONKEY_ACTS_H
 
 #include "soak/monkey_worlds.h"
+#include "record/event_json.h"
 
 /* ---- answers of the script ---- */
 

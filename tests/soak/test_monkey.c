@@ -6,6 +6,7 @@
    goes on for so long, from PHI_MONKEY_FROM (default: the clock); with PHI_MONKEY_STATE=file one that was
    ended goes on where it was. Rounds run in a child process: whatever it dies of, the seed is printed. */
 #include "soak/monkey_acts.h"
+#include "record/event_json.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

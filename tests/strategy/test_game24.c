@@ -1,6 +1,7 @@
 /* test_game24.c - the game of 24 with a scripted model: recorded, and played again from the tape with
    the same events and the same log; the best never falls, and calls stay within the reserved budget. */
 #include "think.h"
+#include "record/event_json.h"
 
 #include "record/replay.h"
 

@@ -1,5 +1,6 @@
 /* test_strategy.c - strategies as an agent's provider: the whole path through phi_step. */
 #include "think.h"
+#include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "record/replay.h"

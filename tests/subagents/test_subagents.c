@@ -1,5 +1,6 @@
 /* test_subagents.c - a model delegates to children: results, events, links, limits, ends. */
 #include "subagents/subagents.h"
+#include "record/event_json.h"
 
 #include "agent/snapshot.h"
 #include "log/thread.h"

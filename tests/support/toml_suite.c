@@ -20,7 +20,7 @@ static phi_str unescape(char *at, size_t len) {
 }
 
 size_t toml_suite_read(toml_case cases[TOML_CASES], char **memory) {
-    char *all = test_read_file("tests/text/toml_suite.txt", NULL), *line = all, *next;
+    char *all = test_read_file("tests/formats/toml_suite.txt", NULL), *line = all, *next;
     size_t count = 0;
     *memory = all;
     for (; all != NULL && *line != '\0' && count < TOML_CASES; line = next) {

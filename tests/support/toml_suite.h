@@ -1,8 +1,8 @@
-/* toml_suite.h - the cases of tests/text/toml_suite.txt, and trees compared as TOML sees them. */
+/* toml_suite.h - the cases of tests/formats/toml_suite.txt, and trees compared as TOML sees them. */
 #ifndef PHI_TESTS_SUPPORT_TOML_SUITE_H
 #define PHI_TESTS_SUPPORT_TOML_SUITE_H
 
-#include "text/toml.h"
+#include "formats/toml.h"
 
 typedef struct toml_case {
     const char *name;

@@ -2,7 +2,7 @@
 #include "support/test.h"
 #include "text/json_in.h"
 #include "text/marks_in.h"
-#include "text/yaml.h"
+#include "formats/yaml.h"
 
 static phi_memory memory;
 static phi_arena arena;

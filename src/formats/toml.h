@@ -1,0 +1,151 @@
+/* toml.h - TOML 1.0 into the tree of json.h, such a tree as TOML, and changes in a TOML text.
+
+       phi_json *root;
+       phi_parse_error error;
+       if (phi_toml_parse(&arena, text, NULL, &root, &error) != PHI_OK)
+           complain(error.line, error.column, error.message);
+
+   All of TOML 1.0.0 is read, and all that it forbids is an error with its place; see docs/toml.md.
+   Tables are objects, integers are of 64 bits, inf and nan are doubles. A date or a time is a
+   string of RFC 3339 ("T" and "Z" in capitals, at most nine digits of fraction, more are cut) that
+   remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
+   Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
+   4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
+   Threads: a reader belongs to one at a time. PHI_NO_TOML leaves all of this out. */
+#ifndef PHI_FORMATS_TOML_H
+#define PHI_FORMATS_TOML_H
+
+#include "text/json.h"
+
+#ifndef PHI_NO_TOML
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- reading ---- */
+
+typedef struct phi_toml_options {
+    uint32_t max_depth; /* nested tables and arrays (default 512, at most PHI_JSON_MAX_DEPTH) */
+} phi_toml_options;
+
+/* Reads a text in UTF-8. `options` may be NULL, and is copied. PHI_OK sets *out, an object.
+   PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the
+   arena until then is freed with it. `text` is borrowed until return. */
+PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
+                                  phi_json **out, phi_parse_error *error);
+
+/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
+   time. The fields are phi's. */
+typedef struct phi_toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    const char *key_at, *value_at;  /* where they begin */
+    const char *line_key_at;        /* where the key's first part begins */
+    phi_str key;                    /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint32_t key_line, key_column, value_line, value_column;
+    uint8_t state, style, back; /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi_toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI_API void phi_toml_reader_begin(phi_toml_reader *reader, phi_arena *arena, phi_str text,
+                                   const phi_toml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *reader, phi_json **out,
+                                          phi_parse_error *error);
+
+/* ---- types and dates ---- */
+
+typedef enum phi_toml_type {
+    PHI_TOML_NONE, /* of NULL, and of JSON's null */
+    PHI_TOML_STRING,
+    PHI_TOML_INTEGER,
+    PHI_TOML_FLOAT,
+    PHI_TOML_BOOL,
+    PHI_TOML_OFFSET_DATETIME,
+    PHI_TOML_LOCAL_DATETIME,
+    PHI_TOML_LOCAL_DATE,
+    PHI_TOML_LOCAL_TIME,
+    PHI_TOML_ARRAY,
+    PHI_TOML_TABLE
+} phi_toml_type;
+
+/* Of any tree's node; only strings that phi_toml_parse or phi_toml_new_date made are dates. */
+PHI_API phi_toml_type phi_toml_type_of(const phi_json *node);
+
+/* Fields that the type does not have are 0. */
+typedef struct phi_toml_date {
+    phi_toml_type type;
+    int32_t year, month, day;                 /* month and day from 1 */
+    int32_t hour, minute, second, nanosecond; /* second: to 60 */
+    int32_t offset_minutes;                   /* east of UTC */
+} phi_toml_date;
+
+/* False: no date, and *out is untouched. */
+PHI_API bool phi_toml_date_of(const phi_json *node, phi_toml_date *out);
+/* A date of its text, as TOML writes it. NULL: it is none, or no memory. */
+PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text);
+
+/* ---- writing ---- */
+
+/* Members that are null are left out; without this flag a null is PHI_UNSUPPORTED. */
+#define PHI_TOML_SKIP_NULLS 1u
+
+/* Writes an object into the arena as a text that reads back equal; *out is terminated, the
+   terminator not counted. Objects become tables with headers, but those that were read in braces
+   and those in arrays of other values; arrays of objects become arrays of tables. Text of several
+   lines is in three quotes. Bytes that are not UTF-8 become U+FFFD. A tree with duplicate keys is
+   written with them, and phi_toml_parse refuses that text. flags: PHI_TOML_SKIP_NULLS.
+   PHI_BAD_ARG: no object. PHI_UNSUPPORTED: a null, or an integer beyond INT64_MAX, which TOML does
+   not have. PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32_t flags,
+                                  phi_str *out);
+
+/* ---- changing a text ---- */
+
+/* Writes `text` with the least changes that make it read as `tree` (an object): values that are the
+   same keep their bytes, and so do comments, order and white space. New keys come behind those of
+   their table, new tables behind those of the table around them, new items behind the one before
+   them; a key, a table or an item that goes takes its lines with it, an item of a line with others
+   its comma. 1 and 1.0 differ here, and a date differs from a string. `text` and `tree` are
+   borrowed until return; *out is in the arena, and terminated. *error (which may be NULL) is for a
+   `text` that phi_toml_parse refuses; otherwise as phi_toml_write. All is done in this call. */
+PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json *tree,
+                                 uint32_t flags, phi_str *out, phi_parse_error *error);
+
+/* The same of one value: sets it at the path, or removes the one there where `value` is NULL (else
+   it is borrowed until return). A path is like phi_json_path's, "servers[0].port"; a key with one
+   of ". [ ]" in it, or with a quote first, is in quotes (which know no escapes), as in
+   servers."a.b".port. Tables on the way are made, and an index that is the count of an array
+   appends to it. PHI_NOT_FOUND: nothing there to remove, or an index beyond the count. PHI_BAD_ARG:
+   a path that is none, or that leads through a value that is no table or array. */
+PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path,
+                                const phi_json *value, uint32_t flags, phi_str *out,
+                                phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+#endif

@@ -1,0 +1,235 @@
+/* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
+
+   The reader walks the caller's text once and never changes it. A node is read before anyone knows
+   whether it is a key: it stays in `scalar` until the byte behind it decides (phi__yaml_tree_value
+   or phi__yaml_tree_key). Open collections are frames; a block collection closes when a line begins
+   further left, a flow collection at its bracket.
+   Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
+   lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
+#ifndef PHI_FORMATS_YAML_IN_H
+#define PHI_FORMATS_YAML_IN_H
+
+#include "text/json_in.h"
+#include "formats/yaml.h"
+
+#ifndef PHI_NO_YAML
+
+enum phi__yaml_state {
+    PHI__YAML_LINE,    /* before the text of a line of block content */
+    PHI__YAML_GAP,     /* behind an indicator, before a node on its line */
+    PHI__YAML_AFTER,   /* behind a node that may be a key */
+    PHI__YAML_REST,    /* nothing but a comment may follow on the line */
+    PHI__YAML_FLOW,    /* between the tokens of flow content */
+    PHI__YAML_COMMENT, /* of block or flow content */
+    PHI__YAML_PLAIN,
+    PHI__YAML_PLAIN_BREAK,
+    PHI__YAML_SINGLE,
+    PHI__YAML_DOUBLE,
+    PHI__YAML_QUOTED_BREAK,
+    PHI__YAML_BLOCK_LINE, /* a block scalar: before the text of a line */
+    PHI__YAML_BLOCK_TEXT,
+    PHI__YAML_COPY /* an alias */
+};
+
+enum phi__yaml_doc {
+    PHI__YAML_START,      /* no document yet */
+    PHI__YAML_DIRECTIVES, /* which "---" must follow */
+    PHI__YAML_OPEN,
+    PHI__YAML_COMPLETE,
+    PHI__YAML_ENDED /* by "..." */
+};
+
+enum phi__yaml_style {
+    PHI__YAML_NO_NODE,
+    PHI__YAML_STYLE_PLAIN,
+    PHI__YAML_STYLE_SINGLE,
+    PHI__YAML_STYLE_DOUBLE,
+    PHI__YAML_STYLE_LITERAL,
+    PHI__YAML_STYLE_FOLDED,
+    PHI__YAML_STYLE_NODE /* a collection, or an alias */
+};
+
+enum phi__yaml_tag {
+    PHI__YAML_TAG_NONE,
+    PHI__YAML_TAG_TEXT, /* "!": a plain scalar is a string */
+    PHI__YAML_TAG_STR,
+    PHI__YAML_TAG_INT,
+    PHI__YAML_TAG_FLOAT,
+    PHI__YAML_TAG_BOOL,
+    PHI__YAML_TAG_NULL,
+    PHI__YAML_TAG_SEQ,
+    PHI__YAML_TAG_MAP
+};
+
+enum phi__yaml_kind {
+    PHI__YAML_DOC,
+    PHI__YAML_SEQ,
+    PHI__YAML_MAP,
+    PHI__YAML_FLOW_SEQ,
+    PHI__YAML_FLOW_MAP,
+    PHI__YAML_FLOW_PAIR, /* a mapping of one key without braces, in a flow sequence */
+    PHI__YAML_ALIAS      /* a copy under way */
+};
+
+/* What a frame waits for. */
+enum phi__yaml_want {
+    PHI__YAML_WANT_KEY,          /* block: a key at its column; flow: a key or an end */
+    PHI__YAML_WANT_EXPLICIT_KEY, /* behind "?" */
+    PHI__YAML_WANT_COLON,        /* behind a key: the value's indicator, or null it is */
+    PHI__YAML_WANT_VALUE,        /* or an item */
+    PHI__YAML_WANT_NEXT          /* behind a value or an item */
+};
+
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* of the value that comes */
+    uint32_t left;                 /* PHI__YAML_ALIAS: children to copy */
+    uint32_t line;                 /* where it begins */
+    uint32_t keys;                 /* names of the mappings around it */
+    uint32_t key_line, key_column; /* of the key; column: from 0 */
+    int32_t indent;                /* its column; of flow collections: that of the block around */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* anchors */
+    phi_str source; /* anchors: a scalar's text, which an alias as key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
+
+/* ---- yaml_text.c: errors, bytes, lines, room ---- */
+
+PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
+/* At another line than the present one; column from 0. */
+PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+                                     uint32_t column, const char *what);
+PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
+/* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
+   is set. Line breaks are none. */
+PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
+/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
+PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
+/* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
+PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
+/* The line break at r->at. */
+PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
+/* "---" or "..." at the start of a line. */
+PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
+/* Room for `more` bytes of the scalar's text and a terminator. */
+PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
+/* Ends the scalar's text: in scalar.string and scalar.len. */
+PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
+
+static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
+static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
+static inline bool phi__yaml_is_bracket(char c) {
+    return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
+}
+/* White space, a line break or the end. */
+static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
+    return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
+}
+/* Where an indicator ends: before a blank, and in flow content before a bracket. */
+static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
+    return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
+}
+/* White space, or nothing, stands before `at` on its line. */
+static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
+    return at == r->line_at || phi__yaml_is_space(at[-1]);
+}
+static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
+    return (uint32_t)(at - r->line_at);
+}
+
+/* ---- yaml_names.c ---- */
+
+PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope);
+/* The name in that scope, or NULL. */
+PHI__FN phi__yaml_name *phi__yaml_names_find(const phi__yaml_names *names, phi_str text,
+                                             uint32_t scope, uint32_t hash);
+/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
+                                            uint32_t scope, uint32_t hash);
+/* Removes the newest until so many are left. */
+PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count);
+
+/* ---- yaml_core.c: the core schema ---- */
+
+/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
+   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
+#define PHI__YAML_TOO_LARGE UINT32_MAX
+PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
+                                        phi__json_value *value);
+
+/* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
+
+PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
+/* The frame around all. False: no memory. */
+PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
+/* Opens a collection, which takes the properties that wait for it. */
+PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+/* A pair in a flow sequence, without properties of its own. */
+PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
+/* The collection on top is complete: it becomes the scalar's node. */
+PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
+/* A scalar without text begins and ends here. */
+PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
+/* The node read is a value of the frame on top, or its explicit key. */
+PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
+/* The node read is the key of the frame on top. */
+PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
+/* Copies about `units` nodes. True: the alias is complete. */
+PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
+
+/* ---- yaml_props.c: anchors, tags, directives ---- */
+
+/* An anchor or a tag at r->at. */
+PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
+/* Those of this line belong to a node on a later one. */
+PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
+/* "*name" at r->at. */
+PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
+/* A directive at r->at; a comment, or nothing, is left of its line. */
+PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
+
+/* ---- yaml_scalar.c: plain and quoted ---- */
+
+/* A node begins at r->at: remembers where. */
+PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
+PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_block.c: literal and folded ---- */
+
+PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
+PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_flow.c ---- */
+
+/* "[" or "{" at r->at. */
+PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
+PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
+
+/* ---- yaml_lines.c: block content ---- */
+
+PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
+
+#endif
+#endif

@@ -1,0 +1,451 @@
+/* serve.c - serve_in.h: requests come in, answers go out, over the connections of connection.c. */
+#include "serve/serve_in.h"
+
+#ifndef PHI_NO_LISTEN
+
+#include "serve/connection_in.h"
+#include "serve/serve_words_in.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    PHI__SERVE_DROP_BYTES = 65536, /* of a body that are read though nobody wants them */
+    PHI__SERVE_LINGER_MS = 1000,
+    PHI__SERVE_BODY_BYTES = 4194304,
+    PHI__SERVE_QUEUE_BYTES = 1048576,
+    PHI__SERVE_HEAD_MS = 10000,
+    PHI__SERVE_BODY_MS = 60000,
+    PHI__SERVE_IDLE_MS = 60000,
+    PHI__SERVE_WRITE_MS = 30000
+};
+
+/* ---- answers ---- */
+
+/* Whether the connection can serve another request behind this answer. */
+static bool phi__serve_may_keep(const phi__serve_exchange *c) {
+    if (!c->keep_alive || c->eof || phi__listen_full(c->serve->listen)) return false;
+    if (c->in_state == PHI__CONNECTION_REST) return true;
+    return c->in_state == PHI__CONNECTION_BODY && !c->expects_continue && c->body.refused == 0 &&
+           !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
+}
+
+static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
+                                      const phi__header *headers, size_t count,
+                                      phi__serve_words_body body, size_t length) {
+    phi__serve_words_head head;
+    if (c->out_state != PHI__CONNECTION_OPEN || http_status < 200 || http_status > 599 ||
+        !phi__serve_words_fit(headers, count))
+        return PHI_BAD_ARG;
+    c->keep_alive = phi__serve_may_keep(c) && body != PHI__SERVE_WORDS_TO_END;
+    memset(&head, 0, sizeof head);
+    head.http_status = http_status;
+    head.headers = headers;
+    head.header_count = count;
+    head.body = http_status == 204 || http_status == 304 ? PHI__SERVE_WORDS_NO_BODY : body;
+    head.length = length;
+    head.http_1_0 = c->http_1_0;
+    head.keep_alive = c->keep_alive;
+    head.wall_ms = phi__io_wall_ms(c->serve->io);
+    c->no_body = c->no_body || head.body == PHI__SERVE_WORDS_NO_BODY;
+    phi__serve_words_put(&c->out, &head);
+    return PHI_OK;
+}
+
+/* The answer is complete. A connection that serves no more begins to linger. */
+static void phi__serve_ended(phi__serve_exchange *c) {
+    c->out_state = PHI__CONNECTION_ENDED;
+    phi__connection_release(c);
+    phi__connection_queued(c);
+    if (!c->keep_alive) {
+        c->in_state = PHI__CONNECTION_LINGER;
+        c->read_by_us = UINT64_MAX;
+    } else if (c->in_state == PHI__CONNECTION_BODY)
+        c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.body_ms);
+    phi__connection_poke(c);
+}
+
+/* ---- the end of an exchange by a fault of the peer's ---- */
+
+static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
+    bool open = c->out_state == PHI__CONNECTION_OPEN;
+    phi__connection_tell_gone(c);
+    if (c->fd < 0) return;
+    c->keep_alive = false;
+    if (open)
+        phi__serve_refuse(c, http_status, message);
+    else
+        phi__connection_close(c);
+}
+
+/* ---- reading ---- */
+
+/* The next request may come, or the first. */
+static void phi__serve_next(phi__serve_exchange *c) {
+    phi__http_head_clear(&c->head);
+    if (c->in_at == c->in.len) phi__buf_free(&c->in);
+    c->in_at = phi__min(c->in_at, c->in.len);
+    c->in_state = PHI__CONNECTION_HEAD;
+    c->out_state = PHI__CONNECTION_NONE;
+    c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.idle_ms);
+    c->write_by_us = UINT64_MAX;
+    c->keep_alive = c->http_1_0 = c->no_body = c->expects_continue = c->chunked = false;
+    c->body_bytes = 0;
+}
+
+/* The body, or the news that it is whole. False: nothing more can be done now. */
+static bool phi__serve_read_body(phi__serve_exchange *c) {
+    phi_str piece;
+    size_t used;
+    phi_status status = phi__http_head_body_read(&c->body, c->in.at + c->in_at,
+                                                 phi__connection_unread(c), &used, &piece);
+    c->in_at += used;
+    c->body_bytes += piece.len;
+    if (status == PHI_PARSE || c->body_bytes > c->serve->desc.max_body_bytes) {
+        phi__serve_fail(c, status == PHI_PARSE ? c->body.refused : 413,
+                        status == PHI_PARSE ? c->body.message : "the body is too long");
+        return false;
+    }
+    if (piece.len > 0) c->expects_continue = false;
+    if (piece.len > 0 && c->calls.body != NULL && !c->calls.body(c->ctx, piece.at, piece.len) &&
+        c->fd >= 0 && c->calls.body != NULL) {
+        c->stopped = true;
+        c->read_by_us = UINT64_MAX;
+    }
+    if (c->fd < 0 || c->in_state != PHI__CONNECTION_BODY) return false;
+    if (status == PHI_BUSY) return used > 0;
+    if (c->stopped) return false; /* `whole` comes when it resumes */
+    c->in_state = PHI__CONNECTION_REST;
+    c->read_by_us = UINT64_MAX;
+    if (c->calls.whole != NULL) c->calls.whole(c->ctx);
+    return false;
+}
+
+/* A head has come: the callee decides. */
+static void phi__serve_begin_exchange(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    c->out_state = PHI__CONNECTION_OPEN;
+    c->keep_alive = c->head.keep_alive;
+    c->http_1_0 = c->head.http_1_0;
+    c->no_body = phi__str_is(c->head.method, "HEAD");
+    c->expects_continue = c->head.expects_continue;
+    phi__http_head_body_init(&c->body, &c->head);
+    c->in_state = PHI__CONNECTION_BODY;
+    c->read_by_us = phi__connection_in_ms(s, s->desc.body_ms);
+    if (c->head.length > s->desc.max_body_bytes) {
+        phi__serve_fail(c, 413, "the body is too long");
+        return;
+    }
+    s->desc.request(s->desc.ctx, c, &c->head);
+    if (c->fd < 0) return;
+    phi__http_head_free(&c->head); /* an exchange can last for hours */
+    if (c->out_state == PHI__CONNECTION_OPEN && !c->kept) {
+        phi__serve_refuse(c, 500, "no answer");
+        return;
+    }
+    if (c->out_state != PHI__CONNECTION_OPEN || !c->expects_continue ||
+        phi__connection_unread(c) > 0)
+        return;
+    phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+    if (c->out.failed)
+        (void)phi__connection_undo(c, 0); /* it sends the body after a while all the same */
+    c->expects_continue = false;
+    phi__connection_queued(c);
+}
+
+static bool phi__serve_read_head(phi__serve_exchange *c) {
+    phi__serve *s = c->serve;
+    bool begun = phi__http_head_begun(&c->head);
+    size_t used;
+    phi_status status =
+        phi__http_head_read(&c->head, c->in.at + c->in_at, phi__connection_unread(c), &used);
+    c->in_at += used;
+    if (status == PHI_OK) {
+        phi__serve_begin_exchange(c);
+        return c->fd >= 0 && c->in_state == PHI__CONNECTION_BODY;
+    }
+    if (!begun && phi__http_head_begun(&c->head))
+        c->read_by_us = phi__connection_in_ms(s, s->desc.head_ms);
+    if (status == PHI_NO_MEMORY) phi__connection_close(c);
+    if (status != PHI_PARSE) return false;
+    c->out_state = PHI__CONNECTION_OPEN;
+    phi__serve_fail(c, c->head.refused, c->head.message);
+    return false;
+}
+
+static bool phi__serve_advance(phi__serve_exchange *c) {
+    switch (c->in_state) {
+    case PHI__CONNECTION_HEAD: return phi__connection_unread(c) > 0 && phi__serve_read_head(c);
+    case PHI__CONNECTION_BODY: return !c->stopped && phi__serve_read_body(c);
+    default: return false;
+    }
+}
+
+/* ---- sending ---- */
+
+/* All of an answer was sent: keeps the connection or ends it. */
+static void phi__serve_sent(phi__serve_exchange *c) {
+    if (c->out_state != PHI__CONNECTION_ENDED || phi__connection_waiting(c) > 0) return;
+    c->write_by_us = UINT64_MAX;
+    if (c->in_state == PHI__CONNECTION_REST) {
+        phi__serve_next(c);
+        c->soon = phi__connection_unread(c) > 0;
+        if (c->eof || (!c->soon && phi__listen_full(c->serve->listen))) phi__connection_close(c);
+    } else if (c->eof)
+        phi__connection_close(c);
+    else if (c->in_state == PHI__CONNECTION_LINGER && !c->shut) {
+        c->shut = true;
+        (void)shutdown(c->fd, SHUT_WR);
+        c->read_by_us = phi__connection_in_ms(c->serve, PHI__SERVE_LINGER_MS);
+    }
+}
+
+/* Goes as far as it can: at most one request a turn. */
+static void phi__serve_run(phi__serve_exchange *c) {
+    while (c->fd >= 0 && phi__serve_advance(c)) continue;
+    c->soon = false; /* what callbacks asked for is done below */
+    if (c->fd >= 0) phi__connection_flush(c);
+    if (c->fd >= 0 && c->wants_room &&
+        phi__connection_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
+        c->wants_room = false;
+        if (c->calls.drained != NULL) c->calls.drained(c->ctx);
+    }
+    if (c->fd >= 0) phi__serve_sent(c);
+    if (c->fd < 0) return;
+    if (c->in_state == PHI__CONNECTION_LINGER) c->in_at = c->in.len;
+    if (c->in_at > 0) phi__buf_drop(&c->in, c->in_at);
+    c->in_at = 0;
+    phi__connection_settle(c);
+}
+
+/* ---- the pump's side ---- */
+
+static void phi__serve_on_ready(phi__watch *watch, int have) {
+    phi__serve_exchange *c = PHI__OWNER(watch, phi__serve_exchange, watch);
+    phi__serve *s = c->serve;
+    phi__connection_enter(s);
+    if ((have & PHI__READ) != 0) phi__connection_fill(c);
+    if (c->fd >= 0) phi__serve_run(c);
+    phi__connection_leave(s);
+}
+
+static void phi__serve_expire(phi__serve_exchange *c, uint64_t now) {
+    if (now >= c->write_by_us)
+        phi__connection_close(c);
+    else if (c->in_state == PHI__CONNECTION_HEAD && phi__http_head_begun(&c->head)) {
+        c->out_state = PHI__CONNECTION_OPEN;
+        phi__serve_fail(c, 408, "the head of the request is late");
+    } else if (c->in_state == PHI__CONNECTION_BODY)
+        phi__serve_fail(c, 408, "the body of the request is late");
+    else
+        phi__connection_close(c);
+}
+
+static void phi__serve_on_timer(phi__timer *timer) {
+    phi__serve_exchange *c = PHI__OWNER(timer, phi__serve_exchange, timer);
+    phi__serve *s = c->serve;
+    uint64_t now = phi__io_now_us(s->io);
+    phi__connection_enter(s);
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* before anything takes memory */
+    if (now >= c->read_by_us || now >= c->write_by_us) phi__serve_expire(c, now);
+    if (c->fd >= 0) phi__serve_run(c);
+    phi__connection_leave(s);
+}
+
+/* ---- connections ---- */
+
+/* When all places are taken, the connection that has been idle longest makes room. */
+static void phi__serve_make_room(phi__serve *s) {
+    phi__serve_exchange *oldest = NULL;
+    phi__link *link;
+    if (!phi__listen_full(s->listen)) return;
+    for (link = s->live.first; link != NULL; link = link->next) {
+        phi__serve_exchange *c = phi__connection_of(link);
+        if (c->in_state != PHI__CONNECTION_HEAD || phi__http_head_begun(&c->head) ||
+            phi__connection_unread(c) > 0 || c->link.next == NULL)
+            continue;
+        if (oldest == NULL || c->read_by_us < oldest->read_by_us) oldest = c;
+    }
+    if (oldest != NULL) phi__connection_close(oldest);
+}
+
+static void phi__serve_on_accepted(void *ctx, int fd) {
+    phi__serve *s = (phi__serve *)ctx;
+    phi_memory *memory = phi__io_memory(s->io);
+    phi__serve_exchange *c = (phi__serve_exchange *)phi__alloc(memory, sizeof *c);
+    if (c == NULL || phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
+        phi__free(memory, c, c != NULL ? sizeof *c : 0);
+        (void)close(fd);
+        phi__listen_closed(s->listen);
+        return;
+    }
+    c->serve = s;
+    c->fd = fd;
+    c->watch.ready = phi__serve_on_ready;
+    c->timer.fire = phi__serve_on_timer;
+    phi__http_head_init(&c->head, memory, &s->desc.head);
+    phi__buf_init(&c->in, memory);
+    phi__buf_init(&c->out, memory);
+    phi__list_push(&s->live, &c->link);
+    s->count++;
+    phi__serve_next(c);
+    phi__connection_settle(c);
+    phi__connection_enter(s);
+    phi__serve_make_room(s);
+    phi__connection_leave(s);
+}
+
+static void phi__serve_defaults(phi__serve_desc *desc) {
+    if (desc->max_body_bytes == 0) desc->max_body_bytes = PHI__SERVE_BODY_BYTES;
+    if (desc->max_queue_bytes == 0) desc->max_queue_bytes = PHI__SERVE_QUEUE_BYTES;
+    if (desc->head_ms == 0) desc->head_ms = PHI__SERVE_HEAD_MS;
+    if (desc->body_ms == 0) desc->body_ms = PHI__SERVE_BODY_MS;
+    if (desc->idle_ms == 0) desc->idle_ms = PHI__SERVE_IDLE_MS;
+    if (desc->write_ms == 0) desc->write_ms = PHI__SERVE_WRITE_MS;
+}
+
+/* ---- for other modules ---- */
+
+PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
+                                  char *message, size_t message_size) {
+    phi__serve *s = (phi__serve *)phi__alloc(phi__io_memory(io), sizeof *s);
+    phi__listen_desc listen_desc;
+    phi_status status;
+    *out = NULL;
+    if (message_size > 0) message[0] = '\0';
+    if (s == NULL) return PHI_NO_MEMORY;
+    s->io = io;
+    s->desc = *desc;
+    phi__serve_defaults(&s->desc);
+    memset(&listen_desc, 0, sizeof listen_desc);
+    listen_desc.address = desc->address;
+    listen_desc.any_address = desc->any_address;
+    listen_desc.port = desc->port;
+    listen_desc.max_connections = desc->max_connections;
+    listen_desc.accepted = phi__serve_on_accepted;
+    listen_desc.ctx = s;
+    status = phi__listen_new(io, &listen_desc, &s->listen, message, message_size);
+    if (status == PHI_OK)
+        *out = s;
+    else
+        phi__free(phi__io_memory(io), s, sizeof *s);
+    return status;
+}
+
+PHI__FN uint16_t phi__serve_port(const phi__serve *serve) {
+    return phi__listen_port(serve->listen);
+}
+
+PHI__FN size_t phi__serve_connections(const phi__serve *serve) { return serve->count; }
+
+PHI__FN void phi__serve_free(phi__serve *serve) {
+    if (serve == NULL || serve->freed) return;
+    phi__connection_enter(serve);
+    serve->freed = true;
+    while (serve->live.first != NULL) phi__connection_close(phi__connection_of(serve->live.first));
+    phi__listen_free(serve->listen);
+    phi__connection_leave(serve);
+}
+
+PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
+                             void *ctx) {
+    exchange->calls = *calls;
+    exchange->ctx = ctx;
+    exchange->kept = true;
+}
+
+PHI__FN void phi__serve_resume(phi__serve_exchange *exchange) {
+    phi__serve_exchange *c = exchange;
+    if (!c->stopped) return;
+    c->stopped = false;
+    if (c->in_state == PHI__CONNECTION_BODY)
+        c->read_by_us = phi__connection_in_ms(c->serve, c->serve->desc.body_ms);
+    phi__connection_poke(c);
+}
+
+PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count, phi_str body) {
+    phi__serve_exchange *c = exchange;
+    phi_status status = phi__serve_put_head(c, http_status, headers, header_count,
+                                            PHI__SERVE_WORDS_LENGTH, body.len);
+    if (status != PHI_OK) return status;
+    if (!c->no_body) phi__buf_add_str(&c->out, body);
+    if (c->out.failed) {
+        phi__connection_release(c);
+        phi__serve_drop(c);
+        return PHI_NO_MEMORY;
+    }
+    phi__serve_ended(c);
+    return PHI_OK;
+}
+
+PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status,
+                               const char *message) {
+    phi__header type;
+    char text[256];
+    int n = snprintf(text, sizeof text, "%d %s%s%.200s\n", http_status,
+                     phi__serve_words_reason(http_status), message != NULL ? ": " : "",
+                     message != NULL ? message : "");
+    type.name = PHI__LIT("Content-Type");
+    type.value = PHI__LIT("text/plain; charset=utf-8");
+    if (n < 0) n = 0;
+    if (n >= (int)sizeof text) n = (int)sizeof text - 1;
+    (void)phi__serve_reply(exchange, http_status, &type, 1, phi__str(text, (size_t)n));
+}
+
+PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
+                                    const phi__header *headers, size_t header_count) {
+    phi__serve_exchange *c = exchange;
+    size_t before = c->out.len;
+    phi_status status =
+        phi__serve_put_head(c, http_status, headers, header_count,
+                            c->http_1_0 ? PHI__SERVE_WORDS_TO_END : PHI__SERVE_WORDS_CHUNKS, 0);
+    if (status != PHI_OK) return status;
+    if (c->out.failed) return phi__connection_undo(c, before);
+    c->out_state = PHI__CONNECTION_STREAM;
+    c->chunked = !c->http_1_0;
+    phi__connection_queued(c);
+    phi__connection_poke(c);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes) {
+    phi__serve_exchange *c = exchange;
+    size_t before = c->out.len;
+    if (c->out_state != PHI__CONNECTION_STREAM) return PHI_BAD_ARG;
+    if (phi__connection_waiting(c) >= c->serve->desc.max_queue_bytes) {
+        c->wants_room = true;
+        return PHI_FULL;
+    }
+    if (bytes.len == 0 || c->no_body) return PHI_OK; /* an empty chunk would end it */
+    if (c->chunked) phi__buf_printf(&c->out, "%lx\r\n", (unsigned long)bytes.len);
+    phi__buf_add_str(&c->out, bytes);
+    if (c->chunked) phi__buf_text(&c->out, "\r\n");
+    if (c->out.failed) return phi__connection_undo(c, before);
+    phi__connection_queued(c);
+    phi__connection_poke(c);
+    return PHI_OK;
+}
+
+PHI__FN void phi__serve_end(phi__serve_exchange *exchange) {
+    phi__serve_exchange *c = exchange;
+    if (c->out_state != PHI__CONNECTION_STREAM) return;
+    if (c->chunked && !c->no_body) phi__buf_text(&c->out, "0\r\n\r\n");
+    if (c->out.failed) {
+        phi__connection_release(c);
+        phi__serve_drop(c);
+        return;
+    }
+    phi__serve_ended(c);
+}
+
+PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
+    phi__serve *s = exchange->serve;
+    phi__connection_enter(s);
+    phi__connection_release(exchange);
+    phi__connection_close(exchange);
+    phi__connection_leave(s);
+}
+
+#endif
