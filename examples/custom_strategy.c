@@ -4,7 +4,7 @@
    failure, "stop") and adds commands (ask the model, be done). phi makes the calls, reserves and counts them, logs them
    on a lane of their own, and saves the machine with the agent. */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
+#include "phi_tools.h"
 
 #include "puppet.h"
 

@@ -3,7 +3,7 @@
    The branches differ in their system prompts; they could differ in models or temperatures. The conversation
    continues with the answer that the judge picks, and the others stay in the thread as lanes.
    usage: judge [question] */
-#include "phi.h"
+#include "phi_tools.h"
 #include "pick_model.h"
 
 enum { WAYS = 3 };

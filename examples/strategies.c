@@ -4,7 +4,7 @@
    comes as events, and the result as JSON. No key, no network.
    usage: strategies [seed [tot|got|...]] */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
+#include "phi_tools.h"
 
 #include "game24_model.h"
 

@@ -4,7 +4,7 @@
    model of your own, delete the office_ functions, and fill in desc.model.
    usage: subagents [what the paper is about] */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
+#include "phi_tools.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -144,7 +144,8 @@ def main():
         for name, text in headers.items():
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        types = {t for t, _ in GIVEN if re.search(rf"\btypedef struct {t}\b", headers["phi.h"])}
+        public = headers["phi.h"] + headers["phi_tools.h"]
+        types = {t for t, _ in GIVEN if re.search(rf"\btypedef struct {t}\b", public)}
         jobs = [(path, line, language, program_of(path, line, notes, code, types), folder)
                 for path in pages if os.path.exists(path)
                 for line, language, notes, code in blocks_of(path)]

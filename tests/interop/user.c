@@ -13,7 +13,7 @@
    Two tools: "double" returns twice its n, "open" is an error. Exit code 3: a run has not ended
    after a minute. */
 #define PHI_IMPLEMENTATION
-#include "phi.h"
+#include "phi_tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
