@@ -20,7 +20,7 @@
 #include "model/model.h"
 #include "text/json.h"
 #include "text/sse_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/codec_in.h"
 #include "wire/reader_in.h"
 

@@ -9,7 +9,7 @@
 #include "text/json.h"
 #include "text/json_cursor_in.h"
 #include "text/sse_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/codec_in.h"
 
 #include <stdio.h>

@@ -14,16 +14,16 @@
 typedef struct pick_preset {
     const char *name, *key; /* `key` is a variable of the environment */
     const char *id;         /* the model without PHI_MODEL */
-    phi_model (*make)(const char *id, const char *api_key);
+    phi_model (*make)(const char *id, const char *api_key); /* NULL: phi_model_preset of the name */
 } pick_preset;
 
 static const pick_preset pick_presets[] = {
     {"anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-4-5", phi_model_anthropic},
-    {"openai", "OPENAI_API_KEY", "gpt-5-mini", phi_model_openai},
-    {"openrouter", "OPENROUTER_API_KEY", "anthropic/claude-sonnet-4.5", phi_model_openrouter},
-    {"groq", "GROQ_API_KEY", "openai/gpt-oss-20b", phi_model_groq},
-    {"mistral", "MISTRAL_API_KEY", "mistral-small-latest", phi_model_mistral},
-    {"deepseek", "DEEPSEEK_API_KEY", "deepseek-chat", phi_model_deepseek},
+    {"openai", "OPENAI_API_KEY", "gpt-5-mini", NULL},
+    {"openrouter", "OPENROUTER_API_KEY", "anthropic/claude-sonnet-4.5", NULL},
+    {"groq", "GROQ_API_KEY", "openai/gpt-oss-20b", NULL},
+    {"mistral", "MISTRAL_API_KEY", "mistral-small-latest", NULL},
+    {"deepseek", "DEEPSEEK_API_KEY", "deepseek-chat", NULL},
     {"google", "GEMINI_API_KEY", "gemini-2.5-flash", phi_model_google},
     {"interactions", "GEMINI_API_KEY", "gemini-3-flash-preview", phi_model_interactions}};
 enum { PICK_PRESETS = sizeof pick_presets / sizeof *pick_presets };
@@ -31,6 +31,11 @@ enum { PICK_PRESETS = sizeof pick_presets / sizeof *pick_presets };
 static inline const char *pick_env(const char *name) {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static inline phi_model pick_make(const pick_preset *preset, const char *id, const char *key) {
+    if (id == NULL) id = preset->id;
+    return preset->make != NULL ? preset->make(id, key) : phi_model_preset(preset->name, id, key);
 }
 
 static inline phi_model pick_model(const char **why) {
@@ -46,7 +51,7 @@ static inline phi_model pick_model(const char **why) {
     for (i = 0; i < PICK_PRESETS; i++) {
         *why = pick_presets[i].key;
         if ((key = pick_env(*why)) != NULL)
-            return pick_presets[i].make(id ? id : pick_presets[i].id, key);
+            return pick_make(&pick_presets[i], id, key);
     }
     *why = "no key in the environment: a local server on Ollama's port";
     return phi_model_local("http://localhost:11434/v1", id ? id : "llama3.2", NULL);
@@ -60,8 +65,8 @@ static inline phi_model pick_model_named(const char *name, const char **why) {
     for (i = 0; i < PICK_PRESETS; i++)
         if (strlen(pick_presets[i].name) == n && memcmp(pick_presets[i].name, name, n) == 0) {
             *why = pick_presets[i].key;
-            return pick_presets[i].make(name[n] == ':' ? name + n + 1 : pick_presets[i].id,
-                                        pick_env(*why));
+            return pick_make(&pick_presets[i], name[n] == ':' ? name + n + 1 : NULL,
+                             pick_env(*why));
         }
     model = pick_model(why);
     model.id = name;

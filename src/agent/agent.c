@@ -98,9 +98,7 @@ PHI_API phi_status phi_compact(phi_agent handle) {
     order.no_turns = true;
     if (gains) status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
-    return phi__error(agent->rt, status, "phi_compact: %s",
-                      status == PHI_UNSUPPORTED ? "this build has no compaction (PHI_NO_COMPACTION)"
-                                                : "out of memory");
+    return phi__error(agent->rt, status, "phi_compact: out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {
@@ -227,7 +225,6 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
     return agent != NULL ? agent->thread : NULL;
 }
 
-#ifndef PHI_NO_DEFERRED
 
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__find_agent(handle);
@@ -253,7 +250,6 @@ PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_i
     return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
 
-#endif
 
 /* ---- public: changing it ---- */
 

@@ -237,7 +237,6 @@ PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale *
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
-#ifndef PHI_NO_DEFERRED
 /* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its
    last entry. An agent has at most one deferred rewrite: a newer one replaces it. PHI_EV_REWRITE
    reports the outcome, unless memory runs out; of a duplicate its text says that nothing was done,
@@ -259,7 +258,6 @@ PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena,
    PHI_NOT_FOUND: none is deferred, or one with another op_id; PHI_STALE, PHI_BAD_ARG,
    PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
-#endif
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
    the messages of the active lane (log/thread.h), its parents' up to the fork too, as they came,
@@ -280,13 +278,11 @@ PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *messag
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-#ifndef PHI_NO_MESSAGE_JSON
 /* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
    has come; the store's status, when evicted messages cannot be recalled. And back, as
    phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
-#endif
 
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);

@@ -37,16 +37,13 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     return PHI_BAD_ARG;
 }
 
-/* Whether there is a codec for it: not for a protocol that was left out, nor for an unknown one. */
 static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
-                                            const char *protocol) {
-    const phi__codec_row *row = phi__codec_row_of(rt->codecs, phi_str_of(protocol));
-    if (row == NULL)
-        return phi__error(rt, PHI_UNSUPPORTED, "%sNo provider registered for protocol: %s", what,
-                          protocol);
-    if (row->codec() != NULL) return PHI_OK;
-    return phi__error(rt, PHI_UNSUPPORTED, "%sprotocol %s is left out of this program: %s", what,
-                      protocol, row->without);
+                                            const phi_model *model) {
+    if (phi__codec_of(rt->codecs, model) != NULL) return PHI_OK;
+    return phi__error(rt, PHI_UNSUPPORTED,
+                      "%sNo provider registered for protocol: %s (a preset brings its own; for a "
+                      "model without one set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)",
+                      what, model->protocol);
 }
 
 static phi_status phi__agent_check_headers(phi_runtime *rt, const char *what,
@@ -68,12 +65,15 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
                                           const phi_provider *own, const phi_model *model) {
     char place[64];
     if (model->protocol == NULL || model->protocol[0] == '\0')
-        return phi__error(rt, PHI_BAD_ARG, "%smodel.protocol is missing: use a phi_model_ preset",
-                          what);
+        return phi__error(rt, PHI_BAD_ARG,
+                          model->provider != NULL
+                              ? "%smodel.protocol is missing: there is no preset \"%.40s\""
+                              : "%smodel.protocol is missing: use a phi_model_ preset",
+                          what, model->provider);
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "%smodel.id is missing", what);
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__agent_check_protocol(rt, what, model->protocol) != PHI_OK)
+    if (own == NULL && phi__agent_check_protocol(rt, what, model) != PHI_OK)
         return PHI_UNSUPPORTED;
     if (own == NULL && phi__agent_check_url(rt, what, model->base_url) != PHI_OK)
         return PHI_BAD_ARG;
@@ -86,7 +86,6 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
 
 /* ---- the models behind it ---- */
 
-#ifndef PHI_NO_FAILOVER
 
 static phi_status phi__agent_check_other(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_failover_model *given, const phi_tool *tools,
@@ -136,20 +135,6 @@ PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover
     return PHI_OK;
 }
 
-#else
-
-PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover *failover,
-                                             const phi_provider *own, const phi_tool *tools,
-                                             size_t tool_count) {
-    (void)own;
-    (void)tools;
-    (void)tool_count;
-    return failover == NULL
-               ? PHI_OK
-               : phi__error(rt, PHI_UNSUPPORTED, "failover: this build has none (PHI_NO_FAILOVER)");
-}
-
-#endif
 
 /* ---- answers ---- */
 
@@ -194,8 +179,6 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                               "\": the name is that of the tool by which "
                               "answers come, and format is JSON");
     if (format->kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
-    if (format->strict && !phi__strict_here())
-        return phi__error(rt, PHI_UNSUPPORTED, "format.strict: %s", PHI__STRICT_LEFT_OUT);
     return phi__agent_check_format_schema(rt, format->schema);
 }
 
@@ -215,7 +198,6 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
 /* ---- the rest ---- */
 
 static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
-#ifndef PHI_NO_TOOL_SOURCES
     size_t i;
     for (i = 0; i < desc->tool_source_count; i++)
         if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
@@ -223,7 +205,6 @@ static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc
             return phi__error(rt, PHI_BAD_ARG,
                               "tool_sources[%u]: expected a source with version and take",
                               (unsigned)i);
-#endif
     (void)rt;
     (void)desc;
     return PHI_OK;
@@ -306,21 +287,6 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
 /* Features that the build leaves out are refused, not ignored. */
 static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *desc) {
     const char *missing = NULL;
-#ifdef PHI_NO_CAPTURE
-    if (desc->capture_requests) missing = "capture_requests: this build has none (PHI_NO_CAPTURE)";
-#endif
-#ifdef PHI_NO_FORGETTING
-    if (desc->at_memory_limit == PHI_AT_MEMORY_LIMIT_FORGET)
-        missing = "at_memory_limit: this build does not forget (PHI_NO_FORGETTING)";
-#endif
-#ifdef PHI_NO_TOOL_SOURCES
-    if (desc->tool_source_count > 0)
-        missing = "tool_sources: this build has none (PHI_NO_TOOL_SOURCES)";
-#endif
-#ifdef PHI_NO_COMPACTION
-    if (desc->compactor.start != NULL)
-        missing = "compactor: this build has none (PHI_NO_COMPACTION)";
-#endif
     (void)desc;
     return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
 }

@@ -125,7 +125,6 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
                                         const char *what);
 
 /* snapshot.c */
-#ifndef PHI_NO_SNAPSHOT
 /* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
    why. */
 PHI__FN phi__agent *phi__snapshot_make(phi_runtime *rt, const phi_agent_desc *desc,
@@ -141,10 +140,6 @@ PHI__FN bool phi__snapshot_more(phi__buf *out, const phi__agent *agent, size_t *
 /* snapshot_all.c: the runtime is being saved or loaded: phi_step does nothing. */
 PHI__FN bool phi__snapshot_all_under_way(const phi_runtime *rt);
 PHI__FN void phi__snapshot_all_drop(phi_runtime *rt); /* the runtime goes */
-#else
-#define phi__snapshot_all_under_way(rt) ((void)(rt), false)
-#define phi__snapshot_all_drop(rt) ((void)(rt))
-#endif
 
 /* one_shot_run.c */
 /* The agent's run, active or over, is its last: it is freed once its events were popped. */

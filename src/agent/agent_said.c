@@ -20,7 +20,7 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
     phi_status status;
     if (extra == NULL) return PHI_OK;
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL) codec = phi__codec_of(rt->codecs, phi_str_of(model->protocol));
+    if (own == NULL) codec = phi__codec_of(rt->codecs, model);
     status = phi__extra_check(codec, &rt->memory, phi_str_of(extra), words, sizeof words);
     if (status == PHI_BAD_ARG) return phi__error(rt, status, "%s%s", what, words);
     return status == PHI_OK ? PHI_OK : phi__error(rt, status, "%s: out of memory", what);

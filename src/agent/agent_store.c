@@ -9,7 +9,6 @@ PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, c
                       words[0] != '\0' ? words : phi_status_text(status));
 }
 
-#ifndef PHI_NO_STORES
 
 /* ---- continuing where the log ends ---- */
 
@@ -187,32 +186,3 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }
 
-#else
-
-PHI__FN phi_status phi__agent_store_check(phi_runtime *rt, const phi_agent_desc *desc) {
-    if (desc->store != NULL)
-        return phi__error(rt, PHI_UNSUPPORTED, "store: %s", PHI__STORES_LEFT_OUT);
-    if (desc->thread_id == NULL) return PHI_OK;
-    return phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
-}
-
-PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
-    (void)agent;
-    (void)desc;
-    return PHI_OK;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
-    (void)thread_id;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    return phi__error(handle.rt, PHI_UNSUPPORTED, "phi_agent_use_thread: %s", PHI__STORES_LEFT_OUT);
-}
-
-PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
-    (void)handle;
-    return phi__str("", 0);
-}
-
-#endif

@@ -2,7 +2,7 @@
 #include "agent/dry_run.h"
 
 #include "model/message_in.h"
-#include "codecs/registry_in.h"
+#include "wire/codec_in.h"
 #include "wire/codec_in.h"
 #include "wire/extra_in.h"
 #include "wire/takes_in.h"
@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#ifndef PHI_NO_PREFLIGHT
 
 static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messages, size_t count,
                                phi_arena *scratch) {
@@ -57,14 +56,12 @@ static phi_model phi__dry_run_model(const phi_model *model) {
 }
 
 /* NULL: there is none, and words say why. */
-static const phi__codec *phi__dry_run_codec(const char *protocol, char *words, size_t words_size) {
-    const phi__codec_row *row = phi__codec_row_of(phi__registry_codecs(), phi_str_of(protocol));
-    const phi__codec *codec = row != NULL ? row->codec() : NULL;
-    if (row == NULL)
-        (void)snprintf(words, words_size, "No provider registered for protocol: %s", protocol);
-    else if (codec == NULL)
-        (void)snprintf(words, words_size, "protocol %s is left out of this program: %s", protocol,
-                       row->without);
+static const phi__codec *phi__dry_run_codec(const phi_model *model, char *words,
+                                            size_t words_size) {
+    const phi__codec *codec = phi__codec_of(NULL, model);
+    if (codec == NULL)
+        (void)snprintf(words, words_size, "No provider registered for protocol: %s",
+                       model->protocol);
     return codec;
 }
 
@@ -141,7 +138,7 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
         words_size == 0)
         return PHI_BAD_ARG;
     words[0] = '\0';
-    codec = phi__dry_run_codec(desc->model.protocol, words, words_size);
+    codec = phi__dry_run_codec(&desc->model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
     fault = phi__takes_fault(&desc->options);
     if (fault != NULL) {
@@ -178,7 +175,7 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
         words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
         return PHI_BAD_ARG;
     words[0] = '\0';
-    codec = phi__dry_run_codec(model->protocol, words, words_size);
+    codec = phi__dry_run_codec(model, words, words_size);
     if (codec == NULL) return PHI_UNSUPPORTED;
     for (i = 0; i < count; i++)
         if (messages[i].content == NULL && messages[i].content_count > 0) {
@@ -200,4 +197,3 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     return status;
 }
 
-#endif

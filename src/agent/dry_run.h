@@ -12,7 +12,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_PREFLIGHT
 /* Checks a transcript and tools as the model's provider would. PHI_OK: it accepts them.
    PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
    tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
@@ -46,15 +45,12 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
    one. */
 PHI_API phi_status phi_preflight_thinking(phi_agent agent, phi_arena *scratch, char *words,
                                           size_t words_size);
-#endif
 
 #ifdef __cplusplus
 }
-#ifndef PHI_NO_PREFLIGHT
 inline phi_status phi_preflight_settings(const phi_agent_desc &desc, phi_arena *scratch,
                                          char *words, size_t words_size) {
     return phi_preflight_settings(&desc, scratch, words, words_size);
 }
-#endif
 #endif
 #endif

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_EXPLAIN
 /* One more line, if the last request left thinking out. */
 static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi__thinking *thinking = &agent->prior.thinking;
@@ -72,7 +71,6 @@ static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi
     phi__buf_free(&text);
     return done;
 }
-#endif
 
 /* ---- public ---- */
 
@@ -91,7 +89,6 @@ PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *poli
 }
 
 PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
-#ifndef PHI_NO_EXPLAIN
     phi__agent *agent = phi__find_agent(handle);
     phi__project_order order;
     phi_str text;
@@ -105,11 +102,6 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
     if (!phi__explained_opaque(agent, arena, &text)) return PHI_NO_MEMORY;
     *out = text;
     return PHI_OK;
-#else
-    (void)arena;
-    (void)out;
-    return handle.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
-#endif
 }
 
 PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_PREFLIGHT
 
 typedef struct phi__foreseen {
     phi__agent *agent;
@@ -231,4 +230,3 @@ PHI_API phi_status phi_preflight_thinking(phi_agent handle, phi_arena *scratch, 
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }
 
-#endif

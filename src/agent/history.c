@@ -157,7 +157,6 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     return phi__find_idle(agent, what);
 }
 
-#ifndef PHI_NO_MESSAGE_JSON
 
 /* ---- restoring ---- */
 
@@ -192,7 +191,6 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     return PHI_OK;
 }
 
-#endif
 
 /* ---- public ---- */
 
@@ -246,7 +244,6 @@ PHI_API phi_status phi_clear_messages(phi_agent handle) {
     return status;
 }
 
-#ifndef PHI_NO_MESSAGE_JSON
 
 PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
     const phi__agent *agent = phi__find_agent(handle);
@@ -294,4 +291,3 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
                       status == PHI_PARSE ? error->message : "out of memory");
 }
 
-#endif

@@ -16,7 +16,6 @@
 #include "wire/format_in.h"
 #include "wire/strict_in.h"
 
-#ifndef PHI_NO_QUERIES
 
 enum {
     PHI__QUERY_TOTAL_MS = 60000,
@@ -502,4 +501,3 @@ PHI_API void phi_query_free(phi_query *query) {
     phi__free(&query->rt->memory, query, sizeof *query);
 }
 
-#endif

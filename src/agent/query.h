@@ -12,7 +12,7 @@
        ...
        phi_query_free(query);
 
-   Threads: the pumping thread. PHI_NO_QUERIES leaves it out: nothing here is declared then. */
+   Threads: the pumping thread. */
 #ifndef PHI_AGENT_QUERY_H
 #define PHI_AGENT_QUERY_H
 
@@ -23,7 +23,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_QUERIES
 
 /* One query under way, or its outcome. Free it before the runtime. */
 typedef struct phi_query phi_query;
@@ -68,7 +67,6 @@ PHI_API bool phi_query_done(const phi_query *query); /* not under way; true for 
 /* Frees it; one that is under way is cancelled. NULL is harmless. */
 PHI_API void phi_query_free(phi_query *query);
 
-#endif
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,6 @@
    runs. */
 #include "agent/agent_in.h"
 #include "agent/summary.h"
-#include "codecs/registry_in.h"
 #include "features/facts_in.h"
 #include "features/table_in.h"
 
@@ -137,10 +136,8 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__at_limit_name_all(rt);
     phi__feature_init(&rt->features, phi__table_features());
-#ifndef PHI_NO_SUMMARIES
     rt->summarize_fn = phi_summarize;
-#endif
-    rt->codecs = phi__registry_codecs();
+    rt->codecs = desc->codecs;
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);

@@ -38,6 +38,9 @@ typedef struct phi_runtime_desc {
     void *user_data;                                           /* of the three functions above */
     /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
     phi_tape *tape;
+    /* The protocols of models that carry no code: those that no preset made. NULL-ended, borrowed
+       until free: PHI_ALL_PROTOCOLS, or a list (default: none) */
+    const phi_codec_fn *codecs;
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or libcurl cannot be used;

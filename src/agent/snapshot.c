@@ -11,7 +11,6 @@
 #include "persist/recall_in.h"
 #include "persist/store.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 #include <stdio.h>
 
@@ -288,25 +287,3 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     return none;
 }
 
-#else
-
-PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
-    (void)arena;
-    if (out != NULL) *out = phi__str(NULL, 0);
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    return phi__error(handle.rt, PHI_UNSUPPORTED, "phi_agent_snapshot: built with PHI_NO_SNAPSHOT");
-}
-
-PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
-                                    phi_restore_run how) {
-    phi_agent none;
-    (void)desc;
-    (void)snapshot;
-    (void)how;
-    memset(&none, 0, sizeof none);
-    if (rt != NULL)
-        (void)phi__error(rt, PHI_UNSUPPORTED, "phi_agent_restore: built with PHI_NO_SNAPSHOT");
-    return none;
-}
-
-#endif

@@ -24,7 +24,7 @@ enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues unchanged.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
-   that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
+   that evicted entries are recalled from. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -40,7 +40,7 @@ typedef enum phi_restore_run {
 
    The saved run continues: the events of its beginning are not emitted again, TOOL_END and the rest
    follow. On failure the handle's rt is NULL, and phi_last_error says why: PHI_PARSE (not a
-   snapshot), PHI_UNSUPPORTED (of a later version, or built with PHI_NO_SNAPSHOT), PHI_MISUSE
+   snapshot), PHI_UNSUPPORTED (of a later version), PHI_MISUSE
    (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called,
    and the store has nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
@@ -56,7 +56,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    meanwhile is written as it is when its line ends, or left out where it was freed. arena NULL
    gives up. The text is in the arena.
    PHI_OK; PHI_MISUSE: inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY;
-   the status of a store; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. Then it is given up. */
+   the status of a store. Then it is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */

@@ -8,7 +8,6 @@
 #include "features/facts.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 #include <stdio.h>
 
@@ -110,19 +109,15 @@ static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_
     struct phi__snapshot_saving *s = rt->snapshots.saving;
     phi__buf head;
     char *at;
-#ifndef PHI_NO_FACTS
     phi_str facts;
     phi_status status = phi_facts_save(rt, &s->scratch, &facts);
     if (status != PHI_OK) return status;
-#endif
     phi__buf_init(&head, &rt->memory);
     phi__buf_char(&head, '{');
     phi__records_u64(&head, "phi_runtime_snapshot", PHI_SNAPSHOT_VERSION);
     phi__records_u64(&head, "agents", s->count);
-#ifndef PHI_NO_FACTS
     phi__json_write_key(&head, PHI__LIT("facts"));
     phi__buf_add_str(&head, facts);
-#endif
     phi__buf_text(&head, "}\n");
     at = head.failed ? NULL : (char *)phi_arena_alloc(arena, head.len + s->text.len + 1);
     if (at != NULL) {
@@ -296,14 +291,12 @@ static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
     struct phi__snapshot_loading *l = rt->snapshots.loading;
     phi_agent *made = (phi_agent *)phi_arena_alloc(arena, l->count * sizeof *made + 1);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
-#ifndef PHI_NO_FACTS
     if (l->facts.len > 0) {
         phi_status status = phi_facts_load(rt, l->facts);
         const char *words = "";
         if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
         if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, words);
     }
-#endif
     if (l->count > 0) memcpy(made, l->made, l->count * sizeof *made);
     *agents = made;
     *count = l->count;
@@ -362,24 +355,3 @@ PHI__FN void phi__snapshot_all_drop(phi_runtime *rt) {
     phi__snapshot_all_drop_loading(rt, false); /* its agents go with the others */
 }
 
-#else
-
-PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out) {
-    (void)arena;
-    if (out != NULL) *out = phi__str(NULL, 0);
-    if (rt == NULL) return PHI_BAD_ARG;
-    return phi__error(rt, PHI_UNSUPPORTED, "phi_runtime_snapshot: built with PHI_NO_SNAPSHOT");
-}
-
-PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
-                                       phi_arena *arena, const phi_agent **agents, size_t *count) {
-    (void)text;
-    (void)desc;
-    (void)arena;
-    (void)agents;
-    (void)count;
-    if (rt == NULL) return PHI_BAD_ARG;
-    return phi__error(rt, PHI_UNSUPPORTED, "phi_runtime_restore: built with PHI_NO_SNAPSHOT");
-}
-
-#endif

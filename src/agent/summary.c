@@ -11,7 +11,6 @@
 #include "history/compact_in.h"
 #include "model/texts_in.h"
 
-#ifndef PHI_NO_SUMMARIES
 
 enum {
     PHI__SUMMARY_TOKENS = 2000,
@@ -582,4 +581,3 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
                                    : status;
 }
 
-#endif

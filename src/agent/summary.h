@@ -4,9 +4,7 @@
    A hidden agent below the agent whose history it is makes the model calls. It emits no events,
    budgets of that agent and of those above pay for it, an abort of that agent ends it,
    phi_runtime_close waits for it, and phi_step counts its run. The messages are sent in chunks,
-   each with the summary so far.
-
-   PHI_NO_SUMMARIES leaves it out: phi_compactor_model and phi_summarize are not declared then. */
+   each with the summary so far. */
 #ifndef PHI_AGENT_SUMMARY_H
 #define PHI_AGENT_SUMMARY_H
 
@@ -27,7 +25,6 @@ typedef struct phi_summary_desc {
     uint64_t chunk_tokens;
 } phi_summary_desc;
 
-#ifndef PHI_NO_SUMMARIES
 /* For phi_agent_desc.compactor. The model sums up the messages that phi's own plan would sum up or
    leave out, in one message in the place of the last of them; messages that the plan keeps stay.
    phi's own plan is used when the model fails, writes nothing or too much, when the summary saves
@@ -49,7 +46,6 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    range has nothing to sum up; PHI_MISUSE: an agent of phi_run, or the runtime is closing;
    PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's status for the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
-#endif
 
 #ifdef __cplusplus
 }

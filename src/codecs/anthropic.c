@@ -7,13 +7,12 @@
 #include "codecs/anthropic_in.h"
 
 #include "codecs/claude_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/prefix_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-#ifndef PHI_NO_ANTHROPIC
 
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
 #define PHI__ANTHROPIC_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
@@ -420,7 +419,7 @@ static const phi__codec_rules phi__anthropic_rules = {NULL,
                                                       &phi__anthropic_settings,
                                                       phi__anthropic_defers};
 
-PHI__FN const phi__codec *phi__anthropic_codec(void) {
+PHI_API const phi__codec *phi_codec_anthropic(void) {
     static const phi__codec codec = {PHI__NAMES_ANTHROPIC,
                                      &phi__anthropic_rules,
                                      sizeof(phi__anthropic_state),
@@ -438,4 +437,3 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
     return &codec;
 }
 
-#endif

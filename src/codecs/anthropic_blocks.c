@@ -3,7 +3,6 @@
 #include "codecs/claude_in.h"
 #include "wire/render_in.h"
 
-#ifndef PHI_NO_ANTHROPIC
 
 /* ---- blocks ---- */
 
@@ -202,4 +201,3 @@ PHI__FN void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m)
     phi__buf_char(out, '}');
 }
 
-#endif

@@ -5,9 +5,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-#ifndef PHI_NO_ANTHROPIC
-
-PHI__FN const phi__codec *phi__anthropic_codec(void);
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -46,6 +43,5 @@ PHI__FN void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str 
 PHI__FN void phi__anthropic_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str body);
 
-#endif
 
 #endif

@@ -11,7 +11,6 @@
 #include "wire/classify_in.h"
 #include "wire/opaque_in.h"
 
-#ifndef PHI_NO_ANTHROPIC
 
 #define PHI__ANTHROPIC_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
@@ -495,4 +494,3 @@ PHI__FN void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str 
     phi_arena_reset(&a->scratch, mark);
 }
 
-#endif

@@ -7,7 +7,7 @@
 #include "codecs/bedrock_in.h"
 
 #include "codecs/claude_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
 #include "wire/frames_in.h"
 #include "wire/prefix_in.h"
@@ -15,7 +15,6 @@
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-#ifndef PHI_NO_BEDROCK
 
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
 #define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
@@ -519,7 +518,7 @@ static const phi__codec_rules phi__bedrock_rules = {phi__bedrock_blocks_id_rule,
                                                     &phi__bedrock_settings,
                                                     NULL};
 
-PHI__FN const phi__codec *phi__bedrock_codec(void) {
+PHI_API const phi__codec *phi_codec_bedrock(void) {
     static const phi__codec codec = {
         PHI__NAMES_BEDROCK,        &phi__bedrock_rules,     sizeof(phi__bedrock_state),
         phi__bedrock_head,         phi__bedrock_item,       phi__bedrock_tail,
@@ -529,4 +528,3 @@ PHI__FN const phi__codec *phi__bedrock_codec(void) {
     return &codec;
 }
 
-#endif

@@ -2,7 +2,6 @@
 #include "codecs/bedrock_in.h"
 #include "wire/render_in.h"
 
-#ifndef PHI_NO_BEDROCK
 
 /* Mistral's models take their own ids only. */
 PHI__FN phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model) {
@@ -192,4 +191,3 @@ PHI__FN void phi__bedrock_blocks_result(phi__encoder *e, size_t at) {
     phi__buf_text(&e->scratch, "]}}");
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "wire/codec_in.h"
 
-#ifndef PHI_NO_BEDROCK
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -40,8 +39,6 @@ PHI__FN phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model);
 PHI__FN void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, size_t at,
                                        size_t ordinal);
 
-PHI__FN const phi__codec *phi__bedrock_codec(void);
-
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
@@ -55,6 +52,5 @@ PHI__FN void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str na
 PHI__FN void phi__bedrock_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str body);
 
-#endif
 
 #endif

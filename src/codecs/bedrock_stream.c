@@ -12,7 +12,6 @@
 #include "wire/frames_in.h"
 #include "wire/opaque_in.h"
 
-#ifndef PHI_NO_BEDROCK
 
 /* What an event may hold, as it stands in its text. */
 typedef struct phi__bedrock_event {
@@ -594,4 +593,3 @@ PHI__FN void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str bo
         phi__classify_body(a, body);
 }
 
-#endif

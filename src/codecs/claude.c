@@ -6,7 +6,6 @@
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 
-#if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 
 #define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
 
@@ -294,4 +293,3 @@ PHI__FN bool phi__claude_user_last(const phi_model *model) {
     return phi__claude_model(model) >= PHI__CLAUDE_NO_PREFILL;
 }
 
-#endif

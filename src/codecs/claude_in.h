@@ -5,7 +5,6 @@
 
 #include "wire/codec_in.h"
 
-#if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 
 /* How a request switches thinking off. */
 typedef enum phi__claude_off {
@@ -70,6 +69,5 @@ PHI__FN bool phi__claude_user_last(const phi_model *model);
 PHI__FN phi__binding phi__claude_binding(const phi__request_spec *spec);
 PHI__FN bool phi__claude_takes_updates(const phi_model *model);
 
-#endif
 
 #endif

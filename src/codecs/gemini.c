@@ -6,12 +6,11 @@
    the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 #include "codecs/gemini_in.h"
 
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
 
@@ -335,13 +334,12 @@ static const phi__codec_rules phi__gemini_rules = {NULL,
                                                    &phi__gemini_settings,
                                                    NULL};
 
-#ifndef PHI_NO_GEMINI
 static void phi__gemini_address(phi__encoder *e) {
     phi__gemini_url(e, "/v1beta", "/models/");
     phi__gemini_headers(e, false);
 }
 
-PHI__FN const phi__codec *phi__gemini_codec(void) {
+PHI_API const phi__codec *phi_codec_google(void) {
     static const phi__codec codec = {PHI__NAMES_GEMINI,
                                      &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
@@ -358,9 +356,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      NULL};
     return &codec;
 }
-#endif
 
-#ifndef PHI_NO_VERTEX
 /* An address without a project is that of express mode, which has a key and no token. */
 static void phi__gemini_vertex_address(phi__encoder *e) {
     phi_str base = phi_str_of(e->spec->model->base_url);
@@ -368,7 +364,7 @@ static void phi__gemini_vertex_address(phi__encoder *e) {
     phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
 }
 
-PHI__FN const phi__codec *phi__gemini_vertex_codec(void) {
+PHI_API const phi__codec *phi_codec_vertex(void) {
     static const phi__codec codec = {PHI__NAMES_VERTEX,
                                      &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
@@ -385,6 +381,4 @@ PHI__FN const phi__codec *phi__gemini_vertex_codec(void) {
                                      NULL};
     return &codec;
 }
-#endif
 
-#endif

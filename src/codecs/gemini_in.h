@@ -6,7 +6,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
 #define PHI__GEMINI_SHARED 1
 
 /* Appends a schema as Gemini takes it; unchanged where it needs no change.
@@ -33,16 +32,7 @@ PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m);
    that of a tool before it comes here. */
 PHI__FN phi_str phi__gemini_schema(phi__encoder *e, phi_str schema);
 
-#endif
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
-
-#ifndef PHI_NO_GEMINI
-PHI__FN const phi__codec *phi__gemini_codec(void);
-#endif
-#ifndef PHI_NO_VERTEX
-PHI__FN const phi__codec *phi__gemini_vertex_codec(void);
-#endif
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
@@ -90,6 +80,5 @@ PHI__FN void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str bod
    a path that is none, or a value of no known kind. */
 PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out);
 
-#endif
 
 #endif

@@ -8,12 +8,11 @@
 
 #include "codecs/gemini_in.h"
 #include "codecs/kept_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
 #include "wire/takes_in.h"
 
-#ifndef PHI_NO_INTERACTIONS
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
@@ -393,7 +392,7 @@ static const char *const phi__interactions_owned[] = {"model",
 static const phi__codec_settings phi__interactions_settings = {
     phi__interactions_takes, phi__interactions_takes_level, phi__interactions_owned, NULL};
 
-PHI__FN const phi__codec *phi__interactions_codec(void) {
+PHI_API const phi__codec *phi_codec_interactions(void) {
     static const phi__codec_rules rules = {NULL,
                                            phi__gemini_strict_form,
                                            phi__gemini_schema_adapt,
@@ -429,4 +428,3 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
     return &codec;
 }
 
-#endif

@@ -5,9 +5,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-#ifndef PHI_NO_INTERACTIONS
-
-PHI__FN const phi__codec *phi__interactions_codec(void);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {
@@ -32,6 +29,5 @@ PHI__FN void phi__interactions_stream_event(void *state, phi__assembly *a, phi_s
 PHI__FN void phi__interactions_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_str body);
 
-#endif
 
 #endif

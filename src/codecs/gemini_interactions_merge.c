@@ -3,7 +3,6 @@
    them. */
 #include "codecs/gemini_interactions_in.h"
 
-#ifndef PHI_NO_INTERACTIONS
 
 enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* of a step that comes in parts */
 
@@ -123,4 +122,3 @@ PHI__FN void phi__interactions_merge(phi__assembly *a, size_t block) {
     phi__buf_free(&out);
 }
 
-#endif

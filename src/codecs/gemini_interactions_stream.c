@@ -10,7 +10,6 @@
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
-#ifndef PHI_NO_INTERACTIONS
 
 /* The members that an event may have, as views of its text; `at` NULL and length 0: absent. */
 typedef struct phi__interactions_event {
@@ -490,4 +489,3 @@ PHI__FN void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_s
     phi_arena_reset(&a->scratch, mark);
 }
 
-#endif

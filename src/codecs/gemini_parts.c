@@ -3,7 +3,6 @@
 #include "codecs/kept_in.h"
 #include "wire/render_in.h"
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
@@ -190,4 +189,3 @@ PHI__FN void phi__gemini_parts_result(phi__encoder *e, const phi_message *m) {
     phi__buf_text(&e->scratch, "}}");
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "text/json_in.h"
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 typedef struct phi__gemini_pieces {
     phi_arena *arena;
@@ -112,4 +111,3 @@ PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
 
-#endif

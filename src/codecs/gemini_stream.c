@@ -10,7 +10,6 @@
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
-#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
 
@@ -482,4 +481,3 @@ PHI__FN void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str bod
     phi_arena_reset(&a->scratch, mark);
 }
 
-#endif

@@ -1,9 +1,6 @@
 /* kept.c - JSON that is kept verbatim: its check, citations, and members without a meaning here. */
 #include "codecs/kept_in.h"
 
-#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
-    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
-
 static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_json *root = NULL;
@@ -42,5 +39,3 @@ PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__
            (phi__codec_is(names, c->protocol) ||
             (other != NULL && phi__str_is_nocase(c->protocol, other)));
 }
-
-#endif

@@ -9,9 +9,6 @@
 #include "wire/codec_in.h"
 #include "wire/opaque_in.h"
 
-#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE) || \
-    !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX) || !defined(PHI_NO_INTERACTIONS)
-
 /* For decoders. True if a text is one JSON value; bytes that are not UTF-8 do not count, because
    kept text has U+FFFD in their place. Uses and resets the arena. */
 PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
@@ -29,6 +26,5 @@ PHI__FN size_t phi__kept_text(const phi__assembly *a);
 PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
                              const char *other);
 
-#endif
 
 #endif

@@ -6,13 +6,12 @@
 #include "codecs/openai_chat_in.h"
 
 #include "codecs/openai_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/format_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
 
 /* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. The
    PHI__MEDIA_ bits are its lowest, which no quirk of the form has. */
@@ -396,7 +395,7 @@ static const phi__codec_rules phi__openai_chat_rules = {phi__openai_chat_message
                                                         &phi__openai_chat_settings,
                                                         NULL};
 
-PHI__FN const phi__codec *phi__openai_chat_codec(void) {
+PHI_API const phi__codec *phi_codec_openai_chat(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,
                                      &phi__openai_chat_rules,
                                      sizeof(phi__openai_chat_state),
@@ -414,4 +413,3 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
     return &codec;
 }
 
-#endif

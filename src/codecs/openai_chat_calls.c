@@ -7,7 +7,6 @@
 
 #include "wire/repair_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
 
 typedef struct phi__openai_chat_made {
     phi_str name, arguments;
@@ -396,4 +395,3 @@ PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool know
     return read;
 }
 
-#endif

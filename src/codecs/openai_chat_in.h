@@ -6,9 +6,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
-
-PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
 PHI__FN phi__id_rule phi__openai_chat_message_id_rule(const phi_model *model);
 /* Messages, into the scratch buffer. same: minted by the same model. */
@@ -141,6 +138,5 @@ PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_st
 PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body);
 
-#endif
 
 #endif

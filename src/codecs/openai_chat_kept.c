@@ -9,7 +9,6 @@
 #include "codecs/kept_in.h"
 #include "codecs/openai_chat_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
 
 enum {
     PHI__OPENAI_CHAT_MERGE_DEPTH = 64, /* of the merged tree; below it the later value counts */
@@ -436,4 +435,3 @@ PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw) {
     phi__buf_free(&url);
 }
 
-#endif

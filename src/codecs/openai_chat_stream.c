@@ -9,7 +9,6 @@
 #include "codecs/kept_in.h"
 #include "wire/classify_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
 
 /* The fields in which servers send reasoning, by preference; names as the message keeps them. */
 static const char *const phi__openai_chat_reasoning_fields[] = {"reasoning_content", "reasoning",
@@ -588,4 +587,3 @@ PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_st
     phi__openai_chat_stream_end(state, a);
 }
 
-#endif

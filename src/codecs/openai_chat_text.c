@@ -8,7 +8,6 @@
 
 #include "wire/repair_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
 
 enum {
     PHI__OPENAI_CHAT_CALL_MOST = 1 << 20, /* bytes held back for calls between tags */
@@ -559,4 +558,3 @@ PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *
     t->mode = PHI__OPENAI_CHAT_SAYS;
 }
 
-#endif

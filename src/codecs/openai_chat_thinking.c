@@ -7,7 +7,6 @@
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 
-#ifndef PHI_NO_OPENAI_CHAT
 
 PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text,
                                            const char *field) {
@@ -261,4 +260,3 @@ PHI__FN void phi__openai_chat_thinking_put(phi__encoder *e) {
         phi__buf_text(out, ",\"reasoning_format\":\"parsed\"");
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "wire/codec_in.h"
 
-#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);
@@ -30,6 +29,5 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 /* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 
-#endif
 
 #endif

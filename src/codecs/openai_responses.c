@@ -5,12 +5,11 @@
 #include "codecs/openai_responses_in.h"
 
 #include "codecs/openai_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 #define PHI__OPENAI_RESPONSES_OBJECT                                                               \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
@@ -253,13 +252,12 @@ static const phi__codec_rules phi__openai_responses_rules = {phi__openai_respons
                                                              &phi__openai_responses_settings,
                                                              phi__openai_responses_defers};
 
-#ifndef PHI_NO_OPENAI_RESPONSES
 static void phi__openai_responses_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/responses");
     phi__openai_responses_headers(e, false);
 }
 
-PHI__FN const phi__codec *phi__openai_responses_codec(void) {
+PHI_API const phi__codec *phi_codec_openai_responses(void) {
     static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
                                      &phi__openai_responses_rules,
                                      sizeof(phi__openai_responses_state),
@@ -276,9 +274,7 @@ PHI__FN const phi__codec *phi__openai_responses_codec(void) {
                                      NULL};
     return &codec;
 }
-#endif
 
-#ifndef PHI_NO_AZURE
 /* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
 static void phi__openai_responses_azure_address(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
@@ -307,7 +303,7 @@ static void phi__openai_responses_azure_address(phi__encoder *e) {
     phi__openai_responses_headers(e, true);
 }
 
-PHI__FN const phi__codec *phi__openai_responses_azure_codec(void) {
+PHI_API const phi__codec *phi_codec_azure_responses(void) {
     static const phi__codec codec = {PHI__NAMES_AZURE,
                                      &phi__openai_responses_rules,
                                      sizeof(phi__openai_responses_state),
@@ -324,6 +320,4 @@ PHI__FN const phi__codec *phi__openai_responses_azure_codec(void) {
                                      NULL};
     return &codec;
 }
-#endif
 
-#endif

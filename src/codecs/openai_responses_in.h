@@ -5,14 +5,6 @@
 #include "text/json_members_in.h"
 #include "wire/codec_in.h"
 
-#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
-
-#ifndef PHI_NO_OPENAI_RESPONSES
-PHI__FN const phi__codec *phi__openai_responses_codec(void);
-#endif
-#ifndef PHI_NO_AZURE
-PHI__FN const phi__codec *phi__openai_responses_azure_codec(void); /* the same at another address */
-#endif
 
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
@@ -82,6 +74,5 @@ PHI__FN void phi__openai_responses_stream_event(void *state, phi__assembly *a, p
 PHI__FN void phi__openai_responses_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, phi_str body);
 
-#endif
 
 #endif

@@ -10,7 +10,6 @@
 #include "codecs/openai_in.h"
 #include "wire/render_in.h"
 
-#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 enum { PHI__OPENAI_RESPONSES_ID_MOST = 64 }; /* bytes of an item's id */
 
@@ -422,4 +421,3 @@ PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_me
     }
 }
 
-#endif

@@ -3,7 +3,6 @@
 #include "codecs/kept_in.h"
 #include "codecs/openai_responses_in.h"
 
-#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* ---- content parts ---- */
 
@@ -127,4 +126,3 @@ PHI__FN void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
     phi__buf_free(&more);
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "wire/classify_in.h"
 
-#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 static const phi__json_member phi__openai_responses_event_list[] = {
     PHI__MEMBER(phi__openai_responses_event, type, "type", PHI__MEMBER_TEXT),
@@ -95,4 +94,3 @@ PHI__FN void phi__openai_responses_read_usage(phi__assembly *a, phi_str raw) {
     a->usage = u;
 }
 
-#endif

@@ -11,7 +11,6 @@
 #include "wire/classify_in.h"
 #include "wire/hash_in.h"
 
-#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* The block kind of an item, or 0: it has no type. */
 static phi_content_kind
@@ -569,4 +568,3 @@ PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, p
     phi_arena_reset(&a->scratch, mark);
 }
 
-#endif

@@ -2,11 +2,10 @@
    (docs/providers.md). */
 #include "codecs/queries_in.h"
 
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "text/json_cursor_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_QUERIES
 
 /* ---- the table ---- */
 
@@ -310,4 +309,3 @@ PHI__FN bool phi__queries_tokens(const phi__queries *q, phi_str body, uint64_t *
     return found && phi__json_cursor_done(&c);
 }
 
-#endif

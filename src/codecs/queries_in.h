@@ -10,7 +10,6 @@
 #include "codecs/queries.h"
 #include "wire/codec_in.h"
 
-#ifndef PHI_NO_QUERIES
 
 typedef struct phi__queries {
     const char *names[PHI__CODEC_NAMES]; /* of the protocol */
@@ -48,6 +47,5 @@ PHI__FN phi_status phi__queries_page(const phi__queries *q, phi_str body, phi_ar
                                      phi_str *next);
 PHI__FN bool phi__queries_tokens(const phi__queries *q, phi_str body, uint64_t *out);
 
-#endif
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/buf_in.h"
 #include "base/sha256_in.h"
 
-#ifndef PHI_NO_BEDROCK
 
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {
@@ -31,6 +30,5 @@ typedef struct phi__sigv4_words {
 /* The value of Authorization is appended to `out`, which may fail. */
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
 
-#endif
 
 #endif

@@ -2,7 +2,6 @@
    target's protocol. */
 #include "codecs/translate.h"
 
-#include "codecs/registry_in.h"
 #include "wire/translate_in.h"
 
 /* ---- public ---- */
@@ -13,8 +12,8 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
     if (target == NULL || target->protocol == NULL || target->id == NULL || arena == NULL ||
         out == NULL || out_count == NULL || (messages == NULL && count > 0))
         return PHI_BAD_ARG;
-    return phi__translate(phi__registry_codec_find(phi_str_of(target->protocol)), target, messages,
-                          count, arena, out, out_count);
+    return phi__translate(phi__codec_of(NULL, target), target, messages, count, arena, out,
+                          out_count);
 }
 
 PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,

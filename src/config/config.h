@@ -17,8 +17,7 @@
    a text that is one after that. Values of variables, and secrets, are never shown: a problem has
    them as they stand in the file.
 
-   Loading reads the disk until it is done: it is for start-up. PHI_NO_CONFIG leaves all of it out;
-   TOML needs PHI_NO_TOML unset, YAML PHI_NO_YAML.
+   Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
    valid until phi_config_free. Threads: one at a time. */
 #ifndef PHI_CONFIG_CONFIG_H
@@ -26,7 +25,6 @@
 
 #include "text/json.h"
 
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,6 +102,5 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 #ifdef __cplusplus
 }
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
-#endif
 #endif
 #endif

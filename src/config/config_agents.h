@@ -29,7 +29,6 @@
 #include "agent/agent.h"
 #include "config/config.h"
 
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -132,6 +131,5 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

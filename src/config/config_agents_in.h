@@ -10,7 +10,6 @@
 #include "config/config_tables_in.h"
 #include "subagents/subagents.h"
 
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
@@ -30,7 +29,6 @@ typedef struct phi__config_job {
     phi_agent agent;
 } phi__config_job;
 
-#ifndef PHI_NO_SUBAGENTS
 /* A sub-agent that agents may share. */
 typedef struct phi__config_kept {
     struct phi__config_kept *next;
@@ -38,7 +36,6 @@ typedef struct phi__config_kept {
     const phi__config_making *caller; /* that it was made for */
     phi_subagent *sub;
 } phi__config_kept;
-#endif
 
 /* What a file says once for all agents. */
 typedef struct phi__config_whole {
@@ -163,5 +160,4 @@ PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *ta
 PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
                                   uint32_t bits, const char *key, phi_json *out);
 
-#endif
 #endif

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_CONFIG
 
 static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
                                     const phi_json *node, bool at_top);
@@ -521,4 +520,3 @@ void phi__config_check_tree(phi_config *config) {
     phi__config_path_end(&walk);
 }
 
-#endif

@@ -2,9 +2,7 @@
 #include "config/config_agents_in.h"
 #include "model/model_in.h"
 
-#ifndef PHI_NO_CONFIG
 
-#ifndef PHI_NO_SUBAGENTS
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
@@ -89,7 +87,6 @@ static phi_status phi__config_children_one(phi__config_maker *maker, phi__config
     return phi__config_making_tool(&job->making, &tool);
 }
 
-#endif
 
 /* The settings that a sub-agent has besides its model and prompt. */
 static phi_status phi__config_children_settings(phi__config_maker *maker, phi__config_job *job) {
@@ -194,7 +191,6 @@ static phi_status phi__config_children_model(phi__config_maker *maker, phi__conf
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
-#ifndef PHI_NO_SUBAGENTS
     phi__config_used used;
     phi_status status = PHI_OK;
     size_t i;
@@ -203,13 +199,6 @@ PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__confi
          i++)
         if (used.node != NULL) status = phi__config_children_one(maker, job, &used);
     return status;
-#else
-    (void)job;
-    if (maker->whole.top.sub_agents != NULL)
-        phi__config_words_error(&maker->ground, maker->whole.top.sub_agents, PHI_UNSUPPORTED,
-                                "sub_agents", "sub-agents are left out by PHI_NO_SUBAGENTS");
-    return PHI_OK;
-#endif
 }
 
 PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job) {
@@ -239,4 +228,3 @@ PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__con
     return status == PHI_OK ? phi__config_children_add(maker, job) : status;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* config_cycles.c - entities that refer to themselves over others. */
 #include "config/config_own_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_ON_THE_WAY = 1,
@@ -118,4 +117,3 @@ void phi__config_cycles_check(phi_config *config) {
     phi__config_path_end(&c.walk);
 }
 
-#endif

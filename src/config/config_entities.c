@@ -2,7 +2,6 @@
 #include "config/config_own_in.h"
 #include "config/config_section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* Fields of tables are at most so deep. */
 enum { PHI__CONFIG_DEEPEST = 8 };
@@ -148,4 +147,3 @@ void phi__config_entities_collect(phi_config *config) {
     phi__config_path_end(&walk);
 }
 
-#endif

@@ -1,9 +1,7 @@
 /* config_failover.c - the models that an agent goes on with when its own fails. */
 #include "config/config_agents_in.h"
 
-#ifndef PHI_NO_CONFIG
 
-#ifndef PHI_NO_FAILOVER
 
 static phi_status phi__config_failover_models(phi__config_maker *maker,
                                               const phi__config_texts *names, phi_failover *out) {
@@ -51,14 +49,3 @@ PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__confi
     return status;
 }
 
-#else
-
-PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job) {
-    if (maker->whole.top.failover != NULL || job->taken.failover.count > 0)
-        phi__config_words_error(&maker->ground, maker->whole.top.failover, PHI_UNSUPPORTED,
-                                "failover", "failover is left out by PHI_NO_FAILOVER");
-    return PHI_OK;
-}
-
-#endif
-#endif

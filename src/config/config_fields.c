@@ -1,7 +1,6 @@
 /* config_fields.c - looks into a table. */
 #include "config/config_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
     if (table->base != NULL) {
@@ -39,4 +38,3 @@ double phi__config_fields_most(const phi__config_field *field) {
     return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
 }
 
-#endif

@@ -13,7 +13,6 @@
 #include "config/config.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -219,5 +218,4 @@ PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size
 enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_CONFIG
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */
@@ -227,4 +226,3 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     return PHI_OK;
 }
 
-#endif

@@ -3,7 +3,6 @@
 #include "config/config_json_in.h"
 #include "config/config_tables_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- reading ---- */
 
@@ -336,4 +335,3 @@ phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const
     return phi__config_json_end(&r, error);
 }
 
-#endif

@@ -22,7 +22,6 @@
 #include "model/model.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,6 +77,5 @@ PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, p
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

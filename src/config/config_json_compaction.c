@@ -1,7 +1,6 @@
 /* config_json_compaction.c - the settings of compaction as JSON, and back. */
 #include "config/config_json_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_JSON_FIRST = 2,
@@ -141,4 +140,3 @@ phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_
     return status;
 }
 
-#endif

@@ -6,7 +6,6 @@
 #include "config/config_json.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 typedef struct phi__config_json {
     const char *error; /* the first; static */
@@ -53,5 +52,4 @@ PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *k
 /* The tree; NULL: no memory. */
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w);
 
-#endif
 #endif

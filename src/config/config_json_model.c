@@ -1,10 +1,11 @@
 /* config_json_model.c - a model as JSON, and back. */
 #include "config/config_in.h"
 #include "config/config_json_in.h"
+#include "codecs/presets.h"
+#include "wire/codec_in.h"
 #include "config/config_tables_in.h"
 #include "model/message_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- writing ---- */
 
@@ -254,9 +255,10 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
         return PHI_NO_MEMORY;
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
     if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;
+    if (m.protocol != NULL)
+        m.codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m.protocol));
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = m;
     return status;
 }
 
-#endif

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef PHI_NO_CONFIG
 
 #define PHI__CONFIG_FILE_BYTES ((size_t)4 * 1024 * 1024)
 enum { PHI__CONFIG_READ = 65536 };
@@ -116,30 +115,20 @@ static phi_status phi__config_load_unsupported(phi_parse_error *error, const cha
 
 static phi_status phi__config_load_yaml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-#ifndef PHI_NO_YAML
     phi_yaml_reader reader;
     phi_yaml_reader_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
     while (phi_yaml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
     return phi_yaml_reader_result(&reader, root, error);
-#else
-    (void)config, (void)text, (void)root;
-    return phi__config_load_unsupported(error, "YAML is left out of this build (PHI_NO_YAML)");
-#endif
 }
 
 static phi_status phi__config_load_toml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-#ifndef PHI_NO_TOML
     phi_toml_reader reader;
     phi_toml_reader_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
     while (phi_toml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
     return phi_toml_reader_result(&reader, root, error);
-#else
-    (void)config, (void)text, (void)root;
-    return phi__config_load_unsupported(error, "TOML is left out of this build (PHI_NO_TOML)");
-#endif
 }
 
 static phi_status phi__config_load_as(phi_config *config, phi_config_format format, phi_str text,
@@ -335,4 +324,3 @@ PHI_API const phi_json *phi_config_tree(const phi_config *config) {
     return config != NULL ? config->root : NULL;
 }
 
-#endif

@@ -1,9 +1,7 @@
 /* config_machine.c - a reasoning strategy of the file, as a provider. */
 #include "config/config_agents_in.h"
 
-#ifndef PHI_NO_CONFIG
 
-#ifndef PHI_NO_STRATEGIES
 
 /* What a strategy borrows as long as its agents live. */
 typedef struct phi__config_machine {
@@ -113,15 +111,3 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
     return PHI_OK;
 }
 
-#else
-
-PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
-                                            phi_provider **out) {
-    (void)out;
-    phi__config_words_error(ground, NULL, PHI_UNSUPPORTED, "strategy",
-                            "strategy \"%s\": strategies are left out by PHI_NO_STRATEGIES", name);
-    return PHI_UNSUPPORTED;
-}
-
-#endif
-#endif

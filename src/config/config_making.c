@@ -2,7 +2,6 @@
    sections fill. */
 #include "config/config_section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
                                     size_t size) {
@@ -96,4 +95,3 @@ PHI__FN void phi__config_making_trust(phi__config_making *making) {
     for (i = 0; i < n; i++) making->known[i] = true;
 }
 
-#endif

@@ -1,8 +1,8 @@
 /* config_model.c - a model out of a provider of the file. */
 #include "config/config_agents_in.h"
+#include "codecs/presets.h"
 #include "model/model_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #define PHI__CONFIG_MODEL_HAS(p, key)                                                              \
     phi__config_fields_has(phi__config_tables_provider_instance(), (p), (key))
@@ -16,36 +16,28 @@ static int phi__config_model_of_api(int api) {
     return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CONFIG_PRESET_ANTHROPIC;
 }
 
+/* Those that are not below are servers of the Chat protocol, by the name that files have for them. */
 static phi_model phi__config_model_preset(int preset, const char *url, const char *id,
                                           const char *key) {
+    const phi__config_choice *choice = phi__config_tables_preset();
+    phi_model model;
     switch (preset) {
-    case PHI__CONFIG_PRESET_OPENAI: return phi_model_openai(id, key);
     case PHI__CONFIG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
     case PHI__CONFIG_PRESET_AZURE: return phi_model_azure(url, id, key);
-    case PHI__CONFIG_PRESET_OPENROUTER: return phi_model_openrouter(id, key);
-    case PHI__CONFIG_PRESET_XAI: return phi_model_xai(id, key);
-    case PHI__CONFIG_PRESET_GROQ: return phi_model_groq(id, key);
-    case PHI__CONFIG_PRESET_CEREBRAS: return phi_model_cerebras(id, key);
-    case PHI__CONFIG_PRESET_MISTRAL: return phi_model_mistral(id, key);
-    case PHI__CONFIG_PRESET_DEEPSEEK: return phi_model_deepseek(id, key);
-    case PHI__CONFIG_PRESET_TOGETHER: return phi_model_together(id, key);
-    case PHI__CONFIG_PRESET_QWEN: return phi_model_qwen(id, key);
-    case PHI__CONFIG_PRESET_MOONSHOT: return phi_model_moonshot(id, key);
-    case PHI__CONFIG_PRESET_ZAI: return phi_model_zai(id, key);
     case PHI__CONFIG_PRESET_GOOGLE: return phi_model_google(id, key);
     case PHI__CONFIG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
     case PHI__CONFIG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
     case PHI__CONFIG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
-    case PHI__CONFIG_PRESET_FIREWORKS: return phi_model_fireworks(id, key);
     case PHI__CONFIG_PRESET_MINIMAX: return phi_model_minimax(id, key);
-    case PHI__CONFIG_PRESET_OLLAMA: return phi_model_ollama(url, id);
-    case PHI__CONFIG_PRESET_LLAMA_CPP: return phi_model_llama_cpp(url, id);
-    case PHI__CONFIG_PRESET_VLLM: return phi_model_vllm(url, id);
-    case PHI__CONFIG_PRESET_LM_STUDIO: return phi_model_lm_studio(url, id);
-    case PHI__CONFIG_PRESET_LITELLM: return phi_model_litellm(url, id, key);
     case PHI__CONFIG_PRESET_LOCAL: return phi_model_local(url, id, key);
-    default: return phi_model_anthropic(id, key);
+    default: break;
     }
+    while (choice->name[0] != '\0' && choice->value != preset) choice++;
+    model = phi_model_preset(choice->name, id, key);
+    if (model.protocol == NULL) return phi_model_anthropic(id, key);
+    if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
+        model.base_url = url; /* a server of the user's own */
+    return model;
 }
 
 /* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
@@ -188,4 +180,3 @@ PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) 
     return phi__config_model_of(provider).quirks;
 }
 
-#endif

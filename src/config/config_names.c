@@ -2,7 +2,6 @@
 #include "config/config_own_in.h"
 #include "wire/hash_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 static uint64_t phi__config_names_hash(phi_str name) { return phi__hash(name, 0); }
 
@@ -41,4 +40,3 @@ bool phi__config_names_add(phi_config *config, phi__config_entity *entity, bool 
     return true;
 }
 
-#endif

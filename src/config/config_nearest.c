@@ -1,7 +1,6 @@
 /* config_nearest.c - how unlike two names are, for "did you mean". */
 #include "config/config_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 enum { PHI__CONFIG_NAME_BYTES = 48 };
 
@@ -54,4 +53,3 @@ unsigned phi__config_nearest_distance(phi_str a, phi_str b) {
     return edits;
 }
 
-#endif

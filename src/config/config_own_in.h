@@ -7,7 +7,6 @@
 #include "config/config_in.h"
 #include "text/marks_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -138,5 +137,4 @@ PHI__FN void phi__config_cycles_check(phi_config *config);
 /* config_rules.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
 
-#endif
 #endif

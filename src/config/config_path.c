@@ -1,7 +1,6 @@
 /* config_path.c - the path of names to a value, and problems there. */
 #include "config/config_own_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 void phi__config_path_begin(phi__config_walk *walk, phi_config *config) {
     memset(walk, 0, sizeof *walk);
@@ -84,4 +83,3 @@ void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) 
                                  phi__config_path_text(walk), phi__config_path_said(walk));
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* config_place.c - paths of a configuration: relative ones are relative to a directory. */
 #include "config/config_section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "io/files_in.h"
 
@@ -57,4 +56,3 @@ PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const 
 #endif
 }
 
-#endif

@@ -2,7 +2,6 @@
 #include "base/words_in.h"
 #include "config/config_own_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #define PHI__CONFIG_PROBLEMS ((size_t)1000)
 
@@ -218,4 +217,3 @@ bool phi__config_problems_get(const phi__config_problems *problems, size_t index
     return true;
 }
 
-#endif

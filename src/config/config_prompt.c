@@ -1,7 +1,6 @@
 /* config_prompt.c - system prompts: a text, a file, or blocks in the slots of a strategy. */
 #include "config/config_agents_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "io/files_in.h"
 
@@ -163,4 +162,3 @@ PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi
     return phi__config_prompt_text(&place, node, out);
 }
 
-#endif

@@ -3,7 +3,6 @@
 
 #include "agent/agent_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- for other modules ---- */
 
@@ -40,4 +39,3 @@ PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_jso
     return PHI_OK;
 }
 
-#endif

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_SHOWN = 80, /* bytes of a value in a message */
@@ -162,4 +161,3 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
         (void)phi__json_write(out, node, 0);
 }
 
-#endif

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- helpers: a problem at a path that is built of names ---- */
 
@@ -381,4 +380,3 @@ void phi__config_rules_check(phi_config *config) {
     phi__config_path_end(&walk);
 }
 
-#endif

@@ -2,7 +2,6 @@
 #include "config/config_agents_in.h"
 #include "wire/extra_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
@@ -82,4 +81,3 @@ PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__
     return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
 }
 
-#endif

@@ -3,7 +3,6 @@
 #include "config/config_in.h"
 #include "config/config_section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 enum { PHI__CONFIG_TABLES_MOST = 128 };
 
@@ -227,4 +226,3 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#endif

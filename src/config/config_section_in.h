@@ -6,7 +6,6 @@
 #include "config/config_agents.h"
 #include "config/config_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
@@ -108,5 +107,4 @@ PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_jso
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* config_store.c - where the threads of persistent agents are kept. */
 #include "config/config_agents_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "persist/file_store.h"
 
@@ -189,4 +188,3 @@ PHI__FN void phi__config_store_end(phi__config_maker *maker) {
     memset(&maker->store, 0, sizeof maker->store);
 }
 
-#endif

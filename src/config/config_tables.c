@@ -3,7 +3,6 @@
    config_tables_strategy.c. */
 #include "config/config_tables_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- the top ---- */
 
@@ -363,4 +362,3 @@ const phi__config_table *phi__config_tables_deadlines(void) {
     return &phi__config_tables_deadlines_table;
 }
 
-#endif

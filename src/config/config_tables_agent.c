@@ -1,7 +1,6 @@
 /* config_tables_agent.c - the tables of agents and system prompts. */
 #include "config/config_tables_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 static const phi__config_choice phi__config_tables_keep_choices[] = {
     {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {"", 0, false}};
@@ -420,4 +419,3 @@ const phi__config_table *phi__config_tables_prompt(void) {
     return &phi__config_tables_prompt_table;
 }
 
-#endif

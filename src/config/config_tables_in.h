@@ -11,7 +11,6 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 
-#ifndef PHI_NO_CONFIG
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -375,5 +374,4 @@ PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);
 
-#endif
 #endif

@@ -2,7 +2,6 @@
    sub-agents, failover. */
 #include "config/config_tables_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 static const phi__config_choice phi__config_tables_api_choices[] = {
     {"anthropic_messages", PHI__CONFIG_API_ANTHROPIC, false},
@@ -553,4 +552,3 @@ const phi__config_table *phi__config_tables_failover(void) {
     return &phi__config_tables_failover_table;
 }
 
-#endif

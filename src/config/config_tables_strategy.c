@@ -1,7 +1,6 @@
 /* config_tables_strategy.c - the tables of reasoning strategies and their options. */
 #include "config/config_tables_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 static const phi__config_field phi__config_tables_strategies_fields[] = {
     PHI__CONFIG_NEST(phi__config_instances, instances, "instances", PHI__CONFIG_TABLES,
@@ -306,4 +305,3 @@ const phi__config_table *phi__config_tables_adaptive(void) {
     return &phi__config_tables_adaptive_table;
 }
 
-#endif

@@ -3,7 +3,6 @@
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_PLACES = 3,          /* that are named */
@@ -240,4 +239,3 @@ void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *
     phi__config_path_back(walk, len);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* config_variables.c - replaces ${NAME} and ${NAME:-text} in all texts of the tree. */
 #include "config/config_own_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 typedef struct phi__config_variables {
     phi__config_walk walk;
@@ -213,4 +212,3 @@ void phi__config_variables_replace(phi_config *config) {
     phi__config_path_end(&v.walk);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* config_words.c - messages about agents: with parts, and with the name that was probably meant. */
 #include "config/config_section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,4 +57,3 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
     return best;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* config_write.c - an agent as a configuration. */
 #include "config/config_agents_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "io/files_in.h"
 #include "io/secret_in.h"
@@ -405,13 +404,9 @@ static phi_status phi__config_write_text(phi_arena *arena, const phi_json *root,
     phi_str body = PHI__LIT("");
     switch (format) {
     case PHI_CONFIG_JSON: return phi_json_write(arena, root, PHI_JSON_PRETTY, out);
-#ifndef PHI_NO_YAML
     case PHI_CONFIG_YAML: status = phi_yaml_write(arena, root, 0, &body); break;
-#endif
-#ifndef PHI_NO_TOML
     case PHI_CONFIG_AUTO:
     case PHI_CONFIG_TOML: status = phi_toml_write(arena, root, 0, &body); break;
-#endif
     default: break;
     }
     return status == PHI_OK ? phi__config_write_comment(arena, &body, out) : status;
@@ -437,4 +432,3 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     return phi__config_write_text(arena, w.root, format, out);
 }
 
-#endif

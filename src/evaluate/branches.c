@@ -1,7 +1,6 @@
 /* branches.c - the agents of branches and judges. */
 #include "evaluate/branches_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #include "evaluate/judge_in.h"
 #include "history/tool_state_in.h"
@@ -207,4 +206,3 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
     return phi__branches_hold(e, prompt, reason, size);
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -29,5 +28,4 @@ PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reaso
 PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
    does not depend on the network. */
 #include "evaluate/conclude_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #include "history/graft_in.h"
 #include "loop/head_in.h"
@@ -197,4 +196,3 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
     phi__events_unreserve(agent);
 }
 
-#endif

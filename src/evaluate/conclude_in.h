@@ -5,7 +5,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
@@ -13,5 +12,4 @@ PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
    does. What the branches did is in the log in any case, as far as memory goes. */
 PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
    same function looks at the whole evaluation and takes the next step. */
 #include "evaluate/evaluate.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #include "evaluate/branches_in.h"
 #include "evaluate/conclude_in.h"
@@ -320,4 +319,3 @@ PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) 
     return PHI_OK;
 }
 
-#endif

@@ -14,14 +14,12 @@
    branch ends that branch alone. phi_stop of the agent lets each branch end its turn; branches that
    were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
    host frees counts as cancelled, and has no lane.
-   With PHI_NO_EVALUATION nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
 #define PHI_EVALUATE_EVALUATE_H
 
 #include "agent/agent.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #ifdef __cplusplus
 extern "C" {
@@ -128,6 +126,5 @@ inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
 inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate_resume(agent, &desc);
 }
-#endif
 #endif
 #endif

@@ -1,7 +1,6 @@
 /* evaluation.c - makes and frees evaluations, follows their children, and reads off outcomes. */
 #include "evaluate/evaluation_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #include "base/arena_in.h"
 #include "evaluate/judge_in.h"
@@ -201,4 +200,3 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
     }
 }
 
-#endif

@@ -11,7 +11,6 @@
 #include "evaluate/evaluate.h"
 #include "features/attached_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 typedef struct phi__evaluation phi__evaluation;
 
@@ -84,5 +83,4 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
-#endif
 #endif

@@ -9,7 +9,6 @@
 #include "model/texts_in.h"
 #include "model/tokens.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -38,5 +37,4 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
    count. 0 where there is none. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
-#endif
 #endif

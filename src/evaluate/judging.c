@@ -4,7 +4,6 @@
    Branches that failed are not shown to it, unless all have failed. */
 #include "evaluate/judging_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #include "evaluate/branches_in.h"
 #include "evaluate/judge_in.h"
@@ -147,4 +146,3 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     return status;
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
@@ -15,5 +14,4 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e);
 PHI__FN size_t phi__judging_selected(const phi__evaluation *e);
 PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many may win */
 
-#endif
 #endif

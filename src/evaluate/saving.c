@@ -5,7 +5,6 @@
    all ended: it is called anew. */
 #include "evaluate/saving_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 #include "agent/snapshot.h"
 #include "evaluate/branches_in.h"
@@ -227,4 +226,3 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
     return status;
 }
 
-#endif

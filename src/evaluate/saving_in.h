@@ -4,7 +4,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -16,5 +15,4 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count);
 PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
                                    const phi__child_watch *watch);
 
-#endif
 #endif

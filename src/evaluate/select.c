@@ -2,7 +2,6 @@
    takes the first, and the elaborate one the last (behaviours C 62). */
 #include "evaluate/select_in.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -37,4 +36,3 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
     return best;
 }
 
-#endif

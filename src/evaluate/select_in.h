@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "evaluate/evaluate.h"
 
-#ifndef PHI_NO_EVALUATION
 
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
@@ -14,5 +13,4 @@ PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI__NO_ATTACHED
 
 /* An object's JSON out of a snapshot; name and text stand behind it. */
 typedef struct phi__attached_json {
@@ -181,4 +180,3 @@ PHI__FN const phi__feature *phi__attached_feature(void) {
     return &feature;
 }
 
-#endif

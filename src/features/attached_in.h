@@ -11,7 +11,6 @@
 #include "base/list_in.h"
 #include "loop/feature_in.h"
 
-#ifndef PHI__NO_ATTACHED
 
 typedef struct phi__attached phi__attached;
 typedef struct phi__attached_ops {
@@ -45,5 +44,4 @@ PHI__FN void phi__attached_saved_drop(phi__agent *agent, const char *name); /* n
 
 PHI__FN const phi__feature *phi__attached_feature(void);
 
-#endif
 #endif

@@ -5,7 +5,6 @@
    messages, which never move. No text is kept. */
 #include "features/caching_in.h"
 
-#ifndef PHI_NO_CACHE_STATS
 
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
@@ -183,4 +182,3 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
     return c != NULL ? c->stats : none;
 }
 
-#endif

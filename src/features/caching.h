@@ -1,5 +1,4 @@
-/* caching.h - statistics of an agent's prompt caching. PHI_NO_CACHE_STATS leaves it out: then this
-   function is not declared. */
+/* caching.h - statistics of an agent's prompt caching. */
 #ifndef PHI_FEATURES_CACHING_H
 #define PHI_FEATURES_CACHING_H
 
@@ -36,10 +35,8 @@ typedef struct phi_cache_stats {
     uint32_t changed;
 } phi_cache_stats;
 
-#ifndef PHI_NO_CACHE_STATS
 /* Over all its runs. Zero for a stale agent. */
 PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
-#endif
 
 #ifdef __cplusplus
 }

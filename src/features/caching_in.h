@@ -5,8 +5,6 @@
 #include "features/caching.h"
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_CACHE_STATS
 PHI__FN const phi__feature *phi__caching_feature(void);
-#endif
 
 #endif

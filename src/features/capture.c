@@ -2,7 +2,6 @@
    first attempt. Each message has its origin: "provenance", behaviours D. */
 #include "features/capture_in.h"
 
-#ifndef PHI_NO_CAPTURE
 
 #include "loop/loop_in.h"
 #include "model/message_in.h"
@@ -225,4 +224,3 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
     return &feature;
 }
 
-#endif

@@ -4,8 +4,6 @@
 
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_CAPTURE
 PHI__FN const phi__feature *phi__capture_feature(void);
-#endif
 
 #endif

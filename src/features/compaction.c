@@ -6,7 +6,6 @@
    cut off as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/compaction_in.h"
 
-#ifndef PHI_NO_COMPACTION
 
 #include "features/compactor_in.h"
 #include "loop/loop_in.h"
@@ -444,14 +443,3 @@ PHI__FN const phi__feature *phi__compaction_feature(void) {
     return &feature;
 }
 
-#else
-
-PHI__FN void phi__compaction_forget(phi__agent *agent) { (void)agent; }
-
-PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
-    (void)agent;
-    *gains = false;
-    return PHI_UNSUPPORTED;
-}
-
-#endif

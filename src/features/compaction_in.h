@@ -5,9 +5,7 @@
 
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_COMPACTION
 PHI__FN const phi__feature *phi__compaction_feature(void);
-#endif
 
 /* Ends the job of the agent's compactor, if there is one; it may call the host. */
 PHI__FN void phi__compaction_forget(phi__agent *agent);

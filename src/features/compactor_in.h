@@ -8,7 +8,6 @@
 struct phi__compacted;
 typedef struct phi__compactor_job phi__compactor_job;
 
-#ifndef PHI_NO_COMPACTION
 /* Begins a job, for a view of `target` tokens, where none is at work. PHI_OK: one is at work;
    PHI_NOT_FOUND: the host wants none; PHI_STALE: the agent is gone.
    *job: the job of the agent's compactor; NULL: none. */
@@ -21,6 +20,5 @@ PHI__FN phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **j
                                        phi_arena *arena, struct phi__compacted **plan);
 /* Ends a job that is not needed any more; it may call the host. */
 PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
-#endif
 
 #endif

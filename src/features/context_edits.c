@@ -5,7 +5,6 @@
 #include "features/context_edits_in.h"
 #include "loop/tool.h"
 
-#ifndef PHI_NO_CONTEXT_EDITS
 
 #include "loop/loop_in.h"
 #include "text/json_in.h"
@@ -353,21 +352,3 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
     return PHI_OK;
 }
 
-#else
-
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
-    (void)tokens;
-    (void)memo;
-    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
-}
-
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size) {
-    (void)category;
-    (void)step;
-    (void)summary;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
-}
-
-#endif

@@ -4,8 +4,6 @@
 
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_CONTEXT_EDITS
 PHI__FN const phi__feature *phi__context_edits_feature(void);
-#endif
 
 #endif

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_DEFERRED
 
 typedef struct phi__deferred {
     phi_arena arena;
@@ -238,4 +237,3 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
     return &feature;
 }
 
-#endif

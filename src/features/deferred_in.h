@@ -4,7 +4,6 @@
 
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_DEFERRED
 
 PHI__FN const phi__feature *phi__deferred_feature(void);
 
@@ -32,5 +31,4 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent);
    waits. */
 PHI__FN const phi__note *phi__deferred_note_last(const phi_thread *thread);
 
-#endif
 #endif

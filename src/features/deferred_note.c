@@ -11,7 +11,6 @@
 #include "text/json_in.h"
 #include "persist/entry_in.h"
 
-#ifndef PHI_NO_DEFERRED
 
 /* ---- as JSON ---- */
 
@@ -82,4 +81,3 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
     return phi__note_add(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
 
-#endif

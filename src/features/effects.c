@@ -6,7 +6,6 @@
    under both policies. */
 #include "features/effects_in.h"
 
-#ifndef PHI_NO_TOOL_STATE
 
 #include "base/utf8_in.h"
 #include "history/effect_in.h"
@@ -231,4 +230,3 @@ PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
     return status;
 }
 
-#endif

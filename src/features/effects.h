@@ -4,7 +4,6 @@
    (phi_tool_result.effects) are applied when their results enter the log, in call order, under
    phi_agent_desc.effects; the next round sees them. A call that is cancelled, or runs into its
    deadline, has no effects, and of a call that is started again those of the last try count.
-   PHI_NO_TOOL_STATE leaves this out: then these functions are not declared.
    Threads: the pumping thread. */
 #ifndef PHI_FEATURES_EFFECTS_H
 #define PHI_FEATURES_EFFECTS_H
@@ -15,7 +14,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_TOOL_STATE
 /* The snapshot that the call's round sees, a JSON object; valid until the call is over. At NULL:
    stale, or no memory. */
 PHI_API phi_str phi_call_tool_state(phi_call call);
@@ -27,7 +25,6 @@ PHI_API phi_str phi_agent_tool_state(phi_agent agent);
    PHI_BAD_ARG: no JSON object, or larger than max_state_bytes; PHI_STALE, PHI_NO_MEMORY: nothing
    changed. */
 PHI_API phi_status phi_agent_set_tool_state(phi_agent agent, phi_str json);
-#endif
 
 #ifdef __cplusplus
 }

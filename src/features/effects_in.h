@@ -5,8 +5,6 @@
 #include "features/effects.h"
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_TOOL_STATE
 PHI__FN const phi__feature *phi__effects_feature(void);
-#endif
 
 #endif

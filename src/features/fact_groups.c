@@ -1,7 +1,6 @@
 /* fact_groups.c - the facts of groups, and the groups of an agent: both sorted by name. */
 #include "features/fact_groups_in.h"
 
-#ifndef PHI_NO_FACTS
 
 /* ---- groups ---- */
 
@@ -109,4 +108,3 @@ PHI__FN void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi
     for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
 }
 
-#endif

@@ -23,7 +23,6 @@ typedef struct phi__facts_own {
     size_t count, cap;
 } phi__facts_own;
 
-#ifndef PHI_NO_FACTS
 /* The place of a group, as phi__fact_list_find; facts NULL: there are none. */
 PHI__FN size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found);
 /* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
@@ -39,6 +38,5 @@ PHI__FN void phi__fact_groups_clear(phi__facts *facts, phi_memory *memory);
 PHI__FN phi_status phi__fact_groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name);
 PHI__FN void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi_str name);
 PHI__FN void phi__fact_groups_forget(phi__facts_own *own, phi_memory *memory);
-#endif
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/utf8_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_FACTS
 
 /* ---- facts that fit ---- */
 
@@ -137,4 +136,3 @@ PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
     return status;
 }
 
-#endif

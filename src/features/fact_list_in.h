@@ -18,7 +18,6 @@ typedef struct phi__fact_list {
     size_t bytes; /* of keys and values */
 } phi__fact_list;
 
-#ifndef PHI_NO_FACTS
 /* The place of a key; where it is missing, *found is false and it belongs there. */
 PHI__FN size_t phi__fact_list_find(const phi__fact_list *list, phi_str key, bool *found);
 /* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
@@ -38,6 +37,5 @@ PHI__FN int phi__fact_list_compare(phi_str a, phi_str b);
 PHI__FN void phi__fact_list_put(phi__buf *out, const phi__fact_list *list);
 PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
                                       const phi_json *node);
-#endif
 
 #endif

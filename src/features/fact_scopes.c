@@ -5,7 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_FACTS
 
 /* ---- scopes ---- */
 
@@ -262,4 +261,3 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     return PHI_OK;
 }
 
-#endif

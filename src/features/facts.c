@@ -8,7 +8,6 @@
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 
-#ifndef PHI_NO_FACTS
 
 PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi__facts_feature);
@@ -434,8 +433,3 @@ PHI__FN const phi__feature *phi__facts_feature(void) {
     return &feature;
 }
 
-#else
-
-PHI__FN void phi__facts_free(phi_runtime *rt) { (void)rt; }
-
-#endif

@@ -15,7 +15,6 @@
    everything. Agents that phi makes of its own for another agent know what that one knows; writers
    of summaries see no facts.
 
-   PHI_NO_FACTS leaves this out: then these functions are not declared.
    Threads: the pumping thread. Callbacks: safe inside one; the next model call shows the change. */
 #ifndef PHI_FEATURES_FACTS_H
 #define PHI_FEATURES_FACTS_H
@@ -53,7 +52,6 @@ typedef struct phi_fact {
     uint64_t version; /* 1, and one more each time its value became another */
 } phi_fact;
 
-#ifndef PHI_NO_FACTS
 /* Who knows a fact: every agent of the runtime, those of a group (the name is borrowed until the
    call that takes the scope returns), or one agent. */
 PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt);
@@ -88,7 +86,6 @@ PHI_API phi_status phi_fact_leave(phi_agent agent, const char *group);
    words in phi_last_error. Then nothing changed. */
 PHI_API phi_status phi_facts_save(phi_runtime *rt, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json);
-#endif
 
 #ifdef __cplusplus
 }

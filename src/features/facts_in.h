@@ -8,7 +8,6 @@
 /* Frees a runtime's; none is harmless. */
 PHI__FN void phi__facts_free(phi_runtime *rt);
 
-#ifndef PHI_NO_FACTS
 
 PHI__FN const phi__feature *phi__facts_feature(void);
 
@@ -17,5 +16,4 @@ PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent);
 PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
                               size_t *count);
 
-#endif
 #endif

@@ -6,7 +6,6 @@
    continues as if it had just begun. */
 #include "features/failover_in.h"
 
-#ifndef PHI_NO_FAILOVER
 
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
@@ -516,41 +515,3 @@ PHI__FN const phi__feature *phi__failover_feature(void) {
     return &feature;
 }
 
-#else
-
-PHI__FN bool phi__failover_make(phi__agent *agent, const phi_failover *given,
-                                phi__failover_made *out) {
-    (void)agent;
-    (void)given; /* a desc that has one was refused */
-    memset(out, 0, sizeof *out);
-    return true;
-}
-
-PHI__FN void phi__failover_put(phi__agent *agent, const phi__failover_made *made) {
-    (void)agent;
-    (void)made;
-}
-
-PHI__FN uint32_t phi__failover_leave(phi__agent *agent) {
-    (void)agent;
-    return 0;
-}
-
-PHI__FN void phi__failover_back(phi__agent *agent, uint32_t at) {
-    (void)agent;
-    (void)at;
-}
-
-PHI__FN void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
-    (void)agent;
-    (void)out;
-}
-
-PHI__FN bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out) {
-    (void)agent;
-    (void)arena;
-    (void)out;
-    return true;
-}
-
-#endif

@@ -6,9 +6,7 @@
 #include "loop/agent_desc.h"
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_FAILOVER
 PHI__FN const phi__feature *phi__failover_feature(void);
-#endif
 
 /* A list that was copied, and is not an agent's yet: phi__failover_put, or free the arena. */
 typedef struct phi__failover_made {

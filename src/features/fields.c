@@ -6,7 +6,6 @@
    slices of the answer, never from inside a decoder. */
 #include "features/fields_in.h"
 
-#ifndef PHI_NO_ARGUMENT_STREAM
 
 #include "loop/loop_in.h"
 #include "text/json_fields_in.h"
@@ -212,4 +211,3 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
     return &feature;
 }
 
-#endif

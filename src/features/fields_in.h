@@ -4,8 +4,6 @@
 
 #include "loop/feature_in.h"
 
-#ifndef PHI_NO_ARGUMENT_STREAM
 PHI__FN const phi__feature *phi__fields_feature(void);
-#endif
 
 #endif

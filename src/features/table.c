@@ -6,65 +6,25 @@
    name.c has it. A feature that a macro leaves out has no line. */
 #include "features/table_in.h"
 
-#ifdef PHI_NO_ARGUMENT_STREAM
-#define PHI__TABLE_FIELDS(X)
-#else
 #define PHI__TABLE_FIELDS(X) X(phi__fields_feature)
-#endif
 
-#ifdef PHI_NO_CACHE_STATS
-#define PHI__TABLE_CACHING(X)
-#else
 #define PHI__TABLE_CACHING(X) X(phi__caching_feature)
-#endif
 
-#ifdef PHI_NO_CAPTURE
-#define PHI__TABLE_CAPTURE(X)
-#else
 #define PHI__TABLE_CAPTURE(X) X(phi__capture_feature)
-#endif
 
-#ifdef PHI_NO_CONTEXT_EDITS
-#define PHI__TABLE_CONTEXT_EDITS(X)
-#else
 #define PHI__TABLE_CONTEXT_EDITS(X) X(phi__context_edits_feature)
-#endif
 
-#ifdef PHI_NO_DEFERRED
-#define PHI__TABLE_DEFERRED(X)
-#else
 #define PHI__TABLE_DEFERRED(X) X(phi__deferred_feature)
-#endif
 
-#ifdef PHI_NO_COMPACTION
-#define PHI__TABLE_COMPACTION(X)
-#else
 #define PHI__TABLE_COMPACTION(X) X(phi__compaction_feature)
-#endif
 
-#ifdef PHI__NO_ATTACHED
-#define PHI__TABLE_ATTACHED(X)
-#else
 #define PHI__TABLE_ATTACHED(X) X(phi__attached_feature)
-#endif
 
-#ifdef PHI_NO_FACTS
-#define PHI__TABLE_FACTS(X)
-#else
 #define PHI__TABLE_FACTS(X) X(phi__facts_feature)
-#endif
 
-#ifdef PHI_NO_TOOL_STATE
-#define PHI__TABLE_EFFECTS(X)
-#else
 #define PHI__TABLE_EFFECTS(X) X(phi__effects_feature)
-#endif
 
-#ifdef PHI_NO_FAILOVER
-#define PHI__TABLE_FAILOVER(X)
-#else
 #define PHI__TABLE_FAILOVER(X) X(phi__failover_feature)
-#endif
 
 /* clang-format off */
 #define PHI__TABLE(X) \

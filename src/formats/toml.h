@@ -11,13 +11,12 @@
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. PHI_NO_TOML leaves all of this out. */
+   Threads: a reader belongs to one at a time. */
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
 #include "text/json.h"
 
-#ifndef PHI_NO_TOML
 
 #ifdef __cplusplus
 extern "C" {
@@ -146,6 +145,5 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

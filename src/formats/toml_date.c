@@ -2,7 +2,6 @@
    offset. */
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
 
@@ -143,4 +142,3 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
     return node;
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "base/map_in.h"
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
@@ -584,4 +583,3 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     return status;
 }
 
-#endif

@@ -14,7 +14,6 @@
 #include "text/marks_in.h"
 #include "formats/toml.h"
 
-#ifndef PHI_NO_TOML
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -247,5 +246,4 @@ PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, s
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
-#endif
 #endif

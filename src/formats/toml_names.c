@@ -3,7 +3,6 @@
 #include "base/map_in.h"
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
 
@@ -73,4 +72,3 @@ PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_
     return true;
 }
 
-#endif

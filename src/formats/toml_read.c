@@ -1,7 +1,6 @@
 /* toml_read.c - the reader: its states in turn. */
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
@@ -349,4 +348,3 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
     return status;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
@@ -102,4 +101,3 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
     return status;
 }
 
-#endif

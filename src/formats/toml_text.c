@@ -1,7 +1,6 @@
 /* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 #include <stdio.h>
 
@@ -150,4 +149,3 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
-#endif

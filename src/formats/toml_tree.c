@@ -1,7 +1,6 @@
 /* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
@@ -316,4 +315,3 @@ PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
     r->state = phi__toml_tree_after(r);
 }
 
-#endif

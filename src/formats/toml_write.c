@@ -2,7 +2,6 @@
 #include "base/utf8_in.h"
 #include "formats/toml_in.h"
 
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
@@ -285,4 +284,3 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     return status;
 }
 
-#endif

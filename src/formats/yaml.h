@@ -12,13 +12,12 @@
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. PHI_NO_YAML leaves all of this out. */
+   Threads: a reader belongs to one at a time. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
 #include "text/json.h"
 
-#ifndef PHI_NO_YAML
 
 #ifdef __cplusplus
 extern "C" {
@@ -123,6 +122,5 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

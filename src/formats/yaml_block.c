@@ -1,7 +1,6 @@
 /* yaml_block.c - literal and folded scalars. */
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -136,4 +135,3 @@ PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-#endif

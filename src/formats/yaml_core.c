@@ -1,7 +1,6 @@
 /* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 #include <math.h>
 
@@ -174,4 +173,3 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     return phi__yaml_core_tagged(text, tag, value);
 }
 
-#endif

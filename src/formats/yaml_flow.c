@@ -1,7 +1,6 @@
 /* yaml_flow.c - flow collections, token by token. */
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     bool map = *r->at == '{';
@@ -235,4 +234,3 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
         phi__yaml_flow_map(r);
 }
 
-#endif

@@ -12,7 +12,6 @@
 #include "text/json_in.h"
 #include "formats/yaml.h"
 
-#ifndef PHI_NO_YAML
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -231,5 +230,4 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* yaml_lines.c - block content: what a line begins, continues and closes. */
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 /* ---- closing ---- */
 
@@ -353,4 +352,3 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
                    : PHI__YAML_LINE;
 }
 
-#endif

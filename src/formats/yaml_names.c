@@ -5,7 +5,6 @@
 #include "base/map_in.h"
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
@@ -76,4 +75,3 @@ PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "base/utf8_in.h"
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
@@ -320,4 +319,3 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-#endif

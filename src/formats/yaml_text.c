@@ -1,7 +1,6 @@
 /* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 #include <stdio.h>
 
@@ -177,4 +176,3 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
     r->room = s->to + 1;
 }
 
-#endif

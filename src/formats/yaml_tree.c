@@ -2,7 +2,6 @@
 #include "text/marks_in.h"
 #include "formats/yaml_in.h"
 
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -463,4 +462,3 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
     return true;
 }
 
-#endif

@@ -10,7 +10,6 @@
 
 #include "history/history_in.h"
 
-#ifndef PHI_NO_PLANS
 
 /* ---- numbers ---- */
 
@@ -390,4 +389,3 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
     return status;
 }
 
-#endif

@@ -53,7 +53,6 @@ typedef struct phi_compaction_config {
     const phi_texts *texts; /* of phi_agent_desc: its own texts count (default: phi's) */
 } phi_compaction_config;
 
-#ifndef PHI_NO_PLANS
 /* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max <
    threshold. With the defaults and a window of 100,000 that is above 81,000. config NULL: the
    defaults. */
@@ -94,7 +93,6 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         const phi_message *const **out, size_t *out_count);
-#endif
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,6 @@ PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
-#ifndef PHI_NO_PLANS
 /* As phi_compaction_plan. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
@@ -34,7 +33,6 @@ PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t cou
                                           const phi_compaction_config *config,
                                           const phi_token_counter *counter, phi_arena *arena,
                                           phi__compacted *out);
-#endif
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
    is longer. texts NULL: phi's. NULL: no memory. */

@@ -8,7 +8,6 @@
 #include "history/history_in.h"
 #include "model/texts_in.h"
 
-#ifndef PHI_NO_PLANS
 
 typedef struct phi__compact_levels {
     phi_compaction_config config;
@@ -323,4 +322,3 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     return PHI_OK;
 }
 
-#endif

@@ -4,7 +4,6 @@
 #include "base/utf8_in.h"
 #include "model/texts_in.h"
 
-#ifndef PHI_NO_PLANS
 
 enum {
     PHI__COMPACT_FRAME = 20,       /* tokens of a summary besides its lines: its role, the marker */
@@ -207,4 +206,3 @@ PHI__FN phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__comp
     return text.len > 0 ? phi__compact_lines_add_message(c, s, text) : PHI_OK;
 }
 
-#endif

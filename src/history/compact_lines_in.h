@@ -4,7 +4,6 @@
 
 #include "history/compact_in.h"
 
-#ifndef PHI_NO_PLANS
 
 typedef struct phi__compact_turn {
     size_t from, to; /* its items; `to` is behind them */
@@ -46,5 +45,4 @@ PHI__FN bool phi__compact_lines_is_summary(const phi_view_item *item);
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__compact_section *s);
 
-#endif
 #endif

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_TOOL_STATE
 
 enum {
     PHI__EFFECT_STEPS = 64, /* of a path */
@@ -420,4 +419,3 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-#endif

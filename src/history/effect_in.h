@@ -7,7 +7,6 @@
 #include "history/tool_state.h"
 #include "text/json_index_in.h"
 
-#ifndef PHI_NO_TOOL_STATE
 /* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
 PHI__FN uint32_t phi__effect_op(const phi_json *effect);
 PHI__FN const char *phi__effect_word(uint32_t op);
@@ -39,6 +38,5 @@ PHI__FN phi_status phi__effect_replace(phi__effect_tree *tree, const phi_json *v
    it was applied. PHI_NO_MEMORY: the tree is of no use. */
 PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
                                      size_t max_bytes, const char **why);
-#endif
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/buf_in.h"
 
-#ifndef PHI_NO_EXPLAIN
 
 static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
     switch (g->verdict) {
@@ -110,27 +109,3 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
     return status == PHI_OK ? phi__explain(&order, arena, out) : status;
 }
 
-#else
-
-PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out) {
-    (void)order;
-    (void)arena;
-    (void)out;
-    return PHI_UNSUPPORTED;
-}
-
-PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
-                               const phi_token_counter *counter, phi_str system_prompt,
-                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out) {
-    (void)items;
-    (void)count;
-    (void)policy;
-    (void)counter;
-    (void)system_prompt;
-    (void)tool_schema_tokens;
-    (void)arena;
-    (void)out;
-    return PHI_UNSUPPORTED;
-}
-
-#endif

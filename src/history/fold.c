@@ -53,7 +53,6 @@ PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *
     return true;
 }
 
-#ifndef PHI_NO_PREFLIGHT
 PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const phi_message *more,
                                uint64_t seq, phi__fold *to) {
     *to = *from;
@@ -67,7 +66,6 @@ PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const ph
     to->count++;
     return true;
 }
-#endif
 
 PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
                                phi__fold *fold) {

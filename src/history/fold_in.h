@@ -30,12 +30,10 @@ PHI__FN void phi__fold_clear(phi__fold *fold); /* an empty view; its room stays 
 PHI__FN void phi__fold_move(phi_memory *memory, phi__fold *to, phi__fold *from);
 /* A copy, in place of an empty fold. False: no memory. */
 PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *from);
-#ifndef PHI_NO_PREFLIGHT
 /* A copy in an arena, with one more message behind it, of the entry `seq`; more NULL: none. False:
    no memory. */
 PHI__FN bool phi__fold_foresee(phi_arena *arena, const phi__fold *from, const phi_message *more,
                                uint64_t seq, phi__fold *to);
-#endif
 /* Messages and flags of a view, as a fold in an arena. False: no memory. */
 PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
                                phi__fold *fold);

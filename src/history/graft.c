@@ -12,7 +12,6 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
     if (entry->usage != NULL) phi__append_count_beside(thread, entry->usage);
 }
 
-#ifndef PHI__NO_GRAFT
 
 /* ---- copies ---- */
 
@@ -164,4 +163,3 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     return PHI_OK;
 }
 
-#endif

@@ -15,7 +15,6 @@
    and its room was made (phi__append_reserve, and of a LOOP_START phi__loops_room). */
 PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
 
-#ifndef PHI__NO_GRAFT
 
 /* The lane of that name, in *lane; where there is none it begins: empty (fork_seq UINT64_MAX), or
    with the view that the active lane has after that entry. PHI_NO_MEMORY: nothing changed. */
@@ -26,5 +25,4 @@ PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fo
 PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
                                   phi_str loop_id);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
    no memory. */
 #include "history/thread_in.h"
 
-#ifndef PHI_NO_TOOL_STATE
 
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text) {
     phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
@@ -75,21 +74,3 @@ PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
     return thread->state.now.len + thread->state.before.len;
 }
 
-#else
-
-PHI__FN void phi__kept_state_unknown(phi_thread *thread) { (void)thread; }
-
-PHI__FN void phi__kept_state_run_ended(phi_thread *thread, uint64_t start, bool none) {
-    (void)thread;
-    (void)start;
-    (void)none;
-}
-
-PHI__FN void phi__kept_state_free(phi_thread *thread) { (void)thread; }
-
-PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
-    (void)thread;
-    return 0;
-}
-
-#endif

@@ -18,7 +18,6 @@ typedef struct phi__tool_state {
     bool known;   /* `now` holds */
 } phi__tool_state;
 
-#ifndef PHI_NO_TOOL_STATE
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text);
 /* False: no memory. */
 PHI__FN bool phi__kept_state_copy(phi_thread *thread, phi_str from, phi__tool_state_text *out);
@@ -29,7 +28,6 @@ PHI__FN void phi__kept_state_take(phi_thread *thread, const phi__tool_state_text
    phi__tool_state. */
 PHI__FN void phi__kept_state_learn(phi_thread *thread, const phi__tool_state_text *now,
                                    const phi__tool_state_text *before, uint64_t run);
-#endif
 
 /* Another lane is active. */
 PHI__FN void phi__kept_state_unknown(phi_thread *thread);

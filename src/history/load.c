@@ -13,7 +13,6 @@
 #include "history/graft_in.h"
 #include "history/thread_in.h"
 
-#ifndef PHI_NO_REWRITES
 
 /* ---- by lane ---- */
 
@@ -497,4 +496,3 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
     return status;
 }
 
-#endif

@@ -7,7 +7,6 @@
 
 #include "history/fold_in.h"
 
-#ifndef PHI_NO_REWRITES
 
 PHI__FN phi_status phi__load_begin(phi_thread *thread);
 
@@ -36,5 +35,4 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
-#endif
 #endif

@@ -109,7 +109,6 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
 
-#ifndef PHI_NO_STORES
 
 /* ---- eviction ---- */
 
@@ -145,4 +144,3 @@ PHI__FN void phi__ops_recalled(phi_thread *thread) {
     }
 }
 
-#endif

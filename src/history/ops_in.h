@@ -40,12 +40,10 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
    memory, and nothing changed; never, where there are not more than before. */
 PHI__FN bool phi__ops_index_all(phi_thread *thread);
 
-#ifndef PHI_NO_STORES
 /* Rewrites in segments that are not live leave memory: ids that a host gave stay known. False: no
    memory, and nothing changed. */
 PHI__FN bool phi__ops_evict(phi_thread *thread);
 /* All rewrites are in memory again, and in the table. */
 PHI__FN void phi__ops_recalled(phi_thread *thread);
-#endif
 
 #endif

@@ -8,7 +8,6 @@
 #include "history/prune_in.h"
 #include "model/texts_in.h"
 
-#ifndef PHI_NO_REWRITES
 
 typedef struct phi__pruning {
     const phi_view_item *items;
@@ -169,4 +168,3 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     return from;
 }
 
-#endif

@@ -24,7 +24,6 @@ typedef struct phi_prune {
     const phi_texts *texts; /* PHI_TEXT_PRUNED (default: phi's) */
 } phi_prune;
 
-#ifndef PHI_NO_REWRITES
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
    "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: the groups
    taken. Both, and their pointers, are in the arena; out->meta has the same as JSON.
@@ -37,7 +36,6 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
 /* The first entry of the active lane that may be taken: messages that the last compaction left
    standing count as the user's. */
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
-#endif
 
 #ifdef __cplusplus
 }

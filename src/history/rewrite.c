@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_REWRITES
 
 /* ---- keeping it ---- */
 
@@ -276,4 +275,3 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
                                    : phi__rewrite_apply(&w, loop_id, turn_index);
 }
 
-#endif

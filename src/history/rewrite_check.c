@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#ifndef PHI_NO_REWRITES
 
 PHI__FN phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...) {
     va_list args;
@@ -330,4 +329,3 @@ PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite
     return phi__rewrite_check(&w);
 }
 
-#endif

@@ -8,7 +8,6 @@
 #include "history/fold_in.h"
 #include "history/ops_in.h"
 
-#ifndef PHI_NO_REWRITES
 /* The rewrite to check, and the buffer for the message. */
 typedef struct phi__rewriting {
     phi_thread *thread;
@@ -61,5 +60,4 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
 enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 
-#endif
 #endif

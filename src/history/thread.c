@@ -39,9 +39,7 @@ PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from) {
 PHI__FN void phi__thread_destroy(phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     PHI_ASSERT(thread->journal == NULL);
-#ifndef PHI_NO_REWRITES
     phi__load_drop(thread);
-#endif
     phi__messages_free(memory, &thread->messages);
     phi__lane_free_all(thread);
     phi__append_free(thread);

@@ -8,7 +8,6 @@
 #include "history/thread_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_TOOL_STATE
 
 /* ---- the fold ---- */
 
@@ -327,31 +326,3 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#else
-
-PHI__FN bool phi__tool_state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
-                                   uint64_t upto) {
-    (void)thread;
-    (void)from;
-    (void)lane;
-    (void)upto;
-    return true;
-}
-
-PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                      phi_arena *arena, phi_str *out) {
-    (void)thread;
-    (void)lane;
-    (void)upto;
-    (void)arena;
-    *out = PHI__LIT("{}");
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out) {
-    (void)thread;
-    *out = PHI__LIT("{}");
-    return PHI_OK;
-}
-
-#endif

@@ -1,5 +1,5 @@
 /* tool_state.h - tool state: a JSON object beside the messages of a lane, which tools read and
-   change by effects. PHI_NO_TOOL_STATE leaves it out.
+   change by effects.
 
    The log has each change as a note of kind PHI_NOTE_STATE, so the state of a lane after any entry
    is a fold of its notes: a branch begins with the state at its fork, and a thread that is read
@@ -57,13 +57,11 @@ typedef struct phi_effect_policy {
    others; and, now and then, the whole state after them, where a reader may begin. */
 #define PHI_NOTE_STATE "phi.state"
 
-#ifndef PHI_NO_TOOL_STATE
 /* The state of a lane (NULL: the active one) after entry seq (UINT64_MAX, and all past the end:
    now), as JSON text in the arena. PHI_NOT_FOUND: no such lane, or the entry is forgotten;
    PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out);
-#endif
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,6 @@ typedef struct phi__tool_state_order {
 
 /* The state of the active lane now, valid until it changes. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_state_now(phi_thread *thread, phi_str *out);
-#ifndef PHI_NO_TOOL_STATE
 /* Applies effects in their order to the active lane, each or not at all, and notes them. *outcomes:
    of each, in the arena; *changed: the state is another. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_state_order *order,
@@ -46,7 +45,6 @@ PHI__FN phi_status phi__tool_state_set(phi_thread *thread, phi_str json, size_t 
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                         phi_arena *arena, phi_str *out);
-#endif
 /* The same, where the text need not be in the arena: then it is valid until the state changes. */
 PHI__FN phi_status phi__tool_state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                       phi_arena *arena, phi_str *out);

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef PHI_NO_REWRITES
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
@@ -235,4 +234,3 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     return done;
 }
 
-#endif

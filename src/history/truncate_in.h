@@ -7,7 +7,6 @@
 #include "model/tokens.h"
 #include "log/thread.h"
 
-#ifndef PHI_NO_REWRITES
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view
    until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
@@ -19,5 +18,4 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
                            const phi_token_counter *counter, const phi_texts *texts,
                            phi_str loop_id, uint32_t turn_index, size_t *removed);
 
-#endif
 #endif

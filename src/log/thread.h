@@ -226,7 +226,6 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
-#ifndef PHI_NO_REWRITES
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run uses
    the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, name the fault: spans out of
    order or past base_seq, a span that cuts a group or a synthetic message, a message without
@@ -235,7 +234,6 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
    entries as the one to revoke; PHI_NO_MEMORY; the store's status. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
-#endif
 
 /* ---- views ---- */
 

@@ -16,6 +16,7 @@
 #include "log/thread.h"
 #include "model/texts.h"
 #include "wire/structured.h"
+#include "codecs/presets.h"
 #include "codecs/translate.h"
 
 #ifdef __cplusplus

@@ -31,16 +31,6 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     return status == PHI_NO_MEMORY ? status : PHI_OK; /* the check reports text that is no JSON */
 }
 
-/* With PHI_NO_SCHEMA a tool with a schema checks its arguments, or is refused. */
-static bool phi__arguments_checked(const phi_tool *tool) {
-#ifdef PHI_NO_SCHEMA
-    (void)tool;
-    return false;
-#else
-    return !tool->checks_arguments;
-#endif
-}
-
 /* Whether the arguments fit the tool's schema; else a message for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
@@ -50,7 +40,7 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_schema_error error;
     phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
     bool fit = false;
-    if (status == PHI_OK && phi__arguments_checked(call->tool))
+    if (status == PHI_OK && !call->tool->checks_arguments)
         status =
             phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_NO_MEMORY)

@@ -4,12 +4,7 @@
 #include <stdio.h>
 
 static bool phi__at_limit_stops(const phi__agent *agent) {
-#ifdef PHI_NO_FORGETTING
-    (void)agent;
-    return true;
-#else
     return agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP;
-#endif
 }
 
 static void phi__at_limit_fill(phi__limit_failure *at_limit) {

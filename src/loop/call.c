@@ -530,15 +530,10 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
 
 static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
                                           const char *effects) {
-#ifndef PHI_NO_TOOL_STATE
     char words[160];
     phi_status status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
     return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
                                  : status;
-#else
-    (void)effects;
-    return phi__error(rt, PHI_UNSUPPORTED, "%s: effects: left out by PHI_NO_TOOL_STATE", function);
-#endif
 }
 
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,

@@ -152,7 +152,6 @@ static bool phi__deferral_look(phi__agent *agent, phi_arena *arena) {
     return true;
 }
 
-#ifndef PHI_NO_SNAPSHOT
 
 PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent) {
     const phi__deferral *d = agent->prior.deferral;
@@ -174,7 +173,6 @@ PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names) {
     return true;
 }
 
-#endif
 
 /* ---- calls ---- */
 

@@ -49,10 +49,8 @@ PHI__FN void phi__deferral_free(phi__agent *agent); /* nothing is loaded any mor
 /* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
 PHI__FN const char *phi__deferral_refuses(const phi_tool *tools, size_t count);
 
-#ifndef PHI_NO_SNAPSHOT
 PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent);
 PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names); /* false: no memory */
-#endif
 
 /* One of phi's two tools has this name. */
 PHI__FN bool phi__deferral_is_own(phi_str name);

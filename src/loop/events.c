@@ -368,7 +368,6 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
-#ifndef PHI_NO_QUESTIONS
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
     size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
                             phi__add(phi__add(event->source.len, event->question_kind.len), 4));
@@ -386,7 +385,6 @@ PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
     phi__events_queue(agent, record);
     return true;
 }
-#endif
 
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len) {
@@ -547,7 +545,6 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 
-#ifndef PHI_NO_REWRITES
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite) {
     return phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id, run->turn.index, NULL, NULL,
                              0);
@@ -558,7 +555,6 @@ PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
     return phi__truncate(run->agent->thread, target_tokens, counter, run->agent->desc.texts,
                          run->loop_id, run->turn.index, removed);
 }
-#endif
 
 /* ---- public ---- */
 

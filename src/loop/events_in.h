@@ -90,10 +90,8 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
    child_loop_id. */
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
-#ifndef PHI_NO_QUESTIONS
 /* The same with copies of all strings of a question. */
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
-#endif
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);
@@ -129,11 +127,9 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
                                  phi_str source);
 /* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
-#ifndef PHI_NO_REWRITES
 /* phi__edit_rewrite and phi__truncate by the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
 PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
                                   const phi_token_counter *counter, size_t *removed);
-#endif
 
 #endif

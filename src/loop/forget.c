@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_FORGETTING
 
 enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
@@ -235,4 +234,3 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
     }
 }
 
-#endif

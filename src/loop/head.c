@@ -92,7 +92,6 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
     return true;
 }
 
-#ifndef PHI_NO_SNAPSHOT
 
 /* ---- snapshots ---- */
 
@@ -159,7 +158,6 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
     return status;
 }
 
-#endif
 
 /* ---- the head that the model knows ---- */
 
@@ -511,7 +509,6 @@ PHI__FN bool phi__head_apply(phi__run *run) {
            phi__head_aside_give(agent, spec, &run->arena, &aside, head->searches);
 }
 
-#ifndef PHI_NO_PREFLIGHT
 
 /* ---- a request that is foreseen ---- */
 
@@ -550,4 +547,3 @@ PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec,
     return phi__head_aside_give(agent, spec, arena, &aside, head->searches || aside.deferred);
 }
 
-#endif

@@ -30,11 +30,9 @@ PHI__FN bool phi__head_apply(phi__run *run);
 /* Puts the head, where there is one, into another request of the agent's; appends nothing. The
    same. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
-#ifndef PHI_NO_PREFLIGHT
 /* The head that phi__head_apply would put into a request, without the update that it would append;
    changes nothing but the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
-#endif
 PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
 
 /* head_aside.c: raw tools, and deferred ones that the model has not known as its own. They are sent
@@ -57,7 +55,6 @@ PHI__FN bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *sp
    no memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
-#ifndef PHI_NO_SNAPSHOT
 /* The head in a snapshot, as a member "head" where there is one:
        "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...],
                "searches":true}
@@ -65,6 +62,5 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
 /* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
 PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
-#endif
 
 #endif

@@ -16,7 +16,6 @@ PHI__FN void phi__hooks_decision_init(phi__decision *d, phi__run *run, phi__tool
     phi__buf_init(&d->reply, &run->agent->memory);
 }
 
-#ifndef PHI_NO_QUESTIONS
 PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi__toolcall *call,
                                        const phi__asked *asked,
                                        void (*settled)(phi__decision *decision)) {
@@ -28,7 +27,6 @@ PHI__FN void phi__hooks_decision_asked(phi__decision *d, phi__agent *agent, phi_
     d->settled = settled;
     phi__buf_init(&d->reply, &agent->memory);
 }
-#endif
 
 /* Moves a ticket that waits to another state. False: it is dead, or decided, or is held and the
    verdict does not deny. */
@@ -88,12 +86,10 @@ static void phi__hooks_decision_settle(phi__decision *d, phi_verdict verdict, ph
     phi__hooks_decision_close(d); /* may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
-#ifndef PHI_NO_QUESTIONS
     if (d->run == NULL) {
         d->settled(d);
         return;
     }
-#endif
     phi__schedule_wake(d->run);
 }
 
@@ -133,7 +129,6 @@ PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
 }
 
 static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
-#ifndef PHI_NO_QUESTIONS
     if (d->asked != NULL) {
         event->source = d->asked->source;
         event->question_kind = d->asked->kind;
@@ -141,7 +136,6 @@ static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
         event->arguments = d->asked->arguments;
         return phi__events_emit_asked(d->agent, event);
     }
-#endif
     return phi__events_emit(d->agent, event, NULL, 0);
 }
 
@@ -196,7 +190,6 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
-#ifndef PHI_NO_QUESTIONS
 PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point) {
     phi_hook hook;
     if (agent->run != NULL) return phi__hooks_make(agent->run, point);
@@ -207,7 +200,6 @@ PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point poin
     hook.message_count = agent->thread->messages.count;
     return hook;
 }
-#endif
 
 /* Calls it with the reply of the round before, which may also be its own reply. */
 static phi_verdict phi__hooks_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,

@@ -106,7 +106,6 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
 PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
-#ifndef PHI_NO_QUESTIONS
 /* Those for an agent that need not run. */
 PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point point);
 /* The decision of a question; call: that it comes from, or NULL. asked: borrowed. settled: called
@@ -114,7 +113,6 @@ PHI__FN phi_hook phi__hooks_make_of(const phi__agent *agent, phi_hook_point poin
 PHI__FN void phi__hooks_decision_asked(phi__decision *decision, phi__agent *agent,
                                        phi__toolcall *call, const phi__asked *asked,
                                        void (*settled)(phi__decision *decision));
-#endif
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 PHI__FN void *phi__hooks_user_data(const phi__agent *agent); /* that hook_fn is called with */
 /* The arguments of its call that a person is to decide on: those of the round before, if it changed

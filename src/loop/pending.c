@@ -63,7 +63,6 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 
 /* In front of what the run waits for: a call may wait for its questions. */
 static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
-#ifndef PHI_NO_QUESTIONS
     const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
     for (; link != NULL; link = link->next) {
         const phi__decision *d = phi__question_waiting(link);
@@ -82,10 +81,6 @@ static void phi__pending_questions(phi__pending_list *list, const phi__agent *ag
         item.question_kind = d->asked->kind;
         phi__pending_add(list, &item);
     }
-#else
-    (void)list;
-    (void)agent;
-#endif
 }
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {

@@ -8,7 +8,6 @@
 #include "base/words_in.h"
 #include "loop/loop_in.h"
 
-#ifndef PHI_NO_QUESTIONS
 
 struct phi__question {
     phi__link link; /* of its agent's */
@@ -266,4 +265,3 @@ PHI__FN void phi__question_close(phi__question *q) {
         phi__question_free(q);
 }
 
-#endif

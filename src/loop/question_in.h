@@ -14,7 +14,6 @@
    no call needs no run, and outlives those that its agent has.
    A question is in no snapshot and on no tape: it belongs to a live connection.
 
-   PHI_NO_QUESTIONS: open says PHI_UNSUPPORTED.
    Memory: the agent's budget. Threads: the pumping thread. */
 #ifndef PHI_LOOP_QUESTION_IN_H
 #define PHI_LOOP_QUESTION_IN_H
@@ -41,7 +40,6 @@ typedef struct phi__question_desc {
 
 enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
 
-#ifndef PHI_NO_QUESTIONS
 
 /* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
    PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
@@ -58,18 +56,4 @@ PHI__FN void phi__question_drop_all(phi__agent *agent);
 /* The decision of an open question, while it waits; NULL: it does not. */
 PHI__FN const struct phi__decision *phi__question_waiting(const phi__link *question);
 
-#else
-
-static inline phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
-                                            phi__question **out) {
-    (void)agent;
-    (void)desc;
-    (void)out;
-    return PHI_UNSUPPORTED;
-}
-static inline void phi__question_close(phi__question *question) { (void)question; }
-static inline void phi__question_call_over(const phi__toolcall *call) { (void)call; }
-static inline void phi__question_drop_all(phi__agent *agent) { (void)agent; }
-
-#endif
 #endif

@@ -40,7 +40,7 @@ typedef struct phi_budget {
    begins with more room. */
 typedef enum phi_at_memory_limit {
     /* Compacts the view, as phi_compact does, but without its hooks and events; where that is not
-       enough, as FORGET. With PHI_NO_FORGETTING: as STOP. */
+       enough, as FORGET. */
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
     /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,

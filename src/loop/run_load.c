@@ -11,7 +11,6 @@
 #include "persist/entry_in.h"
 #include "wire/extra_in.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 /* ---- messages and queues ---- */
 
@@ -399,4 +398,3 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
     return PHI_OK;
 }
 
-#endif

@@ -9,7 +9,6 @@
 #include "text/records_in.h"
 #include "persist/entry_in.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 static const char *const phi__run_save_states[] = {
     "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
@@ -245,4 +244,3 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
     phi__buf_char(out, '}');
 }
 
-#endif

@@ -2,7 +2,6 @@
 #include "loop/run_save_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 static const phi__field phi__run_save_run_fields[] = {
     PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -100,4 +99,3 @@ PHI__FN bool phi__run_save_fields_get(const phi_json *node, phi__run_save_part p
     return phi__records_get(node, table.fields, table.count, to, arena);
 }
 
-#endif

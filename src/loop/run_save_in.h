@@ -5,7 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 /* run_save_fields.c: fields that are written as they are, and read back: of what `from` and `to`
    are. */
@@ -37,5 +36,4 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
    PHI_NO_MEMORY. Then there is no run. */
 PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt);
 
-#endif
 #endif

@@ -460,7 +460,7 @@ struct phi_runtime {
     phi__list paused; /* runs that wait for a limit or a budget */
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
-    const phi__codec_row *codecs;         /* the protocols of this program */
+    const phi_codec_fn *codecs;           /* of models that carry none; NULL-ended, or NULL */
     struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
     phi__list polled;                     /* runs whose model is in the process and answers */
     phi__agent *retired;

@@ -15,7 +15,6 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run) {
     return NULL;
 }
 
-#ifndef PHI_NO_STORES
 
 /* The agent that gets a thread's events: that of the run which uses it, or its owner; NULL:
    none. */
@@ -152,19 +151,3 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) {
     }
 }
 
-#else
-
-PHI__FN bool phi__stored_run(phi__run *run) {
-    (void)run;
-    return false;
-}
-
-PHI__FN void phi__stored_updated(phi__run *run) { (void)run; }
-
-PHI__FN void phi__stored_step(phi_runtime *rt) { (void)rt; }
-
-PHI__FN void phi__stored_evict_now(phi__agent *agent) { (void)agent; }
-
-PHI__FN void phi__stored_evict(phi_runtime *rt) { (void)rt; }
-
-#endif

@@ -87,10 +87,9 @@ static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) 
 
 PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
                                               const phi_model *model, bool can_approve) {
-    phi_str protocol = phi_str_of(model->protocol);
     phi__tool_rules rules;
-    if (own == NULL) own = phi__provider_find(rt, protocol);
-    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
+    if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
+    rules.codec = own == NULL ? phi__codec_of(rt->codecs, model) : NULL;
     rules.can_approve = can_approve;
     return rules;
 }
@@ -117,22 +116,6 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
                           "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
                           "PHI_HOOK_BEFORE_TOOL in hook_points",
                           tool->name);
-    if (tool->strict && !phi__strict_here())
-        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
-                          PHI__STRICT_LEFT_OUT);
-#ifdef PHI_NO_SCHEMA
-    if (tool->schema != NULL && !tool->checks_arguments)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": it does not set checks_arguments, and this build does not "
-                          "check them (PHI_NO_SCHEMA)",
-                          tool->name);
-#endif
-#ifdef PHI_NO_ARGUMENT_STREAM
-    if (tool->on_field != NULL)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
-                          tool->name);
-#endif
     status = phi__tool_check_own_raw(rt, tool);
     return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
 }

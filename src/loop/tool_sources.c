@@ -5,7 +5,6 @@
    can fail any more does it take the place of the old, whose lists are given back last. */
 #include "loop/tool_sources_in.h"
 
-#ifndef PHI_NO_TOOL_SOURCES
 
 #include "base/map_in.h"
 #include "base/utf8_in.h"
@@ -391,4 +390,3 @@ PHI__FN void phi__tool_sources_free(phi__agent *agent) {
         phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
 
-#endif

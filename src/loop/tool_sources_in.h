@@ -8,7 +8,6 @@
 
 typedef struct phi__tool_sources phi__tool_sources;
 
-#ifndef PHI_NO_TOOL_SOURCES
 
 /* Of an agent that is being made; no list is taken yet. The array is copied into the agent's arena.
    False: no memory. */
@@ -24,29 +23,4 @@ PHI__FN void phi__tool_sources_recheck(phi__agent *agent);
 /* Gives all lists back: the agent goes, and its calls are gone. */
 PHI__FN void phi__tool_sources_free(phi__agent *agent);
 
-#else
-
-static inline bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *sources,
-                                          size_t count) {
-    (void)agent;
-    (void)sources;
-    (void)count;
-    return true;
-}
-static inline phi_status phi__tool_sources_refresh(phi__agent *agent, bool quiet) {
-    (void)agent;
-    (void)quiet;
-    return PHI_OK;
-}
-static inline phi_status phi__tool_sources_own(phi__agent *agent, const phi_tool *tools,
-                                               size_t count) {
-    (void)agent;
-    (void)tools;
-    (void)count;
-    return PHI_OK;
-}
-static inline void phi__tool_sources_recheck(phi__agent *agent) { (void)agent; }
-static inline void phi__tool_sources_free(phi__agent *agent) { (void)agent; }
-
-#endif
 #endif

@@ -27,9 +27,6 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
     if (tool->timeout_ms == 0) tool->timeout_ms = timeout_ms;
     if (tool->schema == NULL) {
         tool->schema = phi__toolset_schema(tool);
-#ifdef PHI_NO_SCHEMA
-        tool->checks_arguments = true; /* any object fits: nothing is left to check */
-#endif
     }
     view->name = phi_str_of(tool->name);
     view->description = phi_str_of(tool->description);

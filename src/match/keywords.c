@@ -1,7 +1,6 @@
 /* keywords.c - which keywords of a schema go on. */
 #include "match/keywords_in.h"
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
 
 typedef enum phi__keywords_shape {
     PHI__SHAPE_ANY,
@@ -88,4 +87,3 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
     return false;
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "text/json_in.h"
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
@@ -22,5 +21,4 @@ PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
 /* One of JSON Schema's seven types. */
 PHI__FN bool phi__keywords_is_type(phi_str name);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* tool_name.c - names of tools within the rules of every provider. */
 #include "match/tool_name_in.h"
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
 
 #include "base/sha256_in.h"
 #include "wire/hash_in.h"
@@ -121,4 +120,3 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
     phi_arena_free(&names->scratch);
 }
 
-#endif

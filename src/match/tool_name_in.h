@@ -11,7 +11,6 @@
 #include "base/arena_in.h"
 #include "base/map_in.h"
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
 
 enum { PHI__TOOL_NAME_MOST = 64 };
 
@@ -44,5 +43,4 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 
-#endif
 #endif

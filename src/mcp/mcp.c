@@ -1,7 +1,6 @@
 /* mcp.c - the public face of a connection. */
 #include "mcp/mcp.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_core_in.h"
@@ -162,4 +161,3 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__free(&mcp->memory, a, sizeof *a);
 }
 
-#endif

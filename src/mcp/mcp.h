@@ -34,7 +34,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
@@ -185,7 +184,6 @@ typedef struct phi_mcp_request {
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
 
-#endif
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,6 @@
 #include "mcp/mcp_core_in.h"
 #include "mcp/mcp_rpc_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
@@ -26,5 +25,4 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 /* Drops all of the connection, by `unasked` of their parts. */
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
-#endif
 #endif

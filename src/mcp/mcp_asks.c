@@ -2,7 +2,6 @@
    question to the host of the agent. */
 #include "mcp/mcp_asks.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/utf8_in.h"
 #include "loop/find_in.h"
@@ -513,4 +512,3 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
     return PHI_OK;
 }
 
-#endif

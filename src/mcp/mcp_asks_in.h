@@ -4,9 +4,7 @@
 
 #include "mcp/mcp_in.h"
 
-#ifndef PHI_NO_MCP
 
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_oauth_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/error_in.h"
 
@@ -48,4 +47,3 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
     return PHI_OK;
 }
 
-#endif

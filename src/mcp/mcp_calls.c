@@ -5,7 +5,6 @@
    made again, a call waits for it. */
 #include "mcp/mcp_calls_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
@@ -390,4 +389,3 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
     tool->resume = phi__mcp_calls_resume;
 }
 
-#endif

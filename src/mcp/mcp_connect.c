@@ -1,7 +1,6 @@
 /* mcp_connect.c - puts a connection together: its link, and its parts. */
 #include "mcp/mcp.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_asks_in.h"
@@ -37,4 +36,3 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
     return mcp;
 }
 
-#endif

@@ -10,7 +10,6 @@
 #include "model/message.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
@@ -21,5 +20,4 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
-#endif
 #endif

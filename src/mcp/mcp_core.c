@@ -3,7 +3,6 @@
 
 #include "loop/state_in.h"
 
-#ifndef PHI_NO_MCP
 
 PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
 
@@ -14,4 +13,3 @@ PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
     return false;
 }
 
-#endif

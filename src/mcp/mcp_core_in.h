@@ -10,7 +10,6 @@
 #include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -177,5 +176,4 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
-#endif
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/base_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -55,5 +54,4 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 
-#endif
 #endif

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_EXCHANGE_REDIRECTS = 3,
@@ -461,4 +460,3 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
     }
 }
 
-#endif

@@ -15,7 +15,6 @@
 #include "mcp/mcp_oauth_in.h"
 #include "text/sse_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -123,5 +122,4 @@ PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
                                           const char *message);
 
-#endif
 #endif

@@ -2,7 +2,6 @@
    numbers, truth values, or choices. */
 #include "mcp/mcp_forms_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/json_in.h"
 
@@ -43,4 +42,3 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
-#endif

@@ -6,7 +6,6 @@
 #include "text/json.h"
 #include "text/schema.h"
 
-#ifndef PHI_NO_MCP
 
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
@@ -14,5 +13,4 @@
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
 
-#endif
 #endif

@@ -7,7 +7,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
@@ -16,5 +15,4 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
 PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 
-#endif
 #endif

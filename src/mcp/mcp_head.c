@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_MCP
 
 /* ---- of a request ---- */
 
@@ -213,4 +212,3 @@ PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
     phi_arena_free(&arena);
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "io/secret_in.h"
 #include "mcp/mcp_exchange_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -27,5 +26,4 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
 PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
                                    phi__secret_text kind);
 
-#endif
 #endif

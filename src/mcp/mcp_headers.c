@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_HEADERS_MOST = 64,  /* marks of a schema, which end up in one request */
@@ -250,4 +249,3 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
     return status;
 }
 
-#endif

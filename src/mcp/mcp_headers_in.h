@@ -11,7 +11,6 @@
 #include "mcp/mcp.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_MCP
 
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
@@ -27,5 +26,4 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
    below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
-#endif
 #endif

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
@@ -378,4 +377,3 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     return PHI_OK;
 }
 
-#endif

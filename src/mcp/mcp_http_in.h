@@ -8,7 +8,6 @@
 
 #include "mcp/mcp_exchange_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -45,5 +44,4 @@ PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status);
 /* The delay before a stream is opened again; counts the tries. */
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
-#endif
 #endif

@@ -11,7 +11,6 @@
 #include "loop/run.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -96,5 +95,4 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_incoming.c - messages of the server. */
 #include "mcp/mcp_incoming_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
@@ -331,4 +330,3 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
     phi_arena_free(&arena);
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
@@ -15,5 +14,4 @@ PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning);
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
                                     int http_status, phi_str body, const char *message);
 
-#endif
 #endif

@@ -6,7 +6,6 @@
 #include "base/list_in.h"
 #include "base/map_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -38,5 +37,4 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
    most_bytes. */
 PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
-#endif
 #endif

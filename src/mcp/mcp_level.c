@@ -1,7 +1,6 @@
 /* mcp_level.c - mcp_level_in.h. */
 #include "mcp/mcp_level_in.h"
 
-#ifndef PHI_NO_MCP
 
 PHI__FN int phi__mcp_level_of(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
@@ -12,4 +11,3 @@ PHI__FN int phi__mcp_level_of(phi_str name) {
     return -1;
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "base/base_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
@@ -12,5 +11,4 @@ enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 /* From 0, "debug", to 7, "emergency"; -1: unknown. */
 PHI__FN int phi__mcp_level_of(phi_str name);
 
-#endif
 #endif

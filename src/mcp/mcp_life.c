@@ -1,7 +1,6 @@
 /* mcp_life.c - the state machine of a connection. */
 #include "mcp/mcp_life_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/words_in.h"
 #include "loop/state_in.h"
@@ -285,4 +284,3 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-#endif

@@ -6,7 +6,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -21,5 +20,4 @@ PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
 /* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
-#endif
 #endif

@@ -12,7 +12,6 @@
 #include "base/list_in.h"
 #include "mcp/mcp.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -90,5 +89,4 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif
 PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 
-#endif
 #endif

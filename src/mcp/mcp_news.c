@@ -1,7 +1,6 @@
 /* mcp_news.c - events kept until the host may be called. */
 #include "mcp/mcp_news_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include <stdio.h>
 
@@ -82,4 +81,3 @@ PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news) {
         phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
 }
 
-#endif

@@ -5,7 +5,6 @@
 
 #include "mcp/mcp_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -19,5 +18,4 @@ PHI__FN void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_
 PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news);
 PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
 
-#endif
 #endif

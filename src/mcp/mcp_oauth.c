@@ -1,7 +1,6 @@
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
 #include "mcp/mcp_oauth_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include <stdio.h>
 
@@ -507,4 +506,3 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
     phi__mcp_oauth_state_wake(o);
 }
 
-#endif

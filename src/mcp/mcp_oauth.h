@@ -25,7 +25,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_MCP
 
 /* How a client with a secret proves itself at the token endpoint. */
 typedef enum phi_mcp_client_auth {
@@ -131,7 +130,6 @@ PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
-#endif
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,6 @@
    document's address, registered before, or registered now. */
 #include "mcp/mcp_oauth_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 static void phi__mcp_oauth_client_clear(phi__mcp_oauth *o) {
     phi_arena_free(&o->client_arena);
@@ -222,4 +221,3 @@ PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o) {
                                                                        : (uint16_t)0;
 }
 
-#endif

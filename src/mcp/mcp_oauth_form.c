@@ -1,7 +1,6 @@
 /* mcp_oauth_form.c - requests of an authorization, and their answers. */
 #include "mcp/mcp_oauth_form_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/base64_in.h"
 #include "base/sha256_in.h"
@@ -264,4 +263,3 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
     return true;
 }
 
-#endif

@@ -7,7 +7,6 @@
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_oauth_words_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -72,5 +71,4 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 
-#endif
 #endif

@@ -18,7 +18,6 @@
 #include "base/buf_in.h"
 #include "mcp/mcp_oauth.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
@@ -67,5 +66,4 @@ PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url)
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
-#endif
 #endif

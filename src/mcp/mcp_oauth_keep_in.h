@@ -8,7 +8,6 @@
 
 #include "mcp/mcp_oauth_form_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
@@ -50,5 +49,4 @@ PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_m
                                                    const phi__mcp_oauth_client *client);
 PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer);
 
-#endif
 #endif

@@ -2,7 +2,6 @@
    token of the host's. */
 #include "mcp/mcp_oauth_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
     phi_mcp_assertion wanted;
@@ -41,4 +40,3 @@ PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str to
     return PHI_OK;
 }
 
-#endif

@@ -16,7 +16,6 @@
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_oauth_keep_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -166,5 +165,4 @@ PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form)
 PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
                                              phi_str token, phi__buf *out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_oauth_url.c - addresses of an authorization. */
 #include "mcp/mcp_oauth_url_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* ---- where a host leads ---- */
 
@@ -386,4 +385,3 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
     return status;
 }
 
-#endif

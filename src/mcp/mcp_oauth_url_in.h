@@ -6,7 +6,6 @@
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -58,5 +57,4 @@ PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but 
 PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
                                           phi_str *out);
 
-#endif
 #endif

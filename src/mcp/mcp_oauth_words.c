@@ -1,7 +1,6 @@
 /* mcp_oauth_words.c - challenges and metadata documents. */
 #include "mcp/mcp_oauth_words_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/json_in.h"
 
@@ -289,4 +288,3 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     return PHI_OK;
 }
 
-#endif

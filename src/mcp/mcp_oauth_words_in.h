@@ -6,7 +6,6 @@
 
 #include "mcp/mcp_oauth_url_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -69,5 +68,4 @@ PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
    limits above. */
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
-#endif
 #endif

@@ -2,7 +2,6 @@
    reports of them. */
 #include "mcp/mcp_offers_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
@@ -235,4 +234,3 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
     return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
 }
 
-#endif

@@ -8,7 +8,6 @@
 #include "mcp/mcp_pages_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_offer phi__mcp_offer;
 
@@ -43,5 +42,4 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
                                         phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
                                         uint64_t *id);
 
-#endif
 #endif

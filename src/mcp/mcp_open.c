@@ -1,7 +1,6 @@
 /* mcp_open.c - the object of a connection: made from settings, a link and parts. */
 #include "mcp/mcp_open_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
@@ -56,4 +55,3 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-#endif

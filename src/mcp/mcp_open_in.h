@@ -5,7 +5,6 @@
 
 #include "mcp/mcp_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -17,5 +16,4 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_pages.c - a list that a server gives page by page. */
 #include "mcp/mcp_pages_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/json_in.h"
 
@@ -120,4 +119,3 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
     phi__buf_free(&pages->cursor);
 }
 
-#endif

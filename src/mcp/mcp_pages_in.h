@@ -6,7 +6,6 @@
 
 #include "mcp/mcp_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_pages phi__mcp_pages;
 
@@ -32,5 +31,4 @@ struct phi__mcp_pages {
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
 PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_parts.c - the host's event function, and the points of the parts. */
 #include "mcp/mcp_parts_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/words_in.h"
 #include "loop/state_in.h"
@@ -122,4 +121,3 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
-#endif

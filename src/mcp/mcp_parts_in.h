@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -20,5 +19,4 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp);
 /* The client's capabilities, as JSON text in the arena. */
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_place.c - joins addresses, within one origin. */
 #include "mcp/mcp_place_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_PLACE_MOST = 8192 }; /* bytes of an address */
 
@@ -100,4 +99,3 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
            phi__str_equal_nocase(own.port, other.port);
 }
 
-#endif

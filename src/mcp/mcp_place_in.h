@@ -5,12 +5,10 @@
 
 #include "base/buf_in.h"
 
-#ifndef PHI_NO_MCP
 
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
 PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 
-#endif
 #endif

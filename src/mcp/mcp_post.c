@@ -1,7 +1,6 @@
 /* mcp_post.c - the queue before the link. */
 #include "mcp/mcp_post_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "mcp/mcp_rpc_in.h"
 
@@ -98,4 +97,3 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
     }
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -28,5 +27,4 @@ PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *s
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 
-#endif
 #endif

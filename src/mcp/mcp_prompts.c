@@ -1,7 +1,6 @@
 /* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
 #include "mcp/mcp_prompts.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
@@ -218,4 +217,3 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
     return status;
 }
 
-#endif

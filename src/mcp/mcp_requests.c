@@ -1,7 +1,6 @@
 /* mcp_requests.c - the table of requests. */
 #include "mcp/mcp_requests_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_post_in.h"
@@ -397,4 +396,3 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
     return !mcp->dead;
 }
 
-#endif

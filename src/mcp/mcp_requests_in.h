@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -45,5 +44,4 @@ PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_resources.c - lists of resources and templates, and reading. */
 #include "mcp/mcp_resources.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
@@ -113,4 +112,3 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
     return status;
 }
 
-#endif

@@ -18,7 +18,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_MCP
 
 /* A resource, or a template of some. Empty strings: not given. */
 typedef struct phi_mcp_resource {
@@ -76,7 +75,6 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
-#endif
 
 #ifdef __cplusplus
 }

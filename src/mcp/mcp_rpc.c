@@ -1,7 +1,6 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/json_in.h"
 
@@ -188,4 +187,3 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
     return true;
 }
 
-#endif

@@ -14,7 +14,6 @@
 #include "base/buf_in.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -78,5 +77,4 @@ PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
    False: it is no object's text. Only the brackets are looked at. */
 PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 
-#endif
 #endif

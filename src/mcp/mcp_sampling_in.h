@@ -6,7 +6,6 @@
 #include "base/buf_in.h"
 #include "loop/state_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
@@ -28,5 +27,4 @@ PHI__FN void phi__mcp_sampling_drop(phi__mcp_sampling *sampling); /* without `do
 PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                                    phi__buf *out);
 
-#endif
 #endif

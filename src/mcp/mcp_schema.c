@@ -1,7 +1,6 @@
 /* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
 #include "mcp/mcp_schema_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/utf8_in.h"
 #include "match/keywords_in.h"
@@ -354,12 +353,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
     phi_status status = phi_schema_valid(schema, error);
-#ifdef PHI_NO_SCHEMA
-    (void)status; /* nothing is checked in this build, so nothing has to be understood */
-    return true;
-#else
     return status == PHI_OK;
-#endif
 }
 
 /* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
@@ -424,4 +418,3 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
     return status;
 }
 
-#endif

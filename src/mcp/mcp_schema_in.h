@@ -9,7 +9,6 @@
 #include "base/arena_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
@@ -20,5 +19,4 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 /* Whether following its references stays within bounds. */
 PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include <stdio.h>
 
@@ -493,4 +492,3 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     return phi__mcp_serve_ask_leave(server);
 }
 
-#endif

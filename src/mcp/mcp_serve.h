@@ -35,7 +35,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi_mcp_server phi_mcp_server;
 
@@ -281,7 +280,6 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
 PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
 
-#endif
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
    request, and worthless when the request has ended. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/records_in.h"
 
@@ -462,4 +461,3 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
                       "phi_mcp_ask: params: expected a JSON object");
 }
 
-#endif

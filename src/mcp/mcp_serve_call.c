@@ -5,7 +5,6 @@
    deadlines, retries, caps and sub-agents are those of any run. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "agent/agent_in.h"
 #include "text/records_in.h"
@@ -402,4 +401,3 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* mcp_serve_client.c - sessions of our server's clients. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "io/clock_in.h"
 
@@ -111,4 +110,3 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
     return client;
 }
 
-#endif

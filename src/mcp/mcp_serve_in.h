@@ -14,7 +14,6 @@
 #include "mcp/mcp_serve.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -100,5 +99,4 @@ PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
 PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif
 
-#endif
 #endif

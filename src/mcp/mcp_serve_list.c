@@ -2,7 +2,6 @@
    at a time. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/records_in.h"
 
@@ -235,4 +234,3 @@ PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin
                              phi__mcp_serve_list_prompt);
 }
 
-#endif

@@ -2,7 +2,6 @@
    that one tree stands at a time. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 static void phi__mcp_serve_long_next(phi_mcp_server *server) {
     if (server->longs.first != NULL)
@@ -48,4 +47,3 @@ PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_
     }
 }
 
-#endif

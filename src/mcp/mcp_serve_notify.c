@@ -2,7 +2,6 @@
    resources that were updated, log messages; and who wants to hear of it. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "text/records_in.h"
 
@@ -219,4 +218,3 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
     }
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "mcp/mcp_oauth_url_in.h"
 #include "text/records_in.h"
@@ -196,4 +195,3 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
     return sent;
 }
 
-#endif

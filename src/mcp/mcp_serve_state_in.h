@@ -19,7 +19,6 @@
 #include "mcp/mcp_serve_in.h"
 #include "mcp/mcp_slices_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -361,5 +360,4 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri);
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data);
 
-#endif
 #endif

@@ -2,7 +2,6 @@
    for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/date_in.h"
 #include "text/records_in.h"
@@ -168,4 +167,3 @@ PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin 
     if (serving->drop != NULL) serving->drop(serving);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
 #include "mcp/mcp_serve_state_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/tool_check_in.h"
 
@@ -330,4 +329,3 @@ PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const
         phi__mcp_serve_notify_log(server, level, logger, data);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* mcp_session.c - what parts and links see of a connection. */
 #include "mcp/mcp_core_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
@@ -146,4 +145,3 @@ PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out) {
 
 PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wait(mcp, waits); }
 
-#endif

@@ -5,12 +5,10 @@
 #include "base/arena_in.h"
 #include "mcp/mcp.h"
 
-#ifndef PHI_NO_MCP
 
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
 PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
 
-#endif
 #endif

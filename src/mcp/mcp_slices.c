@@ -1,7 +1,6 @@
 /* mcp_slices.c - mcp_slices_in.h. */
 #include "mcp/mcp_slices_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/state_in.h"
 #include "mcp/mcp_rpc_in.h"
@@ -42,4 +41,3 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
     phi_arena_free(&slices->arena);
 }
 
-#endif

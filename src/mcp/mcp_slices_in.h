@@ -7,7 +7,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
@@ -30,5 +29,4 @@ PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *r
 PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
 PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 
-#endif
 #endif

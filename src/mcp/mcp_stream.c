@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
@@ -195,4 +194,3 @@ PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) 
     return status == PHI_OK || phi__mcp_stream_lose(first, PHI_REFUSED);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* mcp_toolbox.c - one list of a server's tools. */
 #include "mcp/mcp_toolbox_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/sha256_in.h"
 #include "base/utf8_in.h"
@@ -306,4 +305,3 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
     phi__free(phi__mcp_session_memory(mcp), box, sizeof *box);
 }
 
-#endif

@@ -9,7 +9,6 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_tools.h"
 
-#ifndef PHI_NO_MCP
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -53,5 +52,4 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
                                         phi__mcp_toolbox **out);
 PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
    The host's event function is called last of all: it may free the connection. */
 #include "mcp/mcp_tools_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "base/map_in.h"
 #include "loop/error_in.h"
@@ -498,4 +497,3 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
     return phi__mcp_tools_list(t);
 }
 
-#endif

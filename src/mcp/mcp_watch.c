@@ -1,7 +1,6 @@
 /* mcp_watch.c - the resources that a host watches. */
 #include "mcp/mcp_watch_in.h"
 
-#ifndef PHI_NO_MCP
 
 #include "loop/loop_in.h"
 #include "text/json_in.h"
@@ -289,4 +288,3 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
     phi__buf_free(&params);
 }
 
-#endif

@@ -9,7 +9,6 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_resources.h"
 
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -31,5 +30,4 @@ PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri);
 /* Asks for messages of a level, in the older eras. */
 PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 
 #include "text/json_in.h"
 
-#ifndef PHI_NO_MESSAGE_JSON
 
 typedef struct phi__citations {
     phi_arena *arena;
@@ -209,4 +208,3 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     return PHI_OK;
 }
 
-#endif

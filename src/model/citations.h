@@ -1,8 +1,7 @@
 /* citations.h - the citations of a text: the sources of an answer's words.
 
    Each provider has another shape, which phi_content.citations keeps as it came;
-   phi_citations reads the shapes of Anthropic, Bedrock, OpenAI, Gemini and servers that copy them.
-   PHI_NO_MESSAGE_JSON leaves this out: then it is not declared. */
+   phi_citations reads the shapes of Anthropic, Bedrock, OpenAI, Gemini and servers that copy them. */
 #ifndef PHI_MODEL_CITATIONS_H
 #define PHI_MODEL_CITATIONS_H
 
@@ -13,7 +12,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_MESSAGE_JSON
 
 /* What a citation does not have is empty. */
 typedef struct phi_citation {
@@ -35,7 +33,6 @@ typedef struct phi_citation {
 PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
                                  const phi_citation **out, size_t *count);
 
-#endif
 
 #ifdef __cplusplus
 }

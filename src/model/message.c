@@ -126,7 +126,6 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
     return is;
 }
 
-#ifndef PHI_NO_MESSAGE_JSON
 /* Text that is no JSON becomes a string, so that nothing is lost. A text that is a JSON string is
    quoted once more, and reading takes one layer off again; a string whose content would then read
    as other JSON keeps its quotes. */
@@ -316,7 +315,6 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-#endif
 
 /* ---- public ---- */
 
@@ -382,7 +380,6 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
 }
 
-#ifndef PHI_NO_MESSAGE_JSON
 
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
     phi__buf buf;
@@ -397,4 +394,3 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     return status;
 }
 
-#endif

@@ -130,7 +130,6 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 /* Deep copy into the arena; NULL: no memory. */
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
-#ifndef PHI_NO_MESSAGE_JSON
 /* The interchange JSON, in the arena. Beyond the fields that others write it has, where they are
    set: "name", "signature", "replay" and "citations" of text, "redacted" and "replay" of thinking,
    "incomplete", "signature" and "replay" of a tool call, the assistant's "api" (protocol) and
@@ -146,7 +145,6 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
-#endif
 
 #ifdef __cplusplus
 }

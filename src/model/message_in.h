@@ -20,7 +20,6 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
 
 /* ---- writing: appended to a buffer ---- */
 
-#ifndef PHI_NO_MESSAGE_JSON
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
@@ -28,7 +27,6 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* A text as a JSON value on one line; text that is no JSON as a string; an empty text as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
-#endif
 /* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
    it was not, and nothing is written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
@@ -39,7 +37,6 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
    Responses is a host's own name and stays. The result is the argument, or static. */
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol);
 
-#ifndef PHI_NO_MESSAGE_JSON
 /* ---- reading: from a tree, whose arena owns the results ---- */
 
 /* As phi_message_from_json; the strings of the tree are not copied. */
@@ -51,12 +48,9 @@ PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena
 PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node);
 /* What phi__message_put_value wrote. NULL leaves *out as it is. False: no memory. */
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
-#endif
 
-#if !defined(PHI_NO_MESSAGE_JSON) || !defined(PHI_NO_CONFIG)
 /* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of
    that name, and would refuse the whole file. Static. */
 PHI__FN const char *phi__message_read_api(phi_str protocol);
-#endif
 
 #endif

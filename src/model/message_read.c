@@ -10,7 +10,6 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
-#if !defined(PHI_NO_MESSAGE_JSON) || !defined(PHI_NO_CONFIG)
 
 /* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
    "openai_". The original knows no Interactions. */
@@ -32,9 +31,7 @@ PHI__FN const char *phi__message_read_api(phi_str protocol) {
     return NULL;
 }
 
-#endif
 
-#ifndef PHI_NO_MESSAGE_JSON
 
 typedef struct phi__message_reader {
     phi_arena *arena;
@@ -389,4 +386,3 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
     return status == PHI_OK ? phi__message_read_get(root, arena, out, error) : status;
 }
 
-#endif

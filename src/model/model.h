@@ -154,6 +154,9 @@ typedef struct phi_cost {
     double input, output, cache_read, cache_write;
 } phi_cost;
 
+/* A protocol's code. A model carries it, so that a program links the protocols that it names. */
+typedef const struct phi__codec *(*phi_codec_fn)(void);
+
 /* A provider connection, whole. Strings are copied where a desc takes it. */
 typedef struct phi_model {
     const char *protocol; /* PHI_PROTOCOL_... */
@@ -178,63 +181,10 @@ typedef struct phi_model {
     /* JSON text of an object, merged into the body of each request: docs/providers.md, "Anything
        else". A member that phi writes itself is refused by its path. (default: none) */
     const char *extra;
+    /* The code of the protocol: a preset sets it. (default: the one of phi_runtime_desc.codecs that
+       has that name) */
+    phi_codec_fn codec;
 } phi_model;
-
-/* Presets: the provider's URL, its quirks, and the facts that the model's name implies (whether it
-   can think; limits). All else is default, and any field may be changed afterwards. They borrow
-   their arguments. */
-PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
-PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
-PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key);
-/* base_url as "https://RESOURCE.openai.azure.com/openai/v1", or an older one with its ?api-version.
-   api_key goes into the header api-key; for an Entra token leave it NULL and put an authorization
-   header into `headers`. Where the deployment's name does not begin as its model's does, set
-   `reasoning`. */
-PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
-                                  const char *api_key);
-PHI_API phi_model phi_model_openrouter(const char *id, const char *api_key);
-PHI_API phi_model phi_model_xai(const char *id, const char *api_key);
-PHI_API phi_model phi_model_groq(const char *id, const char *api_key);
-PHI_API phi_model phi_model_cerebras(const char *id, const char *api_key);
-PHI_API phi_model phi_model_mistral(const char *id, const char *api_key);
-PHI_API phi_model phi_model_deepseek(const char *id, const char *api_key);
-PHI_API phi_model phi_model_together(const char *id, const char *api_key);
-PHI_API phi_model phi_model_qwen(const char *id, const char *api_key);
-PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key);
-PHI_API phi_model phi_model_zai(const char *id, const char *api_key);
-PHI_API phi_model phi_model_google(const char *id, const char *api_key);
-/* base_url as
-   "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
-   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API
-   key. */
-PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
-/* Google's Interactions API, at the Gemini API with its key. For Vertex AI put its address into
-   base_url, with v1beta1 for v1:
-   "https://aiplatform.googleapis.com/v1beta1/projects/P/locations/global"; the key is then an OAuth
-   token. */
-PHI_API phi_model phi_model_interactions(const char *id, const char *api_key);
-/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
-   signed for (NULL: us-east-1); id may be the ARN of a profile: when a Claude is behind it, set
-   PHI_QUIRK_CACHE_CONTROL and `reasoning`. key: a Bedrock API key, or "ACCESS:SECRET" or
-   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
-PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
-PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
-/* by Anthropic's protocol */
-PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
-/* Servers of your own; base_url with its "/v1"; NULL: at their usual port on this machine. phi does
-   not know whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than
-   its num_ctx (4,096 unless it was set there): set context_window to yours. */
-PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
-PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
-PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
-PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
-/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name
-   configured in the proxy: where it does not begin with "claude-", "anthropic/" or "gpt-", set
-   `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
-PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
-/* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
-   "http://localhost:11434/v1"; api_key NULL for none. */
-PHI_API phi_model phi_model_local(const char *base_url, const char *id, const char *api_key);
 
 /* Dollars for a usage by the model's rates; reasoning is not charged again. */
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);

@@ -1,7 +1,6 @@
 /* address.c - requests a document from its URL, and follows where the server sends it. */
 #include "openapi/address_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "loop/fetch_in.h"
 #include "wire/headers_in.h"
@@ -120,4 +119,3 @@ PHI__FN void phi__address_close(phi_openapi *api) {
     api->address.fetch = NULL;
 }
 
-#endif

@@ -7,7 +7,6 @@
 #include "openapi/operation_in.h"
 #include "openapi/reading_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 struct phi__openapi_calls;
 
@@ -36,5 +35,4 @@ struct phi_openapi {
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
 
-#endif
 #endif

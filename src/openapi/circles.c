@@ -2,7 +2,6 @@
    the references to the first definition of those, and continues. */
 #include "openapi/circles_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* Nodes with needed[i] references to them; the queue holds those with none. */
 typedef struct phi__circles {
@@ -82,4 +81,3 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
     return false;
 }
 
-#endif

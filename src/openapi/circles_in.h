@@ -4,7 +4,6 @@
 
 #include "openapi/tool_schema_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
@@ -16,5 +15,4 @@ PHI__FN bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, 
 PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
                                  size_t to);
 
-#endif
 #endif

@@ -14,7 +14,6 @@
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
@@ -108,5 +107,4 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
    NULL: the message says why, or no_memory. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
-#endif
 #endif

@@ -5,7 +5,6 @@
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
@@ -258,4 +257,3 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
     return done && !out->failed;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* maker.c - one operation, and its tool. */
 #include "openapi/maker_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "base/utf8_in.h"
 #include "openapi/openapi_call_in.h"
@@ -193,4 +192,3 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
     return true;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* making.c - messages and memory for the files that make an operation. */
 #include "openapi/making_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include <stdio.h>
 
@@ -28,4 +27,3 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     return at;
 }
 
-#endif

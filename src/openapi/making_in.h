@@ -6,7 +6,6 @@
 #include "openapi/api_in.h"
 #include "openapi/tool_schema_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -32,5 +31,4 @@ PHI__FN bool phi__making_lost(phi__making *m,
 PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out);
 PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in the arena */
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* naming.c - names for operations. */
 #include "openapi/naming_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "base/sha256_in.h"
 
@@ -89,4 +88,3 @@ PHI__FN void phi__naming_end(phi__naming *n) {
     n->begun = false;
 }
 
-#endif

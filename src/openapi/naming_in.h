@@ -8,7 +8,6 @@
 #include "match/tool_name_in.h"
 #include "openapi/document_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -23,5 +22,4 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
                                        bool skip_unnamed, size_t count);
 PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* openapi.c - the object of a document: made, read, looked at and freed. */
 #include "openapi/api_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "openapi/address_in.h"
 #include "openapi/openapi_call_in.h"
@@ -139,4 +138,3 @@ PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index
     return PHI_OK;
 }
 
-#endif

@@ -16,9 +16,7 @@
 
    Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
    runtime: free it first. Tools belong to the object.
-   Threads:   the pumping thread.
-
-   PHI_NO_OPENAPI leaves all of it out. YAML documents need the YAML reader (PHI_NO_YAML). */
+   Threads:   the pumping thread. */
 #ifndef PHI_OPENAPI_OPENAPI_H
 #define PHI_OPENAPI_OPENAPI_H
 
@@ -29,7 +27,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi_openapi phi_openapi;
 
@@ -159,7 +156,6 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
    PHI_MISUSE while calls are under way: nothing is freed. */
 PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
-#endif
 
 #ifdef __cplusplus
 }

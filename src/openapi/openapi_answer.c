@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
@@ -391,4 +390,3 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
     phi__buf_free(&a->incoming);
 }
 
-#endif

@@ -13,7 +13,6 @@
 #include "openapi/api_in.h"
 #include "openapi/operation_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -60,5 +59,4 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twi
 /* "OK"; empty: a status without a name */
 PHI__FN const char *phi__openapi_answer_reason(int http_status);
 
-#endif
 #endif

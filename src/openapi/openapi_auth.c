@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_OPENAPI
 
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 
@@ -204,4 +203,3 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status) {
     return true;
 }
 
-#endif

@@ -10,7 +10,6 @@
 #include "openapi/openapi_request_in.h"
 #include "openapi/openapi_token_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
@@ -29,5 +28,4 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
 /* The server has answered 401. True: with a new token it is worth another try; once. */
 PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
 
-#endif
 #endif

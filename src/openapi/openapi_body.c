@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
@@ -449,4 +448,3 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
     phi__buf_free(&b->text);
 }
 
-#endif

@@ -11,7 +11,6 @@
 #include "loop/tool.h"
 #include "openapi/openapi_request_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -48,5 +47,4 @@ PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request 
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
 
-#endif
 #endif

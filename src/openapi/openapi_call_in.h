@@ -4,12 +4,10 @@
 
 #include "openapi/api_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
-#endif
 #endif

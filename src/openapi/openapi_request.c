@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
@@ -311,4 +310,3 @@ PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
     return status;
 }
 
-#endif

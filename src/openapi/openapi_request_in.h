@@ -10,7 +10,6 @@
 #include "io/request_in.h"
 #include "openapi/api_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
@@ -42,5 +41,4 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces);
 
-#endif
 #endif

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
@@ -301,4 +300,3 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
     api->calls = NULL;
 }
 
-#endif

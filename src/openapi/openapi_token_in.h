@@ -9,7 +9,6 @@
 #include "base/list_in.h"
 #include "openapi/api_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__openapi_token phi__openapi_token;
 
@@ -32,5 +31,4 @@ PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait); /* it does not w
 PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text);
 PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 
-#endif
 #endif

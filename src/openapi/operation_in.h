@@ -10,7 +10,6 @@
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -113,5 +112,4 @@ typedef struct phi__operation {
     bool read_only, destructive;
 } phi__operation;
 
-#endif
 #endif

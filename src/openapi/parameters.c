@@ -2,7 +2,6 @@
    path template names and nobody declares. */
 #include "openapi/parameters_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include <stdio.h>
 
@@ -229,4 +228,3 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
            phi__parameters_rest(m);
 }
 
-#endif

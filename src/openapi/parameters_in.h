@@ -4,7 +4,6 @@
 
 #include "openapi/making_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -14,5 +13,4 @@ PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
 PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* reading.c - from bytes to parts and operations. */
 #include "openapi/reading_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "base/utf8_in.h"
 #include "openapi/naming_in.h"
@@ -37,9 +36,7 @@ typedef struct phi__reading_answers {
 typedef struct phi__reading_walk {
     phi__reading_state state;
     phi_json_reader reader;
-#ifndef PHI_NO_YAML
     phi_yaml_reader yaml;
-#endif
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -191,7 +188,6 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
                    (int)sizeof error->message - 20, error->message);
 }
 
-#ifndef PHI_NO_YAML
 static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
                                 size_t units) {
     phi_yaml_options options;
@@ -206,17 +202,6 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
-#else
-static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
-                                size_t units) {
-    (void)walk;
-    (void)text;
-    (void)phi__reading_fail(r, PHI_UNSUPPORTED,
-                            "the document is not JSON, and YAML is left out of this program: "
-                            "PHI_NO_YAML");
-    return units;
-}
-#endif
 
 static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi_parse_error error;
@@ -523,4 +508,3 @@ PHI__FN void phi__reading_end(phi__reading *r) {
     r->root = NULL;
 }
 
-#endif

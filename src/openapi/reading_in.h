@@ -8,7 +8,6 @@
 #include "io/files_in.h"
 #include "openapi/document_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 struct phi__reading_walk;
 
@@ -40,5 +39,4 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units);
 /* Frees what only the reading needed; twice is harmless. */
 PHI__FN void phi__reading_end(phi__reading *r);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
 
 #include "openapi/parameters_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
@@ -185,4 +184,3 @@ PHI__FN bool phi__request_body_make(phi__making *m) {
     return phi__request_body_properties(m, phi_json_get(media, "encoding"));
 }
 
-#endif

@@ -4,10 +4,8 @@
 
 #include "openapi/making_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* security.c - the security alternatives of an operation, and its server. */
 #include "openapi/security_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
@@ -116,4 +115,3 @@ PHI__FN bool phi__security_server(phi__making *m) {
     return phi__making_str(m, server, &m->op->server);
 }
 
-#endif

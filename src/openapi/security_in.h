@@ -4,10 +4,8 @@
 
 #include "openapi/making_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* selection.c - operations that fit a filter become tools, one after another. */
 #include "openapi/selection_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "openapi/maker_in.h"
 
@@ -162,4 +161,3 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
     return PHI_OK;
 }
 
-#endif

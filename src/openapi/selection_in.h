@@ -4,10 +4,8 @@
 
 #include "openapi/api_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
-#endif
 #endif

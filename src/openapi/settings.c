@@ -1,7 +1,6 @@
 /* settings.c - copies and checks of a document's settings. */
 #include "openapi/settings_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
@@ -120,4 +119,3 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
            phi__settings_copy_list(arena, &out->upload_roots);
 }
 
-#endif

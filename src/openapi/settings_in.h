@@ -5,7 +5,6 @@
 #include "base/arena_in.h"
 #include "openapi/openapi.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
@@ -13,5 +12,4 @@ PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* styles.c - the values of parameters as text. */
 #include "openapi/styles_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
 
@@ -232,4 +231,3 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
                                                              : ",");
 }
 
-#endif

@@ -11,7 +11,6 @@
 #include "base/buf_in.h"
 #include "openapi/operation_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -38,5 +37,4 @@ PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_paramete
 PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                    const phi_json *value);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
 #include "openapi/tool_schema_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 #include "base/utf8_in.h"
 #include "match/keywords_in.h"
@@ -597,4 +596,3 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
     return true;
 }
 
-#endif

@@ -10,7 +10,6 @@
 
 #include "openapi/document_in.h"
 
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -58,5 +57,4 @@ PHI__FN bool phi__tool_schema_is_file(const phi_json *schema);
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */
 
-#endif
 #endif

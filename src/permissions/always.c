@@ -2,7 +2,6 @@
 #include "permissions/check_in.h"
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 typedef struct phi__always {
     phi_permissions *permissions;
@@ -302,4 +301,3 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     return PHI_OK;
 }
 
-#endif

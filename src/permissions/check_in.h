@@ -4,7 +4,6 @@
 
 #include "permissions/rules_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -40,5 +39,4 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* dirs.c - the directories that the commands of a line may run in, as cd changes them. */
 #include "permissions/shell_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
 
@@ -124,4 +123,3 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     if (p->there == NULL || p->dirs == NULL) phi__shell_word_lost(p);
 }
 
-#endif

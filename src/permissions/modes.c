@@ -1,7 +1,6 @@
 /* modes.c - the rules of each mode: tables. */
 #include "permissions/permissions.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 #include "base/base_in.h"
 
@@ -293,4 +292,3 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
     return &phi__modes[(size_t)mode < PHI__COUNT(phi__modes) ? (size_t)mode : 0];
 }
 
-#endif

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
@@ -72,4 +71,3 @@ PHI__FN bool phi__names_tool(phi_str name) {
     return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
 }
 
-#endif

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
 
@@ -63,4 +62,3 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
            memcmp(text.at, option.at, n) == 0;
 }
 
-#endif

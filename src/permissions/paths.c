@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
@@ -354,4 +353,3 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
     return false;
 }
 
-#endif

@@ -4,7 +4,6 @@
 #include "permissions/check_in.h"
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 /* ---- copies of rules ---- */
 
@@ -334,4 +333,3 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
     return permissions != NULL ? &permissions->rules : NULL;
 }
 
-#endif

@@ -26,7 +26,6 @@
 #include "loop/hook.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -166,6 +165,5 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
     return phi_permissions_new(&desc, status);
 }
-#endif
 #endif
 #endif

@@ -9,7 +9,6 @@
 
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum {
     PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
@@ -286,4 +285,3 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-#endif

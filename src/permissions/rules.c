@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
@@ -514,4 +513,3 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
     return false;
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "permissions/permissions.h"
 #include "permissions/shell_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
@@ -57,5 +56,4 @@ PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
 PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* rules_json.c - rules of permissions out of JSON, and as JSON. */
 #include "permissions/permissions.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
@@ -195,4 +194,3 @@ PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permissio
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#endif

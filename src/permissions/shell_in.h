@@ -20,7 +20,6 @@
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -208,5 +207,4 @@ PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
-#endif
 #endif

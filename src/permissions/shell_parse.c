@@ -1,7 +1,6 @@
 /* shell_parse.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
 #include "permissions/shell_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command) {
@@ -522,4 +521,3 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
     return p.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-#endif

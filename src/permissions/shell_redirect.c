@@ -1,7 +1,6 @@
 /* shell_redirect.c - redirections of a command line, and the here-documents behind a line's end. */
 #include "permissions/shell_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 /* ---- here-documents ---- */
 
@@ -228,4 +227,3 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
     return true;
 }
 
-#endif

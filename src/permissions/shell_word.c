@@ -1,7 +1,6 @@
 /* shell_word.c - words of a command line: quotes, escapes, expansions, and the commands in them. */
 #include "permissions/shell_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
     if (p->out->unknown == NULL) p->out->unknown = why;
@@ -588,4 +587,3 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
     all[(*count)++] = *word;
 }
 
-#endif

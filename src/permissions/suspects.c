@@ -8,7 +8,6 @@
 
 #include "permissions/wildcard_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
@@ -330,4 +329,3 @@ PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
     return s.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-#endif

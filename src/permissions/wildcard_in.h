@@ -5,7 +5,6 @@
 
 #include "base/buf_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 /* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
    does, and a pattern that ends in a slash and ** matches the directory itself, too. */
@@ -23,5 +22,4 @@ PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
-#endif
 #endif

@@ -4,7 +4,6 @@
    a program is not seen through, and stays a command of its own. */
 #include "permissions/shell_in.h"
 
-#ifndef PHI_NO_PERMISSIONS
 
 typedef struct phi__wrapper {
     const char *name;
@@ -499,4 +498,3 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     return status;
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "persist/entry_in.h"
 #include "persist/introspect_in.h"
 
-#ifndef PHI_NO_DESCRIBE
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -452,4 +451,3 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
     return status;
 }
 
-#endif

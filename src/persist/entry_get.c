@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#ifndef PHI__NO_ENTRIES
 
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
@@ -219,4 +218,3 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     return phi__entry_get_members(r, in, rewrite);
 }
 
-#endif

@@ -4,7 +4,6 @@
 
 #include "persist/entry_in.h"
 
-#ifndef PHI__NO_ENTRIES
 
 /* The members of any entry, of a message, and of a rewrite, in the order in which they are
    written. */
@@ -55,5 +54,4 @@ PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *no
 PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
                                           phi_rewrite *rewrite);
 
-#endif
 #endif

@@ -12,7 +12,6 @@
 #include "text/json.h"
 #include "history/history_in.h"
 
-#ifndef PHI__NO_ENTRIES
 
 /* Appends it to a buffer; memory of `scratch` is given back. */
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
@@ -38,7 +37,6 @@ PHI__FN void phi__entry_get_reader_free(phi__entry_reader *reader);
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
-#ifndef PHI_NO_THREAD_TEXT
 /* Writes line *line of the text of a thread whose entries are all in memory, from 0, without its
    end, and counts it. False: there is none. */
 PHI__FN bool phi__thread_text_more(phi__buf *out, const phi_thread *thread, size_t *line,
@@ -46,7 +44,6 @@ PHI__FN bool phi__thread_text_more(phi__buf *out, const phi_thread *thread, size
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
 PHI__FN phi_status phi__thread_text_from_array(phi_thread *thread, const phi_json *lines,
                                                char *words, size_t words_size);
-#endif
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and
    back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
@@ -60,5 +57,4 @@ PHI__FN void phi__entry_json_rewrite(phi__buf *out, const phi_rewrite *rewrite, 
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
 
-#endif
 #endif

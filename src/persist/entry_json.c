@@ -6,7 +6,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI__NO_ENTRIES
 
 /* ---- messages ---- */
 
@@ -208,4 +207,3 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__buf_char(out, '}');
 }
 
-#endif

@@ -7,7 +7,6 @@
 #include "persist/journal_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI__NO_ENTRIES
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
@@ -238,4 +237,3 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
 
-#endif

@@ -3,7 +3,6 @@
 
 #include "persist/journal_in.h"
 
-#ifndef PHI_NO_STORES
 
 PHI__FN bool phi__evict_begin(phi_thread *thread) {
     phi_str state;
@@ -32,4 +31,3 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     phi__segments_drop_dead(&thread->log);
 }
 
-#endif

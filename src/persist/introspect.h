@@ -47,7 +47,6 @@ typedef struct phi_describe {
     uint32_t text_bytes; /* of each text; the rest is cut (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
-#ifndef PHI_NO_DESCRIBE
 /* The thread as text, for people: two lines of figures, then a line for each entry, oldest first;
    of a message, whether it is in the lane's view, replaced by a rewrite's message, or hidden. The
    wording may change. A line names at most four calls or spans, and names are cut to 80 bytes.
@@ -57,7 +56,6 @@ typedef struct phi_describe {
    untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out);
-#endif
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_STORES
 
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
@@ -325,4 +324,3 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
     return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
 }
 
-#endif

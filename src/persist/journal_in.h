@@ -8,9 +8,6 @@
 #include "persist/store.h"
 #include "history/history_in.h"
 
-/* What with PHI_NO_STORES is said of a store. */
-#define PHI__STORES_LEFT_OUT "stores are left out of this program: PHI_NO_STORES"
-
 enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
@@ -27,28 +24,22 @@ typedef struct phi__journal {
     phi__dirty dirty;
 } phi__journal;
 
-#ifndef PHI_NO_STORES
 PHI__FN bool phi__journal_id_fits(const char *id);
-#endif
 /* As phi_thread_attach, whatever the thread's user is. */
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-#ifndef PHI_NO_STORES
 /* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
 PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
-#endif
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
 /* After a thread was read from elsewhere: entries before its first one are in no store. */
 PHI__FN void phi__journal_skip(phi_thread *thread);
-#ifndef PHI_NO_STORES
 PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* Removes and returns the oldest of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
-#endif
 
 /* The end of a thread that may be in a store, to which missing entries are written. As
    phi__thread_destroy else. */

@@ -5,7 +5,6 @@
 #include "persist/entry_in.h"
 #include "persist/journal_in.h"
 
-#ifndef PHI_NO_STORES
 
 typedef struct phi__recalling {
     phi__entry_reader reader;
@@ -95,14 +94,6 @@ PHI__FN phi_status phi__recall(const phi_thread *reading) {
     return status;
 }
 
-#else
-
-PHI__FN phi_status phi__recall(const phi_thread *thread) {
-    (void)thread;
-    return PHI_OK; /* nothing leaves memory */
-}
-
-#endif
 
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     bool kept =

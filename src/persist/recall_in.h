@@ -23,15 +23,12 @@ PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
-#ifndef PHI_NO_REWRITES
 /* As phi_thread_rewrite, without the check for an active run. Recalls the entries that it needs.
    loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
-#endif
 
-#ifndef PHI_NO_STORES
 /* ---- evict.c ---- */
 
 /* Evict entries that no view has. Between the two calls the caller pins segments that pointers
@@ -39,7 +36,6 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
    an active run stay as well. Nothing happens while the store lacks an entry. */
 PHI__FN bool phi__evict_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__evict_end(phi_thread *thread);
-#endif
 
 /* ---- views.c ---- */
 

@@ -4,8 +4,6 @@
    phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
    docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
    do; they are made inside phi_step, a few for each run and turn, and where the host asks.
-   With PHI_NO_STORES no thread is in a store: phi_thread_attach answers PHI_UNSUPPORTED. With
-   PHI_NO_THREAD_TEXT there are no threads as text.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
 #ifndef PHI_PERSIST_STORE_H
 #define PHI_PERSIST_STORE_H
@@ -89,7 +87,6 @@ PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
-#ifndef PHI_NO_THREAD_TEXT
 /* ---- a thread as text ---- */
 
 /* A header line and one line for each entry, JSON Lines; in the arena. PHI_NO_MEMORY; the store's
@@ -100,7 +97,6 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
    PHI_NO_MEMORY: then it is empty, and in no store. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size);
-#endif
 
 #ifdef __cplusplus
 }

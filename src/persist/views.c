@@ -137,7 +137,6 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#ifndef PHI_NO_TOOL_STATE
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out) {
     phi_status status;
@@ -148,7 +147,6 @@ PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *l
     status = phi__recall(thread);
     return status == PHI_OK ? phi__tool_state_fold(thread, at, seq, arena, out) : status;
 }
-#endif
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
     return thread != NULL ? phi__lane_name(thread, thread->lanes.active) : phi__str("", 0);

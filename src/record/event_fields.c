@@ -2,7 +2,6 @@
 #include "record/event_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_EVENT_JSON
 
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -125,4 +124,3 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 
-#endif

@@ -6,7 +6,6 @@
 #include "loop/hook.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_EVENT_JSON
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
@@ -39,5 +38,4 @@ typedef enum phi__event_part {
 PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
 
-#endif
 #endif

@@ -11,7 +11,6 @@
 #include "history/step_in.h"
 #include "record/event_json.h"
 
-#ifndef PHI_NO_EVENT_JSON
 
 /* ---- members ---- */
 
@@ -598,4 +597,3 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     return status;
 }
 
-#endif

@@ -8,7 +8,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_EVENT_JSON
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
@@ -24,7 +23,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
    PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
-#endif
 
 #ifdef __cplusplus
 }

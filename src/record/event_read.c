@@ -15,7 +15,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_EVENT_JSON
 
 typedef struct phi__event_reader {
     const phi_json *root;
@@ -573,4 +572,3 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     return status;
 }
 
-#endif

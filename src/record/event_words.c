@@ -1,7 +1,6 @@
 /* event_words.c - the names of events in the interchange format. */
 #include "record/event_in.h"
 
-#ifndef PHI_NO_EVENT_JSON
 
 PHI__FN const char *phi__event_words_type(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
@@ -49,4 +48,3 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
     return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }
 
-#endif

@@ -10,7 +10,6 @@
 #include "agent/agent.h"
 #include "base/buf_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -583,4 +582,3 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     return &box->pub;
 }
 
-#endif

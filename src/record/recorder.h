@@ -20,7 +20,6 @@
 
 #include "record/session.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,6 +97,5 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

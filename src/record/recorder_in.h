@@ -10,7 +10,6 @@
 #include "record/recorder.h"
 #include "record/session_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 struct phi_recorder {
     phi_memory memory;
@@ -52,5 +51,4 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
 /* The end of a call that ran another agent. */
 PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 #include "record/recorder_in.h"
 #include "wire/hash_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 /* ---- sessions ---- */
 
@@ -75,4 +74,3 @@ PHI__FN void phi__recorder_known_abort(phi_recorder *rec, phi__session_box *box)
     }
 }
 
-#endif

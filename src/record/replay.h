@@ -19,8 +19,7 @@
    recorded one: method, URL, headers, and a hash of the body.
 
    With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
-   budgets only divide the work. So another step_budget_bytes gives the same log. With PHI_NO_TAPE
-   nothing of this page is declared.
+   budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
@@ -28,7 +27,6 @@
 #include "agent/runtime.h"
 #include "log/thread.h"
 
-#ifndef PHI_NO_TAPE
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +91,5 @@ inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_re
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
 }
-#endif
 #endif
 #endif

@@ -21,7 +21,6 @@
 #include "loop/loop_in.h"
 #include "record/replay.h"
 
-#ifndef PHI_NO_TAPE
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -189,5 +188,4 @@ PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
-#endif
 #endif

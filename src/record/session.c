@@ -3,7 +3,6 @@
 
 #include "model/message_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 /* ---- making ---- */
 
@@ -248,4 +247,3 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
     return total;
 }
 
-#endif

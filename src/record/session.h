@@ -6,7 +6,6 @@
    that phi or the Rust original wrote. They are copies: no projection is made from them. A session
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
-   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
@@ -15,7 +14,6 @@
 #include "persist/store.h"
 #include "record/event_json.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -220,6 +218,5 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

@@ -7,7 +7,6 @@
 #include "history/compact_in.h"
 #include "persist/persist_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -568,4 +567,3 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
     return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
 
-#endif

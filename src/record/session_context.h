@@ -15,7 +15,6 @@
 #include "record/session.h"
 #include "history/compact.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -121,6 +120,5 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

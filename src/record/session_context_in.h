@@ -6,7 +6,6 @@
 #include "record/session_context.h"
 #include "record/session_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -54,5 +53,4 @@ typedef struct phi__session_context_cuts {
 } phi__session_context_cuts;
 PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
 
-#endif
 #endif

@@ -2,7 +2,6 @@
 #include "record/session_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 static const phi__field phi__session_session_fields[] = {
     PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -77,4 +76,3 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 
-#endif

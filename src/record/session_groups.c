@@ -1,7 +1,6 @@
 /* session_groups.c - groups of parallel runs, out of the notes of a thread's log. */
 #include "record/session_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #include "model/message_in.h"
 #include "text/records_in.h"
@@ -61,4 +60,3 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     return done;
 }
 
-#endif

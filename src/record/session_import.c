@@ -11,7 +11,6 @@
 #include "persist/persist_in.h"
 #include "wire/hash_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -351,4 +350,3 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     return status;
 }
 
-#endif

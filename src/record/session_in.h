@@ -11,7 +11,6 @@
 #include "record/session.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_SESSIONS
 
 typedef struct phi__session_box phi__session_box;
 
@@ -96,5 +95,4 @@ typedef enum phi__session_part {
 PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from);
 PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
 
-#endif
 #endif

@@ -13,7 +13,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 typedef struct phi__session_writer {
     phi__buf out;
@@ -510,4 +509,3 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#endif

@@ -10,7 +10,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -416,4 +415,3 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     return phi__session_read_say(status, phi_str_of(session_id), words, words_size);
 }
 
-#endif

@@ -2,7 +2,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -107,4 +106,3 @@ PHI_API void phi_tape_free(phi_tape *base) {
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* tape_flow.c - the transfers of a tape that is recorded or played. */
 #include "record/replay_in.h"
 
-#ifndef PHI_NO_TAPE
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     size_t i;
@@ -42,4 +41,3 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
     return flow;
 }
 
-#endif

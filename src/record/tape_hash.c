@@ -2,7 +2,6 @@
 #include "base/sha256_in.h"
 #include "record/replay.h"
 
-#ifndef PHI_NO_TAPE
 
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
@@ -162,4 +161,3 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     return n;
 }
 
-#endif

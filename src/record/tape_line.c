@@ -2,7 +2,6 @@
 #include "base/crc32_in.h"
 #include "record/replay_in.h"
 
-#ifndef PHI_NO_TAPE
 
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
@@ -26,4 +25,3 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
     tape->lines++;
 }
 
-#endif

@@ -3,7 +3,6 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -169,4 +168,3 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
     phi__buf_free(&now);
 }
 
-#endif

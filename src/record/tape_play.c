@@ -10,7 +10,6 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_TAPE
 
 #include <limits.h>
 
@@ -594,4 +593,3 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     phi__tape_request_init(tape);
 }
 
-#endif

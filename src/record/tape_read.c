@@ -5,7 +5,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -174,4 +173,3 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     return PHI_OK;
 }
 
-#endif

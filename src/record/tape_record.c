@@ -10,7 +10,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -506,4 +505,3 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-#endif

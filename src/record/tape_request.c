@@ -4,7 +4,6 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
-#ifndef PHI_NO_TAPE
 
 static phi__tape_flow *phi__tape_request_flow(phi__tape *tape, uint64_t x) {
     size_t i;
@@ -101,4 +100,3 @@ PHI__FN void phi__tape_request_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-#endif

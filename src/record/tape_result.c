@@ -4,7 +4,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_TAPE
 
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
     phi_tool_result result = phi__results_given(message);
@@ -29,4 +28,3 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena_free(&scratch);
 }
 
-#endif

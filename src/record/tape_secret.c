@@ -5,7 +5,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_TAPE
 
 /* Better no recording than one with a key in it. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -101,4 +100,3 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     phi__tape_secret_put_body(tape, line, request, whole);
 }
 
-#endif

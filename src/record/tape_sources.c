@@ -1,7 +1,6 @@
 /* tape_sources.c - the clock and the random source of a runtime that has a tape. */
 #include "record/replay_in.h"
 
-#ifndef PHI_NO_TAPE
 
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
@@ -41,4 +40,3 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
     return PHI_OK;
 }
 
-#endif

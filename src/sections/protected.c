@@ -1,7 +1,6 @@
 /* protected.c - the files that a configuration runs or heeds. */
 #include "sections/sections.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "base/arena_in.h"
 #include "config/config_in.h"
@@ -121,4 +120,3 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     return PHI_OK;
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* section.c - what several sections need. */
 #include "sections/section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- for other modules ---- */
 
@@ -55,4 +54,3 @@ PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
     return list;
 }
 
-#endif

@@ -6,7 +6,6 @@
 #include "config/config_section_in.h"
 #include "mcp/mcp_oauth.h"
 
-#ifndef PHI_NO_CONFIG
 
 /* ---- section.c ---- */
 
@@ -35,7 +34,7 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_tools_end(void *state);
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 PHI__FN const phi__config_table *phi__section_skills_table(void);
 PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
                                              void **state);
@@ -43,7 +42,6 @@ PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *maki
 PHI__FN void phi__section_skills_end(void *state);
 #endif
 
-#ifndef PHI_NO_MCP
 PHI__FN const phi__config_table *phi__section_mcp_table_top(void);
 PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
                                           void **state);
@@ -76,25 +74,20 @@ typedef struct phi__section_mcp_oauth_taken {
 PHI__FN const phi__config_table *phi__section_mcp_table_instance(void);
 PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void);
 PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void);
-#endif
 
-#ifndef PHI_NO_OPENAPI
 PHI__FN const phi__config_table *phi__section_openapi_table(void);
 PHI__FN phi_status phi__section_openapi_begin(phi__config_ground *ground, const phi_json *node,
                                               void **state);
 PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_openapi_end(void *state);
-#endif
 
-#ifndef PHI_NO_PERMISSIONS
 PHI__FN const phi__config_table *phi__section_permissions_table(void);
 PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
                                                   void **state);
 PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_permissions_end(void *state);
-#endif
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 PHI__FN const phi__config_table *phi__section_scripts_table(void);       /* [callbacks] */
 PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void); /* [hooks] */
 /* Of both: the node is that of [callbacks]. */
@@ -104,5 +97,4 @@ PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *mak
 PHI__FN void phi__section_scripts_end(void *state);
 #endif
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
 #include "sections/section_in.h"
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
 
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_oauth_url_in.h"
@@ -45,7 +44,7 @@ static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json 
 /* A command that is a text. *words NULL: a problem says why. */
 static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_json *command,
                                          const char *const **words) {
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
     const char *fault = NULL;
     phi_status status =
         phi__script_words_split(ground->arena, phi_json_str(command, "").at, words, &fault);
@@ -55,7 +54,7 @@ static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_j
 #else
     *words = NULL;
     phi__config_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
-                            "command: expected a list of texts: PHI_NO_SCRIPTS leaves out what "
+                            "command: expected a list of texts: PHI_NO_PROCESS leaves out what "
                             "splits a text");
 #endif
     return PHI_OK;
@@ -388,4 +387,3 @@ PHI__FN void phi__section_mcp_end(void *state) {
         (void)phi_mcp_free(link->mcp);
 }
 
-#endif

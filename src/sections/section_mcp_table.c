@@ -1,7 +1,6 @@
 /* section_mcp_table.c - the fields of [[mcp.instances]]. */
 #include "sections/section_in.h"
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
 
 #include "mcp/mcp.h"
 
@@ -167,4 +166,3 @@ PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
     return &phi__section_mcp_oauth_is;
 }
 
-#endif

@@ -2,7 +2,6 @@
    tools. */
 #include "sections/section_in.h"
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_OPENAPI)
 
 #include "openapi/openapi.h"
 
@@ -313,4 +312,3 @@ PHI__FN void phi__section_openapi_end(void *state) {
         (void)phi_openapi_free(doc->api);
 }
 
-#endif

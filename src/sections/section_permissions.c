@@ -1,7 +1,6 @@
 /* section_permissions.c - rules of permissions, in front of the host's hook. */
 #include "sections/section_in.h"
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PERMISSIONS)
 
 #include "permissions/permissions.h"
 #include "sections/sections.h"
@@ -245,4 +244,3 @@ PHI__FN void phi__section_permissions_end(void *state) {
         phi_permissions_free(one->permissions);
 }
 
-#endif

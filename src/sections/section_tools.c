@@ -1,7 +1,6 @@
 /* section_tools.c - built-in tools by their names, and their settings. */
 #include "sections/section_in.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "tools/registry.h"
 
@@ -160,4 +159,3 @@ PHI__FN void phi__section_tools_end(void *state) {
         phi_tool_registry_free(set->registry);
 }
 
-#endif

@@ -2,7 +2,6 @@
    last, for they are called before the hooks that were there. */
 #include "sections/sections.h"
 
-#ifndef PHI_NO_CONFIG
 
 #include "sections/section_in.h"
 
@@ -21,7 +20,7 @@ static const phi_config_section phi__sections_tools = {
     "tool_settings",          &phi__sections_tools_field, NULL,
     phi__section_tools_begin, phi__section_tools_use,     phi__section_tools_end};
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 static const phi__config_field phi__sections_skills_field =
     PHI__SECTIONS_FIELD("skills", phi__section_skills_table, "Where skills are.");
 static const phi_config_section phi__sections_skills = {"skills",
@@ -32,7 +31,6 @@ static const phi_config_section phi__sections_skills = {"skills",
                                                         phi__section_skills_end};
 #endif
 
-#ifndef PHI_NO_MCP
 static const phi__config_field phi__sections_mcp_field =
     PHI__SECTIONS_FIELD("mcp", phi__section_mcp_table_top, "MCP servers.");
 static const phi_config_section phi__sections_mcp = {"mcp",
@@ -41,9 +39,7 @@ static const phi_config_section phi__sections_mcp = {"mcp",
                                                      phi__section_mcp_begin,
                                                      phi__section_mcp_use,
                                                      phi__section_mcp_end};
-#endif
 
-#ifndef PHI_NO_OPENAPI
 static const phi__config_field phi__sections_openapi_field =
     PHI__SECTIONS_FIELD("openapi", phi__section_openapi_table, "OpenAPI documents.");
 static const phi_config_section phi__sections_openapi = {"openapi",
@@ -52,9 +48,7 @@ static const phi_config_section phi__sections_openapi = {"openapi",
                                                          phi__section_openapi_begin,
                                                          phi__section_openapi_use,
                                                          phi__section_openapi_end};
-#endif
 
-#ifndef PHI_NO_PERMISSIONS
 static const phi__config_field phi__sections_permissions_field =
     PHI__SECTIONS_FIELD("permissions", phi__section_permissions_table, "Which tool calls may run.");
 static const phi_config_section phi__sections_permissions = {"permissions",
@@ -63,9 +57,8 @@ static const phi_config_section phi__sections_permissions = {"permissions",
                                                              phi__section_permissions_begin,
                                                              phi__section_permissions_use,
                                                              phi__section_permissions_end};
-#endif
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 static const phi__config_field phi__sections_callbacks_field = PHI__SECTIONS_FIELD(
     "callbacks", phi__section_scripts_table, "Programs that are run at points of a run.");
 static const phi_config_section phi__sections_callbacks = {"callbacks",
@@ -84,19 +77,13 @@ static const phi_config_section phi__sections_hooks = {
 
 PHI_API const phi_config_section *const *phi_config_sections(void) {
     static const phi_config_section *const list[] = {&phi__sections_tools,
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
                                                      &phi__sections_skills,
 #endif
-#ifndef PHI_NO_MCP
                                                      &phi__sections_mcp,
-#endif
-#ifndef PHI_NO_OPENAPI
                                                      &phi__sections_openapi,
-#endif
-#ifndef PHI_NO_PERMISSIONS
                                                      &phi__sections_permissions,
-#endif
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
                                                      &phi__sections_callbacks,
                                                      &phi__sections_hooks,
 #endif
@@ -104,4 +91,3 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
     return list;
 }
 
-#endif

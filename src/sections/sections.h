@@ -11,7 +11,6 @@
 
 #include "config/config.h"
 
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +30,5 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

@@ -1,7 +1,7 @@
 /* front_matter.c - finds the YAML and the body of a SKILL.md, and places in them. */
 #include "skills/skills_in.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 /* Blanks and line breaks, and a byte order mark, may stand before the first line. */
 static size_t phi__front_matter_begin(phi_str text) {

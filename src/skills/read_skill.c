@@ -6,7 +6,7 @@
    read whole first, for its front matter is left out and {baseDir} replaced. */
 #include "skills/skills_in.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
 #include "tools/job_in.h"

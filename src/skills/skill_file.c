@@ -1,7 +1,7 @@
 /* skill_file.c - loads one skill: finds SKILL.md, reads its front matter, checks and keeps it. */
 #include "skills/skills_in.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
 #include "formats/yaml.h"

@@ -4,7 +4,7 @@
    alphabets that have capitals most often are known here, others count as lower case. */
 #include "skills/skills_in.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include <stdarg.h>
 #include <stdio.h>

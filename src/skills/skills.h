@@ -27,7 +27,7 @@
 #include "loop/tool.h"
 #include "base/arena.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #ifdef __cplusplus
 extern "C" {

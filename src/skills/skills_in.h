@@ -7,7 +7,7 @@
 
 #include "skills/skills.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"

@@ -1,7 +1,7 @@
 /* skills_list.c - the lists of a set of skills: by name, and of problems. */
 #include "skills/skills_in.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include "base/utf8_in.h"
 #include "base/words_in.h"

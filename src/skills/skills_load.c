@@ -1,7 +1,7 @@
 /* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
 #include "skills/skills_in.h"
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include <stdio.h>
 

@@ -4,7 +4,6 @@
 #include "strategy/machine_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o;
@@ -303,4 +302,3 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void) {
     return &strategy;
 }
 
-#endif

@@ -46,11 +46,9 @@ typedef struct phi_adaptive_options {
     const phi_trm_options *trm;
 } phi_adaptive_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_adaptive_options. The bill of a prompt is that of the chosen strategy;
    phi_strategy_worst has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
-#endif
 
 #ifdef __cplusplus
 }

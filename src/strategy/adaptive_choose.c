@@ -3,7 +3,6 @@
 
 #include "strategy/parse_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__ADAPTIVE_LOOK =
@@ -227,4 +226,3 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
     return choice;
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/adaptive.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -26,5 +25,4 @@ PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 PHI__FN const phi_strategy *phi__adaptive_react(void);
 
-#endif
 #endif

@@ -5,7 +5,6 @@
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
@@ -318,4 +317,3 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
     return &strategy;
 }
 
-#endif

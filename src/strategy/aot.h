@@ -34,10 +34,8 @@ typedef struct phi_aot_options {
     uint32_t timeout_ms;    /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_aot_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_aot_options. */
 PHI_API const phi_strategy *phi_strategy_aot(void);
-#endif
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/aot.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
@@ -15,5 +14,4 @@ typedef struct phi__aot_parsed {
 
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
-#endif
 #endif

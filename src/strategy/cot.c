@@ -5,7 +5,6 @@
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- the answer ---- */
 
@@ -312,4 +311,3 @@ PHI_API const phi_strategy *phi_strategy_cod(void) {
     return &strategy;
 }
 
-#endif

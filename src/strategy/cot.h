@@ -21,11 +21,9 @@ typedef struct phi_cot_options {
     uint32_t timeout_ms; /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_cot_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_cot_options. */
 PHI_API const phi_strategy *phi_strategy_cot(void);
 PHI_API const phi_strategy *phi_strategy_cod(void);
-#endif
 
 #ifdef __cplusplus
 }

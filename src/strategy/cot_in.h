@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/cot.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -16,5 +15,4 @@ typedef struct phi__cot_parsed {
 /* False: no memory. The text is borrowed. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
-#endif
 #endif

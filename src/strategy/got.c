@@ -5,7 +5,6 @@
 #include "strategy/tot_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
@@ -371,4 +370,3 @@ PHI_API const phi_strategy *phi_strategy_got(void) {
     return &strategy;
 }
 
-#endif

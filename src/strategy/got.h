@@ -45,10 +45,8 @@ typedef struct phi_got_options {
     uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_got_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_got_options. */
 PHI_API const phi_strategy *phi_strategy_got(void);
-#endif
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
 static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
@@ -202,4 +201,3 @@ PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
     return PHI_OK;
 }
 
-#endif

@@ -9,7 +9,6 @@
 #include "strategy/got.h"
 #include "strategy/machine_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -102,5 +101,4 @@ PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options 
 PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
 PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 
 #include "strategy/parse_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -103,4 +102,3 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
     return vote;
 }
 
-#endif

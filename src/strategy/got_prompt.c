@@ -1,7 +1,6 @@
 /* got_prompt.c - the prompts of Graph-of-Thoughts. */
 #include "strategy/got_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 static phi_str phi__got_prompt_own(uint32_t phase) {
     static const char generation[] =
@@ -136,4 +135,3 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
     }
 }
 
-#endif

@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
@@ -92,4 +91,3 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
     return command;
 }
 
-#endif

@@ -158,11 +158,9 @@ typedef struct phi_strategy {
                                          const void **out);
 } phi_strategy;
 
-#ifndef PHI_NO_STRATEGIES
 /* Adds a zeroed command of that kind; NULL when there are PHI_STRATEGY_COMMANDS of them. */
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
-#endif
 
 #ifdef __cplusplus
 }

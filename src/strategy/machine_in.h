@@ -6,7 +6,6 @@
 #include "base/buf_in.h"
 #include "strategy/machine.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -30,5 +29,4 @@ PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_c
 /* Adds PHI_STRATEGY_EMIT. */
 PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
 
-#endif
 #endif

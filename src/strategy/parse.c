@@ -3,7 +3,6 @@
 
 #include "text/json_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 static phi_str phi__parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -206,4 +205,3 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
 }
 
-#endif

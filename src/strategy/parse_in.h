@@ -7,7 +7,6 @@
 #include "base/base_in.h"
 #include "text/json.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -45,5 +44,4 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
-#endif
 #endif

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_STRATEGIES
 
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
@@ -526,4 +525,3 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
     return PHI_OK;
 }
 
-#endif

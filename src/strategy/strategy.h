@@ -16,9 +16,7 @@
    Usage and cost of the calls are the run's. Before the first call the worst case
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
    not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
-   a message. phi_step counts each call under way as a run.
-
-   PHI_NO_STRATEGIES leaves it out. */
+   a message. phi_step counts each call under way as a run. */
 #ifndef PHI_STRATEGY_STRATEGY_H
 #define PHI_STRATEGY_STRATEGY_H
 
@@ -46,7 +44,6 @@ typedef struct phi_strategy_desc {
     void *user_data; /* for prune_fn */
 } phi_strategy_desc;
 
-#ifndef PHI_NO_STRATEGIES
 /* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider
    without functions, which phi_agent_new refuses.
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
@@ -72,7 +69,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
    `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);
-#endif
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- while it runs ---- */
 
@@ -23,9 +22,7 @@ static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
 }
 
 static bool phi__strategy_call_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
-#ifndef PHI_NO_QUESTIONS
     if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
-#endif
     return phi__arena_str(room, event->arguments, &event->arguments) &&
            phi__events_emit(agent, event, NULL, 0);
 }
@@ -253,12 +250,8 @@ static phi_status phi__strategy_call_run(const phi__strategy_job *job,
 /* The agent out of a snapshot, with its run; or a new one. */
 static phi__agent *phi__strategy_call_make(phi__strategy_job *job, const phi_agent_desc *d,
                                            const phi_json *saved) {
-#ifndef PHI_NO_SNAPSHOT
     const phi_json *root = phi_json_get(saved, "agent");
     if (root != NULL) return phi__snapshot_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
-#else
-    (void)saved;
-#endif
     return phi__agent_make(job->agent->rt, d, NULL);
 }
 
@@ -492,4 +485,3 @@ PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
     while (job->call_count > 0) phi__strategy_call_drop(job);
 }
 
-#endif

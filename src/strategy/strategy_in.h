@@ -12,7 +12,6 @@
 #include "strategy/machine_in.h"
 #include "strategy/strategy.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -81,5 +80,4 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
@@ -486,4 +485,3 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
     return &strategy;
 }
 
-#endif

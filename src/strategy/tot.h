@@ -49,10 +49,8 @@ typedef struct phi_tot_options {
     uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_tot_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_tot_options. */
 PHI_API const phi_strategy *phi_strategy_tot(void);
-#endif
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,6 @@
 #include "strategy/machine_in.h"
 #include "strategy/tot.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -111,5 +110,4 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 
 #include "strategy/parse_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- thoughts ---- */
 
@@ -133,4 +132,3 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     return read;
 }
 
-#endif

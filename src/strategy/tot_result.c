@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- the result ---- */
 
@@ -266,4 +265,3 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
     return PHI_OK;
 }
 
-#endif

@@ -6,7 +6,6 @@
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
@@ -418,4 +417,3 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
     return &strategy;
 }
 
-#endif

@@ -31,10 +31,8 @@ typedef struct phi_trm_options {
     uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_trm_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_trm_options. */
 PHI_API const phi_strategy *phi_strategy_trm(void);
-#endif
 
 #ifdef __cplusplus
 }

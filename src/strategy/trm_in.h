@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/trm.h"
 
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
@@ -16,5 +15,4 @@ typedef struct phi__trm_parsed {
 /* Never fails: any bytes are a text. */
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* child.c - the children of an agent: from the making of one to its end. */
 #include "subagents/child_in.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 #include "features/failover_in.h"
 
@@ -179,4 +178,3 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
     return phi__child_tools(child, desc, scratch, out);
 }
 
-#endif

@@ -12,7 +12,6 @@
 #include "features/attached_in.h"
 #include "subagents/subagents.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
@@ -120,5 +119,4 @@ PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 
-#endif
 #endif

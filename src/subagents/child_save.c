@@ -2,12 +2,10 @@
    kept. */
 #include "subagents/child_in.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 #include "text/json_in.h"
 #include "text/records_in.h"
 
-#ifndef PHI_NO_SNAPSHOT
 
 /* ---- writing ---- */
 
@@ -133,23 +131,3 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
 
-#else
-
-PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
-    (void)attached;
-    (void)scratch;
-    phi__buf_text(out, "null"); /* there are no snapshots */
-}
-
-PHI__FN bool phi__child_save_claim(phi__children *all) {
-    (void)all;
-    return true;
-}
-
-PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
-    (void)desc;
-    return phi__error(child->of->parent->rt, PHI_UNSUPPORTED, "built with PHI_NO_SNAPSHOT");
-}
-
-#endif
-#endif

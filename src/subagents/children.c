@@ -1,7 +1,6 @@
 /* children.c - all children of an agent: attached to it, swept, and begun. */
 #include "subagents/child_in.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 /* ---- all of an agent's ---- */
 
@@ -115,4 +114,3 @@ PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
 
-#endif

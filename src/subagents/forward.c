@@ -6,7 +6,6 @@
    lost. */
 #include "subagents/child_in.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 #include "text/json_in.h"
 
@@ -124,4 +123,3 @@ PHI__FN void phi__forward_all(phi__child *child) {
     phi__buf_free(&heard);
 }
 
-#endif

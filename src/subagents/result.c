@@ -2,7 +2,6 @@
    host. */
 #include "subagents/child_in.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 #include "text/json_in.h"
 #include "text/records_in.h"
@@ -189,4 +188,3 @@ PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *
         phi__child_drop_agent(child);
 }
 
-#endif

@@ -1,7 +1,6 @@
 /* subagents.c - the tool that delegates, and the host's own way to it. */
 #include "subagents/child_in.h"
 
-#ifndef PHI_NO_SUBAGENTS
 
 #include <stdio.h>
 
@@ -231,4 +230,3 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     return status;
 }
 
-#endif

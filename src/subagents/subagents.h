@@ -25,7 +25,6 @@
 extern "C" {
 #endif
 
-#ifndef PHI_NO_SUBAGENTS
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
@@ -71,7 +70,6 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *t
    PHI_EV_SUBAGENT_END. */
 PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
-#endif
 
 #ifdef __cplusplus
 }

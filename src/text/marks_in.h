@@ -34,11 +34,7 @@ typedef struct phi__marks {
 } phi__marks;
 
 /* Whether a reader keeps places. Where no part of phi asks for them, none does. */
-#ifdef PHI__NO_MARKS
-#define PHI__MARKED(reader) false
-#else
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
-#endif
 
 /* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);

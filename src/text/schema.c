@@ -3,7 +3,6 @@
 
 #include "base/utf8_in.h"
 
-#ifndef PHI_NO_SCHEMA
 
 /* ---- the check ---- */
 
@@ -528,22 +527,3 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
     return c.status;
 }
 
-#else
-
-static phi_status phi__schema_refuse(phi_schema_error *error) {
-    static const char words[] = "schemas are left out of this program: PHI_NO_SCHEMA";
-    if (error != NULL) memcpy(error->message, words, sizeof words);
-    return PHI_UNSUPPORTED;
-}
-
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
-    (void)name;
-    return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
-}
-
-PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
-    return schema == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
-}
-
-#endif

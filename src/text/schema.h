@@ -11,9 +11,7 @@
    PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
    schema refers to itself; the names of an object of n members and of a schema of m properties cost
    n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
-   arguments, answers and results, it looks names up in a table.
-
-   PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
+   arguments, answers and results, it looks names up in a table. */
 #ifndef PHI_TEXT_SCHEMA_H
 #define PHI_TEXT_SCHEMA_H
 

@@ -7,10 +7,6 @@
 #include "text/json_in.h"
 #include "text/schema.h"
 
-#ifdef PHI_NO_SCHEMA
-#define phi__schema_check(memory, schema, value, name, error)                                      \
-    ((void)(memory), phi_schema_check(schema, value, name, error))
-#else
 
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
@@ -69,5 +65,4 @@ PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json 
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
 
-#endif
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/utf8_in.h"
 
-#ifndef PHI_NO_SCHEMA
 
 /* ---- words ---- */
 
@@ -231,4 +230,3 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
     return known->target;
 }
 
-#endif

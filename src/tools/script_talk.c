@@ -1,7 +1,7 @@
 /* script_talk.c - the JSON that a script reads, and the answer that it writes. */
 #include "tools/scripts_in.h"
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #include "text/json_in.h"
 

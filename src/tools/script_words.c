@@ -1,7 +1,7 @@
 /* script_words.c - splits a command into words, as a shell would, without being one. */
 #include "tools/scripts_in.h"
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 /* Reads one word from *at into `to`, which has room for it. False: a quote is open. */
 static bool phi__script_words_next(const char **at, char **to) {

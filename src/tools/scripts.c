@@ -6,7 +6,7 @@
    ends it: after that it must not be touched. */
 #include "tools/scripts_in.h"
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #include "agent/agent.h"
 #include "base/utf8_in.h"

@@ -31,7 +31,7 @@
 
 #include "loop/agent_desc.h"
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #ifdef __cplusplus
 extern "C" {

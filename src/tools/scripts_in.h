@@ -4,7 +4,7 @@
 
 #include "tools/scripts.h"
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"

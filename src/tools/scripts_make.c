@@ -1,7 +1,7 @@
 /* scripts_make.c - makes a set of scripts out of its description, or names the fault of that. */
 #include "tools/scripts_in.h"
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #include <stdarg.h>
 #include <stdio.h>

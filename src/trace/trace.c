@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_TRACE
 
 enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
@@ -130,7 +129,6 @@ static phi_status phi__trace_entry(phi_trace *t) {
 
 /* A turn, or the step to the next loop or session. */
 static phi_status phi__trace_requests(phi_trace *t) {
-#ifndef PHI_NO_SESSIONS
     const phi_session *s;
     if (t->session < t->desc.session_count) {
         s = t->desc.sessions[t->session];
@@ -146,7 +144,6 @@ static phi_status phi__trace_requests(phi_trace *t) {
         }
         return PHI_OK;
     }
-#endif
     t->stage = PHI__TRACE_STAGE_TAIL;
     return PHI_OK;
 }
@@ -440,4 +437,3 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
 
-#endif

@@ -13,15 +13,13 @@
    calls enter the thread together. A call begins with the answer that has it.
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
-   Threads: the pumping thread.
-   With PHI_NO_TRACE nothing of this page is declared. */
+   Threads: the pumping thread. */
 #ifndef PHI_TRACE_TRACE_H
 #define PHI_TRACE_TRACE_H
 
 #include "agent/agent.h"
 #include "record/session.h"
 
-#ifndef PHI_NO_TRACE
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,7 +58,7 @@ typedef struct phi_trace_desc {
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
     /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
-       default: none). Ignored with PHI_NO_SESSIONS */
+       default: none) */
     const struct phi_session *const *sessions;
     size_t session_count;
     /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */
@@ -113,6 +111,5 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif

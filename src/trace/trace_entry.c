@@ -5,7 +5,6 @@
 #include "text/records_in.h"
 #include "trace/trace_in.h"
 
-#ifndef PHI_NO_TRACE
 
 /* ---- messages ---- */
 
@@ -256,7 +255,6 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 
 /* ---- captured requests ---- */
 
-#ifndef PHI_NO_SESSIONS
 PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
                                       const phi_turn *turn) {
     if (turn->request.len == 0) return;
@@ -266,6 +264,4 @@ PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
     phi__trace_out_str(t, "t", turn->request);
     phi__buf_char(&t->text, '}');
 }
-#endif
 
-#endif

@@ -14,7 +14,6 @@
 #include "persist/persist_in.h"
 #include "trace/trace.h"
 
-#ifndef PHI_NO_TRACE
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
@@ -163,10 +162,8 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
 PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
-#ifndef PHI_NO_SESSIONS
 PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
                                       const phi_turn *turn);
-#endif
 
 /* ---- trace_view.c ---- */
 
@@ -216,5 +213,4 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
 PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *entry);
 
-#endif
 #endif

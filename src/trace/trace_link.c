@@ -4,7 +4,6 @@
 #include "trace/trace_in.h"
 #include "wire/hash_in.h"
 
-#ifndef PHI_NO_TRACE
 
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
@@ -81,4 +80,3 @@ PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loo
     return 0;
 }
 
-#endif

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_TRACE
 
 enum {
     PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
@@ -154,4 +153,3 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
     return phi__trace_out_write(t, false);
 }
 
-#endif

@@ -2,7 +2,6 @@
    scripts/trace_page.py from scripts/trace_page/. */
 #include "trace/trace_in.h"
 
-#ifndef PHI_NO_TRACE
 
 /* clang-format off */
 static const char *const phi__trace_page_head_parts[] = {
@@ -377,4 +376,3 @@ PHI__FN const char *phi__trace_page_tail(size_t i) {
 }
 /* clang-format on */
 
-#endif

@@ -1,7 +1,6 @@
 /* trace_prompt.c - which system prompt an entry of the walk was sent with. */
 #include "trace/trace_in.h"
 
-#ifndef PHI_NO_TRACE
 
 static bool phi__trace_prompt_is_in(const phi__entry *e) {
     return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
@@ -20,4 +19,3 @@ PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
     return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
 }
 
-#endif

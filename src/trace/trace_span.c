@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_TRACE
 
 typedef enum phi__trace_span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
@@ -487,4 +486,3 @@ PHI__FN void phi__trace_span_head(phi_trace *t) {
                   "\"},\"spans\":[");
 }
 
-#endif

@@ -6,7 +6,6 @@
    end is reached; runs that are under way are a list. */
 #include "trace/trace_in.h"
 
-#ifndef PHI_NO_TRACE
 
 enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
 
@@ -208,4 +207,3 @@ PHI__FN void phi__trace_spans_free(phi_trace *t) {
     phi__map_free(&t->spans.twins);
 }
 
-#endif

@@ -13,15 +13,19 @@ PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str pr
     return false;
 }
 
-PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_str protocol) {
-    for (; rows->codec != NULL; rows++)
-        if (phi__codec_is(rows->names, protocol)) return rows;
+PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol) {
+    for (; list != NULL && *list != NULL; list++)
+        if (phi__codec_is((*list)()->names, protocol)) return *list;
     return NULL;
 }
 
-PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol) {
-    const phi__codec_row *row = phi__codec_row_of(rows, protocol);
-    return row != NULL ? row->codec() : NULL;
+PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model) {
+    phi_str protocol = phi_str_of(model->protocol);
+    phi_codec_fn found = model->codec;
+    /* a host may have set another protocol since */
+    if (found == NULL || !phi__codec_is(found()->names, protocol))
+        found = phi__codec_named(list, protocol);
+    return found != NULL ? found() : NULL;
 }
 
 /* Names of protocols are the same in whatever case. */

@@ -21,7 +21,7 @@
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    /* which codec and variant rendered it; the top four bits: codecs/names_in.h */
     uint32_t form;
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
@@ -282,20 +282,12 @@ struct phi__codec {
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* A line of the table of protocols, which the agent layer hands down. */
-typedef struct phi__codec_row {
-    /* Gives NULL where the protocol was left out. Itself NULL: the end of the table. */
-    const phi__codec *(*codec)(void);
-    const char *names[PHI__CODEC_NAMES];
-    const char *without; /* the macro that leaves it out */
-} phi__codec_row;
-
 /* Whether a protocol has such a name, in whatever case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
-/* The line of a protocol by any of its names, or NULL. */
-PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_str protocol);
-/* Its codec; NULL: no such protocol here. */
-PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
+/* The code of a protocol by any of its names, out of a list that NULL ends, or NULL. */
+PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
+/* The codec that a model carries, or that of its protocol in the list, or NULL. */
+PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model);
 
 /* Who minted a message, as one number: model, provider and protocol. 0 where one of them is
    missing. */
@@ -356,14 +348,12 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
                            phi_arena *arena, phi_failure *out);
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
 
-#ifndef PHI_NO_PREFLIGHT
 /* Checks whether the target would refuse a transcript, before a byte is sent: PHI_OK, or
    PHI_BAD_ARG with a message that names the place ("messages[3]: tool call \"x\" has no result").
    For tests and makers of transcripts: its time grows with the square of the calls, and the encoder
    repairs lost results by itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
-#endif
 /* The target's rule for a tool's name ("expected ..."); NULL: it accepts this one. codec NULL: any
    target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);

@@ -9,7 +9,6 @@
 
 #include "base/crc32_in.h"
 
-#ifndef PHI_NO_BEDROCK
 
 enum {
     PHI__FRAMES_HEAD = 12,
@@ -259,4 +258,3 @@ PHI__FN const phi__framing *phi__frames_framing(void) {
     return &framing;
 }
 
-#endif

@@ -40,7 +40,6 @@ typedef struct phi__framing {
     bool (*cut)(const phi__frames *frames);
 } phi__framing;
 
-#ifndef PHI_NO_BEDROCK
 PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
 PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
 PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
@@ -50,6 +49,5 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 /* After the last byte: whether the stream ended inside of a frame. */
 PHI__FN bool phi__frames_cut(const phi__frames *frames);
 PHI__FN const phi__framing *phi__frames_framing(void);
-#endif
 
 #endif

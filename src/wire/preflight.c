@@ -26,7 +26,6 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     return NULL;
 }
 
-#ifndef PHI_NO_PREFLIGHT
 
 typedef struct phi__preflight_check {
     const phi__codec *codec;
@@ -279,4 +278,3 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
     return PHI_OK;
 }
 
-#endif

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-#ifndef PHI_NO_STRICT
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
@@ -594,4 +593,3 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     return !s.refused && !out->failed;
 }
 
-#endif

@@ -12,16 +12,6 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-/* False with PHI_NO_STRICT: strict schemas are refused with this message. */
-#define PHI__STRICT_LEFT_OUT "strict schemas are left out of this program: PHI_NO_STRICT"
-static inline bool phi__strict_here(void) {
-#ifdef PHI_NO_STRICT
-    return false;
-#else
-    return true;
-#endif
-}
-
 /* A tool's schema in one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */

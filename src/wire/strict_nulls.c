@@ -5,7 +5,6 @@
 
 #include "wire/schema_ref_in.h"
 
-#ifndef PHI_NO_STRICT
 
 enum {
     PHI__STRICT_NULLS_DEPTH = 200,
@@ -204,4 +203,3 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
     return n.removed;
 }
 
-#endif

@@ -5,7 +5,6 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-#ifndef PHI_NO_STRICT
 
 typedef enum phi__strict_kind {
     PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
@@ -24,6 +23,5 @@ PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const ph
    no more. *at is 0 at first. */
 PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at);
 
-#endif
 
 #endif

@@ -94,8 +94,6 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
     if (!phi_json_is_object(value))
         return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
     if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
-    if (format->strict && !phi__strict_here())
-        return phi__structured_no(words, words_size, PHI_UNSUPPORTED, PHI__STRICT_LEFT_OUT);
     mark = phi_arena_save(arena);
     status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);

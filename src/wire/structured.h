@@ -29,8 +29,7 @@ PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena
    strict schema makes every property required are first removed from `value`. `arena` is for the
    schema's tree, and given back. PHI_OK; PHI_PARSE: it does not fit, or the schema is no JSON:
    words say why ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much
-   work; PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
-   PHI_NO_SCHEMA; PHI_NO_MEMORY; PHI_BAD_ARG. */
+   work; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
 

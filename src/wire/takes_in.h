@@ -38,11 +38,9 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
 /* A fault of options: NULL, or words ("options.top_p: expected ..."). */
 PHI__FN const char *phi__takes_fault(const phi_request_options *options);
 
-#ifndef PHI_NO_PREFLIGHT
 /* PHI_OK: the target takes every setting of the request. PHI_UNSUPPORTED: `words` name each that is
    left out or lowered: "top_k is not sent; seed is not sent". */
 PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__request_spec *spec,
                                         char *words, size_t words_size);
-#endif
 
 #endif

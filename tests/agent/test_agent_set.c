@@ -533,7 +533,7 @@ TEST(an_agent_says_what_its_model_takes) {
     phi_agent agent = rig_agent(r, &desc);
     phi_model claude = phi_model_anthropic("claude-sonnet-4-6", "K");
     phi_model gemini = phi_model_google("gemini-3-pro", "K"), blind = claude;
-    phi_model llama = phi_model_ollama(NULL, "llama3");
+    phi_model llama = phi_model_preset("ollama", "llama3", NULL);
     blind.quirks |= PHI_QUIRK_NO_IMAGES;
     CHECK(takes(agent, claude, PHI_CONTENT_DOCUMENT, "application/pdf"));
     CHECK(!takes(agent, claude, PHI_CONTENT_DOCUMENT, "application/msword"));

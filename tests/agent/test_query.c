@@ -137,15 +137,15 @@ TEST(the_lists_of_all_protocols_that_have_one_are_read) {
     check_list(phi_model_openai("x", KEY), "GET https://api.openai.com/v1/models\n",
                "{\"object\":\"list\",\"data\":[{\"id\":\"gpt-5\",\"object\":\"model\"}]}", "gpt-5",
                "", 0, 0, -1);
-    check_list(phi_model_openrouter("x", KEY), "GET https://openrouter.ai/api/v1/models\n",
+    check_list(phi_model_preset("openrouter", "x", KEY), "GET https://openrouter.ai/api/v1/models\n",
                "{\"data\":[{\"id\":\"a/b\",\"name\":\"A: B\",\"context_length\":1000,"
                "\"top_provider\":{\"max_completion_tokens\":500},\"supported_parameters\":"
                "[\"tools\",\"reasoning\"]}]}",
                "a/b", "A: B", 1000, 500, 1);
-    check_list(phi_model_together("x", KEY), "GET https://api.together.ai/v1/models\n",
+    check_list(phi_model_preset("together", "x", KEY), "GET https://api.together.ai/v1/models\n",
                "[{\"id\":\"m\",\"display_name\":\"M\",\"context_length\":4096}]", "m", "M", 4096, 0,
                -1);
-    check_list(phi_model_vllm("http://h:8000/v1", "x"), "GET http://h:8000/v1/models\n",
+    check_list(phi_model_preset("vllm", "x", NULL), "GET http://localhost:8000/v1/models\n",
                "{\"data\":[{\"id\":\"m\",\"max_model_len\":32768}]}", "m", "", 32768, 0, -1);
     check_list(phi_model_openai_responses("x", KEY), "GET https://api.openai.com/v1/models\n",
                "{\"data\":[{\"id\":\"gpt-5\"}]}", "gpt-5", "", 0, 0, -1);

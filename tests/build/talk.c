@@ -96,9 +96,6 @@ int main(int argc, char **argv) {
     tool.schema = "{\"type\":\"object\",\"properties\":{\"what\":{\"type\":\"string\"}}}";
     tool.start = forge;
     tool.strict = argc == 3;
-#ifdef PHI_NO_SCHEMA
-    tool.checks_arguments = argc < 4;
-#endif
     if (argc == 5) tool.schema = NULL;
     who.tools = &tool;
     who.tool_count = 1;

@@ -197,7 +197,7 @@ TEST(sources_of_perplexity_and_xai_are_citations_and_the_last_list_counts) {
 TEST(openrouter_gets_its_annotations_of_files_back_and_nobody_else) {
     stream s;
     conversation t;
-    phi_model router = phi_model_openrouter("openai/gpt-5", "K");
+    phi_model router = phi_model_preset("openrouter", "openai/gpt-5", "K");
     kept_begin(&s, P);
     delta(&s, "{'content':'Found.','images':[{'type':'image_url','image_url':{'url':'data:'}}]}");
     delta(&s, "{'annotations':[" NOTE("1") "," READ_FILE "]}");
@@ -218,7 +218,7 @@ TEST(openrouter_gets_its_annotations_of_files_back_and_nobody_else) {
 TEST(parts_of_mistrals_content_go_back_in_their_place) {
     stream s;
     conversation t;
-    phi_model mistral = phi_model_mistral("magistral-medium-latest", "K");
+    phi_model mistral = phi_model_preset("mistral", "magistral-medium-latest", "K");
     kept_begin(&s, P);
     delta(&s, "{'content':[{'type':'text','text':'See '},{'type':'reference', 'reference_ids':[1]}"
               "]}");
@@ -302,7 +302,7 @@ TEST(a_broken_block_of_a_file_breaks_no_request) {
     static const char *const blocks[] = {"{\"tool_calls\":[{\"id\":1}],\"x\":[1]}",
                                          "{\"tool_calls\":[{]}", "{\"tool_calls\":[]}",
                                          "{\"content\":[}]}"};
-    phi_model mistral = phi_model_mistral("m", "K");
+    phi_model mistral = phi_model_preset("mistral", "m", "K");
     size_t i;
     for (i = 0; i < PHI__COUNT(blocks); i++) {
         conversation t;

@@ -150,7 +150,7 @@ TEST(the_hook_at_credential_is_that_of_a_sub_agent_at_the_agents_server_alone) {
         made m;
         base.hook_fn = know_key;
         base.hook_points = PHI_HOOK_CREDENTIAL;
-        if (rows[i].host) base.model = phi_model_groq("m", "q");
+        if (rows[i].host) base.model = phi_model_preset("groq", "m", "q");
         with.base = &base;
         REQUIRE(made_load(&m, r, rows[i].text, NULL, NULL, &with));
         REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
@@ -200,7 +200,7 @@ TEST(a_sub_agent_with_the_model_of_another_one_has_no_hook_for_its_server) {
     made m;
     base.hook_fn = know_key;
     base.hook_points = PHI_HOOK_CREDENTIAL;
-    base.model = phi_model_groq("m", "q");
+    base.model = phi_model_preset("groq", "m", "q");
     with.base = &base;
     REQUIRE(made_load(&m, r, text, NULL, NULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
@@ -298,7 +298,7 @@ TEST(what_a_sub_agent_says_of_a_server_without_a_model_is_an_error) {
         phi_agents_desc with = PHI_ZERO;
         phi_agent_desc base = PHI_ZERO;
         made m;
-        base.model = phi_model_groq("m", "q");
+        base.model = phi_model_preset("groq", "m", "q");
         with.base = &base;
         REQUIRE(made_load(&m, r, rows[i].text, NULL, NULL, &with));
         CHECK_EQ_STR(made_problems(&m), rows[i].said);

@@ -368,7 +368,7 @@ static void targets(target out[TARGETS]) {
     out[i].name = "openai-chat";
     out[i++].model = phi_model_openai("gpt-4.1", "k");
     out[i].name = "openai-chat, a local server";
-    out[i++].model = phi_model_llama_cpp(NULL, "local");
+    out[i++].model = phi_model_preset("llama_cpp", "local", NULL);
     out[i].name = "openai-responses";
     out[i++].model = phi_model_openai_responses("gpt-5", "k");
     out[i].name = "azure";

@@ -6,7 +6,7 @@
 
 #include "base/utf8_in.h"
 #include "model/model.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/reader_in.h"
 #include "wire/repair_in.h"
 

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    phi_model model = phi_model_cerebras("m", "K");
+    phi_model model = phi_model_preset("cerebras", "m", "K");
     phi_memory memory;
     phi_arena arena;
     phi_failure failure;

@@ -29,7 +29,7 @@ typedef struct preset {
 } preset;
 
 static phi_model llama_cpp(const char *id, const char *key) {
-    phi_model model = phi_model_llama_cpp(NULL, id);
+    phi_model model = phi_model_preset("llama_cpp", id, NULL);
     model.api_key = key;
     return model;
 }
@@ -38,28 +38,42 @@ static phi_model llama_cpp(const char *id, const char *key) {
 static phi_model llama_cpp_responses(const char *id, const char *key) {
     phi_model model = llama_cpp(id, key);
     model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
+    model.codec = phi_codec_openai_responses;
     return model;
 }
 
 static phi_model litellm(const char *id, const char *key) {
-    return phi_model_litellm(NULL, id, key);
+    return phi_model_preset("litellm", id, key);
 }
 
 static phi_model litellm_responses(const char *id, const char *key) {
     phi_model model = litellm(id, key);
     model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
+    model.codec = phi_codec_openai_responses;
     return model;
 }
+
+static phi_model mistral(const char *id, const char *key) {
+    return phi_model_preset("mistral", id, key);
+}
+
+static phi_model groq(const char *id, const char *key) { return phi_model_preset("groq", id, key); }
+
+static phi_model together(const char *id, const char *key) {
+    return phi_model_preset("together", id, key);
+}
+
+static phi_model xai(const char *id, const char *key) { return phi_model_preset("xai", id, key); }
 
 static const preset presets[] = {
     {"anthropic", phi_model_anthropic},
     {"chat", phi_model_openai},
     {"responses", phi_model_openai_responses},
     {"google", phi_model_google},
-    {"mistral", phi_model_mistral},
-    {"groq", phi_model_groq},
-    {"together", phi_model_together},
-    {"xai", phi_model_xai},
+    {"mistral", mistral},
+    {"groq", groq},
+    {"together", together},
+    {"xai", xai},
     {"llama_cpp", llama_cpp},
     {"llama_cpp_responses", llama_cpp_responses},
     {"litellm", litellm},

@@ -133,7 +133,7 @@ static protocol protocol_at(int i) {
         break;
     case 6:
         p.name = "Chat with marks";
-        p.model = phi_model_openrouter("anthropic/claude-sonnet-4.5", "key");
+        p.model = phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "key");
         p.list = "{\"role\":\"user\"";
         p.mark = cache_control;
         p.call = CHAT_CALL;

@@ -11,7 +11,7 @@
 static phi_agent small_agent(rig *r, uint64_t without) {
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_echo();
-    desc.model = phi_model_ollama(NULL, "m");
+    desc.model = phi_model_preset("ollama", "m", NULL);
     desc.model.quirks &= ~without;
     desc.tools = &tool;
     desc.tool_count = 1;

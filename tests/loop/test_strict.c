@@ -98,7 +98,7 @@ TEST(a_preflight_says_the_same) {
     CHECK_EQ_INT(phi_preflight(&desc.model, &message, 1, &tool, 1, &scratch, words, sizeof words),
                  PHI_BAD_ARG);
     CHECK_EQ_STR(words, OPEN_WORDS);
-    desc.model = phi_model_mistral("mistral-large", "k");
+    desc.model = phi_model_preset("mistral", "mistral-large", "k");
     CHECK_EQ_INT(phi_preflight(&desc.model, &message, 1, &tool, 1, &scratch, words, sizeof words),
                  PHI_OK);
     phi_arena_free(&scratch);

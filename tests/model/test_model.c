@@ -23,11 +23,11 @@ TEST(presets_know_where_their_provider_lives) {
     CHECK_EQ_INT(m.context_window, 128000);
     CHECK_EQ_INT(m.max_tokens, 4096);
     CHECK((m.quirks & PHI_QUIRK_OPEN_KEY) != 0);
-    CHECK_EQ_STR(phi_model_groq("m", "K").base_url, "https://api.groq.com/openai/v1");
-    CHECK_EQ_STR(phi_model_mistral("m", "K").base_url, "https://api.mistral.ai/v1");
-    CHECK_EQ_STR(phi_model_openrouter("m", "K").base_url, "https://openrouter.ai/api/v1");
-    CHECK_EQ_INT(phi_model_openrouter("m", "K").context_window, 200000);
-    CHECK_EQ_INT(phi_model_openrouter("m", "K").max_tokens, 4096);
+    CHECK_EQ_STR(phi_model_preset("groq", "m", "K").base_url, "https://api.groq.com/openai/v1");
+    CHECK_EQ_STR(phi_model_preset("mistral", "m", "K").base_url, "https://api.mistral.ai/v1");
+    CHECK_EQ_STR(phi_model_preset("openrouter", "m", "K").base_url, "https://openrouter.ai/api/v1");
+    CHECK_EQ_INT(phi_model_preset("openrouter", "m", "K").context_window, 200000);
+    CHECK_EQ_INT(phi_model_preset("openrouter", "m", "K").max_tokens, 4096);
     m = phi_model_openai_responses("gpt-5-mini", "K");
     CHECK_EQ_STR(m.protocol, "openai_responses");
     CHECK_EQ_STR(m.provider, "openai_responses");
@@ -37,30 +37,31 @@ TEST(presets_know_where_their_provider_lives) {
     CHECK_EQ_STR(m.provider, "azure_openai");
     CHECK_EQ_STR(m.id, "d");
     CHECK_EQ_STR(m.base_url, "https://R.openai.azure.com/openai/v1");
-    CHECK_EQ_STR(phi_model_xai("m", "K").base_url, "https://api.x.ai/v1");
-    CHECK_EQ_STR(phi_model_cerebras("m", "K").base_url, "https://api.cerebras.ai/v1");
-    CHECK_EQ_STR(phi_model_deepseek("m", "K").base_url, "https://api.deepseek.com");
-    CHECK_EQ_STR(phi_model_together("m", "K").base_url, "https://api.together.ai/v1");
-    CHECK_EQ_STR(phi_model_moonshot("m", "K").base_url, "https://api.moonshot.ai/v1");
-    CHECK_EQ_STR(phi_model_zai("m", "K").base_url, "https://api.z.ai/api/paas/v4");
-    CHECK_EQ_STR(phi_model_qwen("m", "K").base_url,
+    CHECK_EQ_STR(phi_model_preset("xai", "m", "K").base_url, "https://api.x.ai/v1");
+    CHECK_EQ_STR(phi_model_preset("cerebras", "m", "K").base_url, "https://api.cerebras.ai/v1");
+    CHECK_EQ_STR(phi_model_preset("deepseek", "m", "K").base_url, "https://api.deepseek.com");
+    CHECK_EQ_STR(phi_model_preset("together", "m", "K").base_url, "https://api.together.ai/v1");
+    CHECK_EQ_STR(phi_model_preset("moonshot", "m", "K").base_url, "https://api.moonshot.ai/v1");
+    CHECK_EQ_STR(phi_model_preset("zai", "m", "K").base_url, "https://api.z.ai/api/paas/v4");
+    CHECK_EQ_STR(phi_model_preset("qwen", "m", "K").base_url,
                  "https://dashscope-intl.aliyuncs.com/compatible-mode/v1");
 }
 
 TEST(servers_of_ones_own_live_on_this_machine_unless_one_says_where) {
-    CHECK_EQ_STR(phi_model_ollama(NULL, "qwen3:8b").base_url, "http://localhost:11434/v1");
-    CHECK_EQ_STR(phi_model_llama_cpp("", "m").base_url, "http://localhost:8080/v1");
-    CHECK_EQ_STR(phi_model_vllm(NULL, "m").base_url, "http://localhost:8000/v1");
-    CHECK_EQ_STR(phi_model_lm_studio(NULL, "m").base_url, "http://localhost:1234/v1");
-    CHECK_EQ_STR(phi_model_vllm("http://box:9000/v1", "m").base_url, "http://box:9000/v1");
-    CHECK_EQ_STR(phi_model_litellm(NULL, "m", NULL).base_url, "http://localhost:4000/v1");
-    CHECK_EQ_STR(phi_model_litellm("http://box/v1", "m", "K").base_url, "http://box/v1");
-    CHECK_EQ_STR(phi_model_litellm("http://box/v1", "m", "K").api_key, "K");
-    CHECK(phi_model_ollama(NULL, "m").api_key == NULL);
-    CHECK((phi_model_ollama(NULL, "m").quirks & PHI_QUIRK_OPEN_KEY) != 0);
-    CHECK((phi_model_vllm(NULL, "m").quirks & PHI_QUIRK_TEMPLATE_THINKING) != 0);
-    CHECK_EQ_STR(phi_model_ollama(NULL, "m").provider, "ollama");
-    CHECK_EQ_STR(phi_model_fireworks("m", "K").base_url, "https://api.fireworks.ai/inference/v1");
+    CHECK_EQ_STR(phi_model_preset("ollama", "qwen3:8b", NULL).base_url, "http://localhost:11434/v1");
+    CHECK_EQ_STR(phi_model_preset("llama_cpp", "m", NULL).base_url, "http://localhost:8080/v1");
+    CHECK_EQ_STR(phi_model_preset("vllm", "m", NULL).base_url, "http://localhost:8000/v1");
+    CHECK_EQ_STR(phi_model_preset("lm_studio", "m", NULL).base_url, "http://localhost:1234/v1");
+    CHECK_EQ_STR(phi_model_preset("litellm", "m", NULL).base_url, "http://localhost:4000/v1");
+    CHECK_EQ_STR(phi_model_preset("litellm", "m", "K").api_key, "K");
+    CHECK(phi_model_preset("unheard of", "m", "K").protocol == NULL);
+    CHECK_EQ_STR(phi_model_preset("unheard of", "m", "K").provider, "unheard of");
+    CHECK(phi_model_preset(NULL, "m", "K").protocol == NULL);
+    CHECK(phi_model_preset("ollama", "m", NULL).api_key == NULL);
+    CHECK((phi_model_preset("ollama", "m", NULL).quirks & PHI_QUIRK_OPEN_KEY) != 0);
+    CHECK((phi_model_preset("vllm", "m", NULL).quirks & PHI_QUIRK_TEMPLATE_THINKING) != 0);
+    CHECK_EQ_STR(phi_model_preset("ollama", "m", NULL).provider, "ollama");
+    CHECK_EQ_STR(phi_model_preset("fireworks", "m", "K").base_url, "https://api.fireworks.ai/inference/v1");
     CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").protocol, PHI_PROTOCOL_ANTHROPIC);
     CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").base_url, "https://api.minimax.io/anthropic");
 }
@@ -71,22 +72,22 @@ TEST(presets_say_whose_they_are) {
     CHECK_EQ_STR(phi_model_openai("m", "K").provider, "openai");
     CHECK_EQ_STR(phi_model_openai_responses("m", "K").provider, "openai_responses");
     CHECK_EQ_STR(phi_model_azure("https://h", "d", "K").provider, "azure_openai");
-    CHECK_EQ_STR(phi_model_openrouter("m", "K").provider, "openrouter");
-    CHECK_EQ_STR(phi_model_xai("m", "K").provider, "xai");
-    CHECK_EQ_STR(phi_model_groq("m", "K").provider, "groq");
-    CHECK_EQ_STR(phi_model_cerebras("m", "K").provider, "cerebras");
-    CHECK_EQ_STR(phi_model_mistral("m", "K").provider, "mistral");
-    CHECK_EQ_STR(phi_model_deepseek("m", "K").provider, "deepseek");
-    CHECK_EQ_STR(phi_model_together("m", "K").provider, "together");
-    CHECK_EQ_STR(phi_model_qwen("m", "K").provider, "qwen");
-    CHECK_EQ_STR(phi_model_moonshot("m", "K").provider, "moonshot");
-    CHECK_EQ_STR(phi_model_zai("m", "K").provider, "zai");
-    CHECK_EQ_STR(phi_model_fireworks("m", "K").provider, "fireworks");
+    CHECK_EQ_STR(phi_model_preset("openrouter", "m", "K").provider, "openrouter");
+    CHECK_EQ_STR(phi_model_preset("xai", "m", "K").provider, "xai");
+    CHECK_EQ_STR(phi_model_preset("groq", "m", "K").provider, "groq");
+    CHECK_EQ_STR(phi_model_preset("cerebras", "m", "K").provider, "cerebras");
+    CHECK_EQ_STR(phi_model_preset("mistral", "m", "K").provider, "mistral");
+    CHECK_EQ_STR(phi_model_preset("deepseek", "m", "K").provider, "deepseek");
+    CHECK_EQ_STR(phi_model_preset("together", "m", "K").provider, "together");
+    CHECK_EQ_STR(phi_model_preset("qwen", "m", "K").provider, "qwen");
+    CHECK_EQ_STR(phi_model_preset("moonshot", "m", "K").provider, "moonshot");
+    CHECK_EQ_STR(phi_model_preset("zai", "m", "K").provider, "zai");
+    CHECK_EQ_STR(phi_model_preset("fireworks", "m", "K").provider, "fireworks");
     CHECK_EQ_STR(phi_model_local("http://h/v1", "m", NULL).provider, "local");
-    CHECK_EQ_STR(phi_model_llama_cpp(NULL, "m").provider, "llama_cpp");
-    CHECK_EQ_STR(phi_model_vllm(NULL, "m").provider, "vllm");
-    CHECK_EQ_STR(phi_model_lm_studio(NULL, "m").provider, "lm_studio");
-    CHECK_EQ_STR(phi_model_litellm(NULL, "m", NULL).provider, "litellm");
+    CHECK_EQ_STR(phi_model_preset("llama_cpp", "m", NULL).provider, "llama_cpp");
+    CHECK_EQ_STR(phi_model_preset("vllm", "m", NULL).provider, "vllm");
+    CHECK_EQ_STR(phi_model_preset("lm_studio", "m", NULL).provider, "lm_studio");
+    CHECK_EQ_STR(phi_model_preset("litellm", "m", NULL).provider, "litellm");
     CHECK_EQ_STR(phi_model_google("m", "K").provider, "google");
     CHECK_EQ_STR(phi_model_vertex("https://h", "m", "T").provider, "google_vertex");
     CHECK_EQ_STR(phi_model_interactions("m", "K").provider, "google_interactions");
@@ -107,37 +108,37 @@ TEST(presets_know_by_name_which_models_can_think) {
     CHECK(!phi_model_openai_responses("gpt-4o", "K").reasoning);
     CHECK(phi_model_azure("https://h", "d", "K").reasoning);
     CHECK(!phi_model_azure("https://h", "gpt-4o", "K").reasoning);
-    CHECK(phi_model_mistral("magistral-medium", "K").reasoning);
-    CHECK(!phi_model_mistral("mistral-large", "K").reasoning);
+    CHECK(phi_model_preset("mistral", "magistral-medium", "K").reasoning);
+    CHECK(!phi_model_preset("mistral", "mistral-large", "K").reasoning);
 }
 
 TEST(only_servers_of_ones_own_leave_small_models_to_phi) {
     const uint64_t small = PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS | PHI_QUIRK_REPAIR_CALLS;
     const uint64_t all = small | PHI_QUIRK_THINK_OPEN;
-    CHECK((phi_model_ollama(NULL, "m").quirks & all) == small);
-    CHECK((phi_model_llama_cpp(NULL, "m").quirks & all) == small);
-    CHECK((phi_model_vllm(NULL, "m").quirks & all) == small);
-    CHECK((phi_model_lm_studio(NULL, "m").quirks & all) == small);
+    CHECK((phi_model_preset("ollama", "m", NULL).quirks & all) == small);
+    CHECK((phi_model_preset("llama_cpp", "m", NULL).quirks & all) == small);
+    CHECK((phi_model_preset("vllm", "m", NULL).quirks & all) == small);
+    CHECK((phi_model_preset("lm_studio", "m", NULL).quirks & all) == small);
     CHECK((phi_model_local("http://h/v1", "m", NULL).quirks & all) == small);
     CHECK((phi_model_openai("m", "K").quirks & all) == 0);
-    CHECK((phi_model_openrouter("m", "K").quirks & all) == 0);
-    CHECK((phi_model_groq("m", "K").quirks & all) == 0);
-    CHECK((phi_model_cerebras("m", "K").quirks & all) == 0);
-    CHECK((phi_model_mistral("m", "K").quirks & all) == 0);
-    CHECK((phi_model_deepseek("m", "K").quirks & all) == 0);
-    CHECK((phi_model_fireworks("m", "K").quirks & all) == 0);
-    CHECK((phi_model_litellm(NULL, "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("openrouter", "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("groq", "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("cerebras", "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("mistral", "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("deepseek", "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("fireworks", "m", "K").quirks & all) == 0);
+    CHECK((phi_model_preset("litellm", "m", "K").quirks & all) == 0);
 }
 
 TEST(presets_set_quirks_by_model_where_they_differ) {
-    CHECK((phi_model_openrouter("anthropic/claude-sonnet-4.5", "K").quirks &
+    CHECK((phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K").quirks &
            PHI_QUIRK_CACHE_CONTROL) != 0);
-    CHECK((phi_model_openrouter("openai/gpt-5", "K").quirks & PHI_QUIRK_DEVELOPER_ROLE) != 0);
-    CHECK((phi_model_openrouter("meta/llama", "K").quirks &
+    CHECK((phi_model_preset("openrouter", "openai/gpt-5", "K").quirks & PHI_QUIRK_DEVELOPER_ROLE) != 0);
+    CHECK((phi_model_preset("openrouter", "meta/llama", "K").quirks &
            (PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL)) == 0);
-    CHECK((phi_model_deepseek("deepseek-reasoner", "K").quirks & PHI_QUIRK_REPLAY_REASONING) != 0);
-    CHECK((phi_model_deepseek("deepseek-r1", "K").quirks & PHI_QUIRK_REPLAY_REASONING) == 0);
-    CHECK((phi_model_groq("qwen/qwen3-32b", "K").quirks & PHI_QUIRK_REASONING_FORMAT) != 0);
+    CHECK((phi_model_preset("deepseek", "deepseek-reasoner", "K").quirks & PHI_QUIRK_REPLAY_REASONING) != 0);
+    CHECK((phi_model_preset("deepseek", "deepseek-r1", "K").quirks & PHI_QUIRK_REPLAY_REASONING) == 0);
+    CHECK((phi_model_preset("groq", "qwen/qwen3-32b", "K").quirks & PHI_QUIRK_REASONING_FORMAT) != 0);
 }
 
 TEST(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice) {

@@ -755,6 +755,7 @@ rig *rig_new_with(const phi_runtime_desc *given) {
     r->transport.user_data = r;
     desc.allocator = test_allocator();
     desc.transport = &r->transport;
+    if (desc.codecs == NULL) desc.codecs = PHI_ALL_PROTOCOLS;
     desc.clock_us_fn = rig_clock;
     desc.random_fn = rig_random;
     desc.user_data = r;

@@ -78,7 +78,7 @@ static void check_bedrock(phi_cache cache, int want) {
 /* Tools have no marks of their own here: they stand before the system prompt, whose mark holds them, too. */
 static void check_chat(phi_cache cache, int want) {
     conversation t;
-    rendered(&t, phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"), cache);
+    rendered(&t, phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"), cache);
     CHECK_EQ_STR(talk_at(&t, "messages[0].content[0].cache_control.type"),
                  want & SYSTEM ? "\"ephemeral\"" : "");
     CHECK_EQ_STR(talk_at(&t, "messages[4].content[0].cache_control.type"),
@@ -124,7 +124,7 @@ TEST(marks_of_an_hour_say_so_in_all_places) {
     CHECK_EQ_STR(talk_at(&t, "toolConfig.tools[2]"), point);
     CHECK_EQ_STR(talk_at(&t, "messages[2].content[2]"), point);
     talk_free(&t);
-    rendered(&t, phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"), cache);
+    rendered(&t, phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"), cache);
     CHECK_EQ_STR(talk_at(&t, "messages[0].content[0].cache_control"), hour);
     CHECK_EQ_STR(talk_at(&t, "messages[4].content[0].cache_control"), hour);
     talk_free(&t);

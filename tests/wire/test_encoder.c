@@ -205,8 +205,8 @@ TEST(call_ids_fit_the_target_in_calls_and_results_alike) {
     check_ids(claude(), long_id, a, ar, NULL);
     check_ids(gpt(), "call_1|fc_2", c, cr, "call_1|fc_2");
     check_ids(gpt(), long_id, c, cr, NULL);
-    check_ids(phi_model_mistral("m", "K"), "abcDEF123", c, cr, "abcDEF123");
-    check_ids(phi_model_mistral("m", "K"), "toolu_01", c, cr, NULL);
+    check_ids(phi_model_preset("mistral", "m", "K"), "abcDEF123", c, cr, "abcDEF123");
+    check_ids(phi_model_preset("mistral", "m", "K"), "toolu_01", c, cr, NULL);
 }
 
 TEST(mapped_ids_have_the_right_shape_and_differ) {
@@ -215,7 +215,7 @@ TEST(mapped_ids_have_the_right_shape_and_differ) {
     size_t i, j, same = 0;
     for (i = 0; i < 200; i++) {
         phi_str got;
-        talk_begin(&t, phi_model_mistral("m", "K"));
+        talk_begin(&t, phi_model_preset("mistral", "m", "K"));
         talk_user(&t, "go");
         talk_assistant(&t);
         snprintf(id, sizeof id, "toolu_%zu", i);
@@ -287,7 +287,7 @@ static void check_slices(phi_model model) {
 TEST(slices_of_any_size_give_the_same_bytes) {
     check_slices(claude());
     check_slices(gpt());
-    check_slices(phi_model_mistral("magistral", "K"));
+    check_slices(phi_model_preset("mistral", "magistral", "K"));
 }
 
 TEST(kept_renderings_are_used_again_and_cost_no_memory) {
@@ -369,7 +369,7 @@ static void check_memory(phi_model model) {
 TEST(encoding_survives_every_failed_allocation) {
     check_memory(claude());
     check_memory(gpt());
-    check_memory(phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"));
+    check_memory(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"));
 }
 
 /* 50,000 bytes that need care: quotes, line ends, letters of two to four bytes. */

@@ -443,7 +443,7 @@ static void check_error(phi_arena *arena, const phi_json *one) {
     phi__buf headers;
     phi__buf_init(&headers, arena->memory);
     if (phi__str_is(phi_json_str(phi_json_get(one, "provider"), ""), "cerebras"))
-        model = phi_model_cerebras("m", "K");
+        model = phi_model_preset("cerebras", "m", "K");
     while ((value = phi_json_next(&it)) != NULL)
         phi__buf_printf(&headers, "%.*s: %s\r\n", (int)it.key.len, it.key.at,
                         phi_json_str(value, "").at);

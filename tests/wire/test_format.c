@@ -96,7 +96,7 @@ TEST(a_strict_schema_is_sent_in_the_form_that_openai_wants) {
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.required"), "[\"n\",\"s\"]");
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.additionalProperties"), "false");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_mistral("mistral-large-latest", "k"), json_schema(true), 0),
+    CHECK_EQ_INT(renders(&t, phi_model_preset("mistral", "mistral-large-latest", "k"), json_schema(true), 0),
                  PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.required"), "[\"n\",\"s\"]");
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.properties.n.minimum"), "");
@@ -122,12 +122,12 @@ TEST(a_strict_schema_that_has_no_strict_form_is_refused_with_words) {
 
 TEST(chat_asks_for_any_object_with_the_word_in_the_prompt) {
     conversation t;
-    CHECK_EQ_INT(renders(&t, phi_model_deepseek("deepseek-chat", "k"), json_object(), 1), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("deepseek", "deepseek-chat", "k"), json_object(), 1), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format"), "{\"type\":\"json_object\"}");
     CHECK_EQ_STR(talk_at(&t, "messages[0].content"),
                  "\"Be brief.\\n\\nAnswer with one JSON object and nothing else.\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_lm_studio(NULL, "qwen"), json_object(), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("lm_studio", "qwen", NULL), json_object(), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format.type"), "\"json_schema\"");
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema"), "{\"type\":\"object\"}");
     talk_free(&t);
@@ -291,7 +291,7 @@ TEST(claude_at_bedrock_is_made_to_call_the_tool) {
 
 TEST(chat_servers_without_schemas_are_made_to_call_the_tool) {
     conversation t;
-    phi_model deepseek = phi_model_deepseek("deepseek-chat", "k");
+    phi_model deepseek = phi_model_preset("deepseek", "deepseek-chat", "k");
     CHECK_EQ_INT(renders(&t, deepseek, json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format"), "");
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
@@ -304,7 +304,7 @@ TEST(chat_servers_without_schemas_are_made_to_call_the_tool) {
     CHECK_EQ_INT(thinks(&t, deepseek, json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"auto\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_zai("glm-5", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("zai", "glm-5", "k"), json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"auto\""); /* knows no other */
     talk_free(&t);
 }
@@ -316,10 +316,10 @@ TEST(the_one_tool_is_forced_by_a_word_and_by_name_only_where_no_word_is_known) {
     CHECK_EQ_INT(renders(&t, local, json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_groq("llama-4", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("groq", "llama-4", "k"), json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_qwen("qwen-plus", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("qwen", "qwen-plus", "k"), json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"),
                  "{\"type\":\"function\",\"function\":{\"name\":\"respond_json\"}}");
     talk_free(&t);
@@ -328,10 +328,10 @@ TEST(the_one_tool_is_forced_by_a_word_and_by_name_only_where_no_word_is_known) {
 TEST(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called) {
     phi_model models[5];
     size_t i;
-    models[0] = phi_model_llama_cpp(NULL, "m");
-    models[1] = phi_model_lm_studio(NULL, "m");
-    models[2] = phi_model_ollama(NULL, "m");
-    models[3] = phi_model_vllm(NULL, "m");
+    models[0] = phi_model_preset("llama_cpp", "m", NULL);
+    models[1] = phi_model_preset("lm_studio", "m", NULL);
+    models[2] = phi_model_preset("ollama", "m", NULL);
+    models[3] = phi_model_preset("vllm", "m", NULL);
     models[4] = phi_model_local("http://localhost:1/v1", "m", NULL);
     for (i = 0; i < 5; i++) {
         conversation t;
@@ -355,8 +355,8 @@ TEST(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called) {
 
 TEST(servers_whose_format_is_a_grammar_get_the_tool_beside_tools) {
     conversation t;
-    phi_model ollama = phi_model_ollama(NULL, "llama3.2");
-    phi_model qwen = phi_model_qwen("qwen-plus", "k");
+    phi_model ollama = phi_model_preset("ollama", "llama3.2", NULL);
+    phi_model qwen = phi_model_preset("qwen", "qwen-plus", "k");
     CHECK_EQ_INT(renders(&t, ollama, json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format.type"), "\"json_schema\"");
     talk_free(&t);
@@ -414,7 +414,7 @@ TEST(every_allocation_may_fail) {
     phi_model models[3];
     size_t i;
     models[0] = phi_model_anthropic("claude-sonnet-4-5", "k");
-    models[1] = phi_model_deepseek("deepseek-chat", "k");
+    models[1] = phi_model_preset("deepseek", "deepseek-chat", "k");
     models[2] = phi_model_openai("gpt-4.1", "k");
     for (i = 0; i < 3; i++) {
         bool tripped = true;

@@ -17,13 +17,13 @@ static void model_list(phi_model out[MODELS]) {
                                  "anthropic.claude-sonnet-4-5", "k");
     out[n++] = phi_model_bedrock("https://bedrock-runtime.us-east-1.amazonaws.com",
                                  "mistral.mistral-large", "k");
-    out[n++] = phi_model_mistral("magistral-medium", "k");
-    out[n++] = phi_model_deepseek("deepseek-reasoner", "k");
-    out[n++] = phi_model_openrouter("anthropic/claude-sonnet-4.5", "k");
+    out[n++] = phi_model_preset("mistral", "magistral-medium", "k");
+    out[n++] = phi_model_preset("deepseek", "deepseek-reasoner", "k");
+    out[n++] = phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "k");
     out[n++] = phi_model_interactions("gemini-3-pro", "k");
     out[n++] = phi_model_interactions("gemini-2.5-flash", "k");
-    out[n++] = phi_model_groq("llama", "k");
-    out[n++] = phi_model_groq("llama-text", "k");
+    out[n++] = phi_model_preset("groq", "llama", "k");
+    out[n++] = phi_model_preset("groq", "llama-text", "k");
     out[n - 1].quirks |= PHI_QUIRK_NO_IMAGES;
     CHECK_EQ_INT(n, MODELS);
 }

@@ -8,7 +8,7 @@ static phi_model gpt(void) { return phi_model_openai("gpt-5", "K"); }
 static phi_model responses(void) { return phi_model_openai_responses("gpt-5", "K"); }
 static phi_model gemini(void) { return phi_model_google("gemini-3-pro", "K"); }
 static phi_model nova(void) { return phi_model_bedrock(NULL, "amazon.nova-pro-v1:0", "K"); }
-static phi_model local(void) { return phi_model_ollama(NULL, "qwen3"); }
+static phi_model local(void) { return phi_model_preset("ollama", "qwen3", NULL); }
 
 static phi_content *pdf(conversation *t, const char *title) {
     phi_content *c = talk_block(t, PHI_CONTENT_DOCUMENT);
@@ -169,7 +169,7 @@ TEST(a_local_server_gets_text_alone) {
 
 TEST(openrouter_gets_a_pdf_by_its_address) {
     conversation t;
-    talk_begin(&t, phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"));
+    talk_begin(&t, phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"));
     talk_user(&t, "read");
     (void)linked(&t, "https://a.example/b.pdf");
     talk_render_ok(&t);
@@ -193,14 +193,14 @@ static bool hears(phi_model model) {
 
 TEST(a_models_name_says_whether_it_hears) {
     CHECK(hears(phi_model_openai("gpt-4o-audio-preview", "K")));
-    CHECK(hears(phi_model_vllm(NULL, "mistralai/Voxtral-Mini-3B")));
-    CHECK(hears(phi_model_llama_cpp(NULL, "ultravox-v0_5")));
-    CHECK(hears(phi_model_qwen("qwen3-omni-flash", "K")));
-    CHECK(hears(phi_model_openrouter("google/gemini-3-pro", "K")));
+    CHECK(hears(phi_model_preset("vllm", "mistralai/Voxtral-Mini-3B", NULL)));
+    CHECK(hears(phi_model_preset("llama_cpp", "ultravox-v0_5", NULL)));
+    CHECK(hears(phi_model_preset("qwen", "qwen3-omni-flash", "K")));
+    CHECK(hears(phi_model_preset("openrouter", "google/gemini-3-pro", "K")));
     CHECK(hears(phi_model_google("gemini-2.5-flash", "K")));
     CHECK(hears(phi_model_bedrock(NULL, "mistral.voxtral-mini-3b-2507", "K")));
-    CHECK(!hears(phi_model_mistral("voxtral-small-latest", "K"))); /* another form */
-    CHECK(!hears(phi_model_openrouter("anthropic/claude-sonnet-4.5", "K")));
+    CHECK(!hears(phi_model_preset("mistral", "voxtral-small-latest", "K"))); /* another form */
+    CHECK(!hears(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K")));
     CHECK(!hears(phi_model_openai("gpt-5", "K")));
     CHECK(!hears(phi_model_openai_responses("gpt-5", "K")));
     CHECK(!hears(phi_model_anthropic("claude-opus-4-6", "K")));

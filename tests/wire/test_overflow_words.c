@@ -63,7 +63,7 @@ TEST(a_blank_400_is_an_overflow_only_where_the_provider_is_known_for_it) {
     phi_memory memory;
     phi_arena arena;
     phi_allocator allocator = test_allocator();
-    phi_model cerebras = phi_model_cerebras("m", "K");
+    phi_model cerebras = phi_model_preset("cerebras", "m", "K");
     phi_failure failure;
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);

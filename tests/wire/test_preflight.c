@@ -188,7 +188,7 @@ TEST(documents_and_audio_that_a_model_does_not_take_are_named) {
     block.data = phi_str_of("JVBERi0=");
     block.mime_type = phi_str_of("application/pdf");
     check_block(claude(), block, "");
-    check_block(phi_model_ollama(NULL, "qwen3"), block,
+    check_block(phi_model_preset("ollama", "qwen3", NULL), block,
                 "messages[2].content[1]: this model takes no document (application/pdf)");
     block.mime_type = phi_str_of("application/msword");
     check_block(claude(), block,
@@ -204,7 +204,7 @@ TEST(documents_and_audio_that_a_model_does_not_take_are_named) {
                 "messages[2].content[1]: this model takes no document (by its address)");
     block.url = phi_str_of("");
     block.text = phi_str_of("words");
-    check_block(phi_model_ollama(NULL, "qwen3"), block, "");
+    check_block(phi_model_preset("ollama", "qwen3", NULL), block, "");
 }
 
 static void check_assistant(phi_content_kind kind, const char *want) {

@@ -44,14 +44,14 @@ TEST(each_target_gets_the_types_of_images_that_it_takes) {
         CHECK(sends_image(models[i], "image/heif") == google);
         CHECK(!sends_image(models[i], "image/bmp"));
     }
-    CHECK(sends_image(phi_model_ollama(NULL, "m"), "image/webp"));
-    CHECK(!sends_image(phi_model_ollama(NULL, "m"), "image/gif"));
-    CHECK(sends_image(phi_model_lm_studio(NULL, "m"), "image/gif"));
+    CHECK(sends_image(phi_model_preset("ollama", "m", NULL), "image/webp"));
+    CHECK(!sends_image(phi_model_preset("ollama", "m", NULL), "image/gif"));
+    CHECK(sends_image(phi_model_preset("lm_studio", "m", NULL), "image/gif"));
 }
 
 TEST(a_gif_that_was_rendered_for_another_server_is_not_sent_to_ollama) {
     conversation t;
-    talk_begin(&t, phi_model_lm_studio(NULL, "m"));
+    talk_begin(&t, phi_model_preset("lm_studio", "m", NULL));
     talk_user(&t, "look");
     talk_image(&t, "dXNlcg==");
     talk_assistant(&t);
@@ -61,7 +61,7 @@ TEST(a_gif_that_was_rendered_for_another_server_is_not_sent_to_ollama) {
     t.blocks[0][1].mime_type = t.blocks[2][0].mime_type = phi_str_of("image/gif");
     talk_render_ok(&t);
     CHECK(strstr(t.body, "dXNlcg==") != NULL && strstr(t.body, "cmVzdWx0") != NULL);
-    t.model = phi_model_ollama(NULL, "m");
+    t.model = phi_model_preset("ollama", "m", NULL);
     talk_render_ok(&t);
     CHECK(strstr(t.body, "dXNlcg==") == NULL && strstr(t.body, "cmVzdWx0") == NULL);
     CHECK_EQ_STR(talk_at(&t, "messages[0].content"),
@@ -71,7 +71,7 @@ TEST(a_gif_that_was_rendered_for_another_server_is_not_sent_to_ollama) {
 
 TEST(only_openais_own_reasoning_models_refuse_a_temperature) {
     const phi_model models[] = {phi_model_openai("gpt-5-mini", "K"),
-                                phi_model_xai("grok-3-mini", "K"), phi_model_ollama(NULL, "m")};
+                                phi_model_preset("xai", "grok-3-mini", "K"), phi_model_preset("ollama", "m", NULL)};
     size_t i;
     for (i = 0; i < 3; i++) {
         conversation t;

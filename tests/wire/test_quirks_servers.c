@@ -65,7 +65,7 @@ TEST(openai_gets_a_developer_prompt_effort_and_a_cache_key_and_stores_nothing) {
 }
 
 TEST(openrouter_gets_a_reasoning_object_and_marks_for_claude) {
-    check_server(phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"), PHI_THINKING_OFF,
                  "https://openrouter.ai/api/v1/chat/completions",
                  "{\"model\":\"anthropic/claude-sonnet-4.5\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -81,7 +81,7 @@ TEST(openrouter_gets_a_reasoning_object_and_marks_for_claude) {
                  "\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},{\"role\":\"user\","
                  "\"content\":[{\"type\":\"text\",\"text\":\"go on\","
                  "\"cache_control\":{\"type\":\"ephemeral\"}}]}]}");
-    check_server(phi_model_openrouter("anthropic/claude-sonnet-4.5", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"), PHI_THINKING_MEDIUM,
                  "https://openrouter.ai/api/v1/chat/completions",
                  "{\"model\":\"anthropic/claude-sonnet-4.5\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -100,7 +100,7 @@ TEST(openrouter_gets_a_reasoning_object_and_marks_for_claude) {
 }
 
 TEST(xai_gets_an_effort_and_no_developer_prompt) {
-    check_server(phi_model_xai("grok-3-mini", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("xai", "grok-3-mini", "K"), PHI_THINKING_OFF,
                  "https://api.x.ai/v1/chat/completions",
                  "{\"model\":\"grok-3-mini\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -112,7 +112,7 @@ TEST(xai_gets_an_effort_and_no_developer_prompt) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(phi_model_xai("grok-3-mini", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("xai", "grok-3-mini", "K"), PHI_THINKING_MEDIUM,
                  "https://api.x.ai/v1/chat/completions",
                  "{\"model\":\"grok-3-mini\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -127,7 +127,7 @@ TEST(xai_gets_an_effort_and_no_developer_prompt) {
 }
 
 TEST(groq_gets_an_effort_for_gpt_oss) {
-    check_server(phi_model_groq("openai/gpt-oss-20b", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("groq", "openai/gpt-oss-20b", "K"), PHI_THINKING_OFF,
                  "https://api.groq.com/openai/v1/chat/completions",
                  "{\"model\":\"openai/gpt-oss-20b\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -139,7 +139,7 @@ TEST(groq_gets_an_effort_for_gpt_oss) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(phi_model_groq("openai/gpt-oss-20b", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("groq", "openai/gpt-oss-20b", "K"), PHI_THINKING_MEDIUM,
                  "https://api.groq.com/openai/v1/chat/completions",
                  "{\"model\":\"openai/gpt-oss-20b\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -154,7 +154,7 @@ TEST(groq_gets_an_effort_for_gpt_oss) {
 }
 
 TEST(groq_gets_none_or_default_and_a_parsed_format_for_qwen) {
-    check_server(phi_model_groq("qwen/qwen3-32b", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("groq", "qwen/qwen3-32b", "K"), PHI_THINKING_OFF,
                  "https://api.groq.com/openai/v1/chat/completions",
                  "{\"model\":\"qwen/qwen3-32b\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -167,7 +167,7 @@ TEST(groq_gets_none_or_default_and_a_parsed_format_for_qwen) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(phi_model_groq("qwen/qwen3-32b", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("groq", "qwen/qwen3-32b", "K"), PHI_THINKING_MEDIUM,
                  "https://api.groq.com/openai/v1/chat/completions",
                  "{\"model\":\"qwen/qwen3-32b\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -183,7 +183,7 @@ TEST(groq_gets_none_or_default_and_a_parsed_format_for_qwen) {
 }
 
 TEST(cerebras_gets_an_effort) {
-    check_server(phi_model_cerebras("gpt-oss-120b", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("cerebras", "gpt-oss-120b", "K"), PHI_THINKING_OFF,
                  "https://api.cerebras.ai/v1/chat/completions",
                  "{\"model\":\"gpt-oss-120b\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -195,7 +195,7 @@ TEST(cerebras_gets_an_effort) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(phi_model_cerebras("gpt-oss-120b", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("cerebras", "gpt-oss-120b", "K"), PHI_THINKING_MEDIUM,
                  "https://api.cerebras.ai/v1/chat/completions",
                  "{\"model\":\"gpt-oss-120b\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
@@ -210,7 +210,7 @@ TEST(cerebras_gets_an_effort) {
 }
 
 TEST(mistral_gets_no_unknown_field_nine_letter_ids_and_thinking_in_parts) {
-    check_server(phi_model_mistral("magistral-medium", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("mistral", "magistral-medium", "K"), PHI_THINKING_OFF,
                  "https://api.mistral.ai/v1/chat/completions",
                  "{\"model\":\"magistral-medium\",\"stream\":true,"
                  "\"max_tokens\":8192,\"temperature\":0.5,"
@@ -223,7 +223,7 @@ TEST(mistral_gets_no_unknown_field_nine_letter_ids_and_thinking_in_parts) {
                  "\"arguments\":\"{}\"}}]},{\"role\":\"tool\","
                  "\"tool_call_id\":\"1iVuQbpL6\",\"name\":\"read\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(phi_model_mistral("magistral-medium", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("mistral", "magistral-medium", "K"), PHI_THINKING_MEDIUM,
                  "https://api.mistral.ai/v1/chat/completions",
                  "{\"model\":\"magistral-medium\",\"stream\":true,"
                  "\"max_tokens\":8192,\"temperature\":0.5,"
@@ -240,7 +240,7 @@ TEST(mistral_gets_no_unknown_field_nine_letter_ids_and_thinking_in_parts) {
 }
 
 TEST(deepseek_gets_a_switch_an_effort_and_its_reasoning_back) {
-    check_server(phi_model_deepseek("deepseek-chat", "K"), PHI_THINKING_OFF,
+    check_server(phi_model_preset("deepseek", "deepseek-chat", "K"), PHI_THINKING_OFF,
                  "https://api.deepseek.com/v1/chat/completions",
                  "{\"model\":\"deepseek-chat\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -253,7 +253,7 @@ TEST(deepseek_gets_a_switch_an_effort_and_its_reasoning_back) {
                  "\"arguments\":\"{}\"}}]},{\"role\":\"tool\","
                  "\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},{\"role\":\"user\","
                  "\"content\":\"go on\"}]}");
-    check_server(phi_model_deepseek("deepseek-chat", "K"), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("deepseek", "deepseek-chat", "K"), PHI_THINKING_MEDIUM,
                  "https://api.deepseek.com/v1/chat/completions",
                  "{\"model\":\"deepseek-chat\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -269,7 +269,7 @@ TEST(deepseek_gets_a_switch_an_effort_and_its_reasoning_back) {
 }
 
 TEST(qwen_gets_a_switch_and_a_budget) {
-    check_server(thinking(phi_model_qwen("m", "K")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("qwen", "m", "K")), PHI_THINKING_OFF,
                  "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -281,7 +281,7 @@ TEST(qwen_gets_a_switch_and_a_budget) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_qwen("m", "K")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("qwen", "m", "K")), PHI_THINKING_MEDIUM,
                  "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -296,7 +296,7 @@ TEST(qwen_gets_a_switch_and_a_budget) {
 }
 
 TEST(together_gets_a_switch_in_an_object_and_an_effort) {
-    check_server(thinking(phi_model_together("m", "K")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("together", "m", "K")), PHI_THINKING_OFF,
                  "https://api.together.ai/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -308,7 +308,7 @@ TEST(together_gets_a_switch_in_an_object_and_an_effort) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_together("m", "K")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("together", "m", "K")), PHI_THINKING_MEDIUM,
                  "https://api.together.ai/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -323,7 +323,7 @@ TEST(together_gets_a_switch_in_an_object_and_an_effort) {
 }
 
 TEST(fireworks_gets_plain_chat_completions) {
-    check_server(thinking(phi_model_fireworks("m", "K")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("fireworks", "m", "K")), PHI_THINKING_OFF,
                  "https://api.fireworks.ai/inference/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -334,7 +334,7 @@ TEST(fireworks_gets_plain_chat_completions) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_fireworks("m", "K")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("fireworks", "m", "K")), PHI_THINKING_MEDIUM,
                  "https://api.fireworks.ai/inference/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -348,7 +348,7 @@ TEST(fireworks_gets_plain_chat_completions) {
 }
 
 TEST(moonshot_gets_a_switch_and_its_reasoning_back) {
-    check_server(thinking(phi_model_moonshot("m", "K")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("moonshot", "m", "K")), PHI_THINKING_OFF,
                  "https://api.moonshot.ai/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -361,7 +361,7 @@ TEST(moonshot_gets_a_switch_and_its_reasoning_back) {
                  "\"arguments\":\"{}\"}}]},{\"role\":\"tool\","
                  "\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},{\"role\":\"user\","
                  "\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_moonshot("m", "K")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("moonshot", "m", "K")), PHI_THINKING_MEDIUM,
                  "https://api.moonshot.ai/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -377,7 +377,7 @@ TEST(moonshot_gets_a_switch_and_its_reasoning_back) {
 }
 
 TEST(zai_gets_a_switch_that_keeps_thinking_and_streams_arguments) {
-    check_server(thinking(phi_model_zai("m", "K")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("zai", "m", "K")), PHI_THINKING_OFF,
                  "https://api.z.ai/api/paas/v4/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -391,7 +391,7 @@ TEST(zai_gets_a_switch_that_keeps_thinking_and_streams_arguments) {
                  "\"arguments\":\"{}\"}}]},{\"role\":\"tool\","
                  "\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},{\"role\":\"user\","
                  "\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_zai("m", "K")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("zai", "m", "K")), PHI_THINKING_MEDIUM,
                  "https://api.z.ai/api/paas/v4/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":8192,"
@@ -444,7 +444,7 @@ TEST(minimax_is_spoken_to_as_anthropic_is) {
 }
 
 TEST(ollama_gets_max_tokens_an_effort_and_no_null) {
-    check_server(thinking(phi_model_ollama(NULL, "m")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("ollama", "m", NULL)), PHI_THINKING_OFF,
                  "http://localhost:11434/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -455,7 +455,7 @@ TEST(ollama_gets_max_tokens_an_effort_and_no_null) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_ollama(NULL, "m")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("ollama", "m", NULL)), PHI_THINKING_MEDIUM,
                  "http://localhost:11434/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -470,7 +470,7 @@ TEST(ollama_gets_max_tokens_an_effort_and_no_null) {
 }
 
 TEST(llama_cpp_gets_a_switch_of_its_template) {
-    check_server(thinking(phi_model_llama_cpp(NULL, "m")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("llama_cpp", "m", NULL)), PHI_THINKING_OFF,
                  "http://localhost:8080/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -483,7 +483,7 @@ TEST(llama_cpp_gets_a_switch_of_its_template) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_llama_cpp(NULL, "m")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("llama_cpp", "m", NULL)), PHI_THINKING_MEDIUM,
                  "http://localhost:8080/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -499,7 +499,7 @@ TEST(llama_cpp_gets_a_switch_of_its_template) {
 }
 
 TEST(vllm_gets_a_switch_of_its_template) {
-    check_server(thinking(phi_model_vllm(NULL, "m")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("vllm", "m", NULL)), PHI_THINKING_OFF,
                  "http://localhost:8000/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -512,7 +512,7 @@ TEST(vllm_gets_a_switch_of_its_template) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_vllm(NULL, "m")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("vllm", "m", NULL)), PHI_THINKING_MEDIUM,
                  "http://localhost:8000/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -528,7 +528,7 @@ TEST(vllm_gets_a_switch_of_its_template) {
 }
 
 TEST(lm_studio_gets_an_effort) {
-    check_server(thinking(phi_model_lm_studio(NULL, "m")), PHI_THINKING_OFF,
+    check_server(thinking(phi_model_preset("lm_studio", "m", NULL)), PHI_THINKING_OFF,
                  "http://localhost:1234/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -539,7 +539,7 @@ TEST(lm_studio_gets_an_effort) {
                  "\"function\":{\"name\":\"read\",\"arguments\":\"{}\"}}]},"
                  "{\"role\":\"tool\",\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},"
                  "{\"role\":\"user\",\"content\":\"go on\"}]}");
-    check_server(thinking(phi_model_lm_studio(NULL, "m")), PHI_THINKING_MEDIUM,
+    check_server(thinking(phi_model_preset("lm_studio", "m", NULL)), PHI_THINKING_MEDIUM,
                  "http://localhost:1234/v1/chat/completions",
                  "{\"model\":\"m\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
@@ -564,17 +564,17 @@ TEST(lm_studio_gets_an_effort) {
 
 TEST(litellm_gets_marks_for_claude_no_empty_content_and_a_cache_key_for_openai_alone) {
     conversation t;
-    check_server(phi_model_litellm(NULL, "claude-sonnet-4-5", NULL), PHI_THINKING_OFF,
+    check_server(phi_model_preset("litellm", "claude-sonnet-4-5", NULL), PHI_THINKING_OFF,
                  "http://localhost:4000/v1/chat/completions",
                  "{\"model\":\"claude-sonnet-4-5\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
                  "\"temperature\":0.5,\"tool_choice\":\"required\"," TOOLS CLAUDE_TALK);
-    check_server(phi_model_litellm(NULL, "claude-sonnet-4-5", NULL), PHI_THINKING_MEDIUM,
+    check_server(phi_model_preset("litellm", "claude-sonnet-4-5", NULL), PHI_THINKING_MEDIUM,
                  "http://localhost:4000/v1/chat/completions",
                  "{\"model\":\"claude-sonnet-4-5\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},\"max_tokens\":4096,"
                  "\"reasoning_effort\":\"medium\",\"tool_choice\":\"auto\"," TOOLS CLAUDE_TALK);
-    talk_begin(&t, phi_model_litellm(NULL, "gpt-5-mini", NULL));
+    talk_begin(&t, phi_model_preset("litellm", "gpt-5-mini", NULL));
     t.spec.session_id = phi_str_of("s-1");
     talk_user(&t, "hi");
     talk_assistant(&t);

@@ -545,11 +545,11 @@ TEST(each_provider_that_has_strict_tools_is_sent_its_own_form) {
     phi_model azure = phi_model_azure("https://r.openai.azure.com/openai/v1", "gpt-5", "k");
     check_sent(phi_model_openai("gpt-5", "k"), chat, STRICT_OPENAI, chat_flag, "true");
     check_sent(phi_model_openai("ft:gpt-4o:me", "k"), chat, STRICT_PLAIN, chat_flag, "true");
-    check_sent(phi_model_groq("openai/gpt-oss-120b", "k"), chat, STRICT_PLAIN, chat_flag, "true");
-    check_sent(phi_model_deepseek("deepseek-chat", "k"), chat, STRICT_PLAIN, chat_flag, "true");
-    check_sent(phi_model_zai("glm-5", "k"), chat, STRICT_PLAIN, chat_flag, "true");
-    check_sent(phi_model_mistral("mistral-large", "k"), chat, TOOL, chat_flag, "");
-    check_sent(phi_model_ollama(NULL, "qwen3"), chat, TOOL, chat_flag, "");
+    check_sent(phi_model_preset("groq", "openai/gpt-oss-120b", "k"), chat, STRICT_PLAIN, chat_flag, "true");
+    check_sent(phi_model_preset("deepseek", "deepseek-chat", "k"), chat, STRICT_PLAIN, chat_flag, "true");
+    check_sent(phi_model_preset("zai", "glm-5", "k"), chat, STRICT_PLAIN, chat_flag, "true");
+    check_sent(phi_model_preset("mistral", "mistral-large", "k"), chat, TOOL, chat_flag, "");
+    check_sent(phi_model_preset("ollama", "qwen3", NULL), chat, TOOL, chat_flag, "");
     check_sent(phi_model_openai_responses("gpt-5", "k"), "tools[0].parameters", STRICT_OPENAI,
                "tools[0].strict", "true");
     check_sent(azure, "tools[0].parameters", STRICT_PLAIN, "tools[0].strict", "true");

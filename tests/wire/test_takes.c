@@ -100,12 +100,12 @@ TEST(chat_writes_them_in_the_words_of_the_server) {
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "parallel_tool_calls"), "");
     talk_free(&t);
-    begin(&t, phi_model_mistral("mistral-large", "K"));
+    begin(&t, phi_model_preset("mistral", "mistral-large", "K"));
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "random_seed"), "-7");
     CHECK_EQ_STR(talk_at(&t, "seed"), "");
     talk_free(&t);
-    begin(&t, phi_model_vllm(NULL, "m"));
+    begin(&t, phi_model_preset("vllm", "m", NULL));
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, "top_k"), "40");
     check_left_out(&t, "");
@@ -285,9 +285,9 @@ TEST(openai_models_get_the_highest_effort_that_each_has) {
                 "reasoning.effort", "\"low\"", "");
     check_level(phi_model_openai_responses("o3", "K"), PHI_THINKING_XHIGH, "reasoning.effort",
                 "\"high\"", low);
-    check_level(thinks(phi_model_openrouter("x/y", "K")), PHI_THINKING_MAX, "reasoning.effort",
+    check_level(thinks(phi_model_preset("openrouter", "x/y", "K")), PHI_THINKING_MAX, "reasoning.effort",
                 "\"xhigh\"", "thinking is lowered to xhigh");
-    check_level(thinks(phi_model_qwen("m", "K")), PHI_THINKING_MAX, "thinking_budget", "32768",
+    check_level(thinks(phi_model_preset("qwen", "m", "K")), PHI_THINKING_MAX, "thinking_budget", "32768",
                 "thinking is lowered to xhigh");
 }
 

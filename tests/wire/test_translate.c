@@ -15,9 +15,9 @@ static phi_model model_of(size_t i) {
     case 5: return phi_model_vertex("https://h/v1/projects/p/locations/l", "gemini-3-pro", "t");
     case 6: return phi_model_bedrock(NULL, "anthropic.claude-sonnet-4-5", "k");
     case 7: return phi_model_bedrock(NULL, "mistral.mistral-large", "k");
-    case 8: return phi_model_mistral("magistral-medium", "k");
+    case 8: return phi_model_preset("mistral", "magistral-medium", "k");
     case 9: return phi_model_interactions("gemini-3-pro", "k");
-    default: return phi_model_deepseek("deepseek-reasoner", "k");
+    default: return phi_model_preset("deepseek", "deepseek-reasoner", "k");
     }
 }
 

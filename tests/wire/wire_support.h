@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "support/test.h"
 #include "text/json_in.h"
-#include "codecs/registry_in.h"
+#include "codecs/names_in.h"
 #include "wire/classify_in.h"
 #include "wire/reader_in.h"
 

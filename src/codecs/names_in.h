@@ -1,17 +1,16 @@
-/* registry_in.h - the table of the compiled protocols, the only place that names them.
+/* names_in.h - the names of the protocols.
 
-   A new one is a pair of files beside this one and a line in registry.c. The layer that makes
-   runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
-   of phi__rendered.form distinguish the codecs' renderings of a message. Taken: 1 Anthropic, 2
-   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15 hashes of messages
-   (wire/prefix.c). */
-#ifndef PHI_CODECS_REGISTRY_IN_H
-#define PHI_CODECS_REGISTRY_IN_H
+   A new protocol is a pair of files beside this one, its names here, and a line in presets.h and
+   all.c. The top four bits of phi__rendered.form distinguish the codecs' renderings of a message.
+   Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15 hashes of
+   messages (wire/prefix.c). */
+#ifndef PHI_CODECS_NAMES_IN_H
+#define PHI_CODECS_NAMES_IN_H
 
+#include "codecs/presets.h"
 #include "wire/codec_in.h"
 
-/* The names of ours, for the table and for the codec itself: first that of configuration files,
-   then those of behaviours A. */
+/* The names of ours: first that of configuration files, then those of behaviours A. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
     { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
 #define PHI__NAMES_OPENAI_CHAT                                                                     \
@@ -28,12 +27,5 @@
     { PHI_PROTOCOL_INTERACTIONS, "interactions", NULL }
 #define PHI__NAMES_BEDROCK                                                                         \
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
-
-/* The table; its last line has no codec. */
-PHI__FN const phi__codec_row *phi__registry_codecs(void);
-/* NULL: for a protocol that was left out */
-PHI__FN const phi__codec *phi__registry_codec_none(void);
-/* The codec of a protocol by any of its names, or NULL. */
-PHI__FN const phi__codec *phi__registry_codec_find(phi_str protocol);
 
 #endif
