@@ -20,9 +20,9 @@
 #include "model/model.h"
 #include "text/json.h"
 #include "text/sse_in.h"
-#include "codecs/names_in.h"
 #include "wire/codec_in.h"
 #include "wire/reader_in.h"
+#include "support/codec_of.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -440,7 +440,7 @@ static void sink(void *ctx, phi__assembly *a, phi__part part, size_t block, size
 }
 
 static double decode(const stream *s) {
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(s->protocol));
+    const phi__codec *codec = codec_of(s->protocol);
     void *state = calloc(1, codec->state_bytes);
     phi_memory memory;
     phi__assembly a;
@@ -565,7 +565,7 @@ static void protocol(const char *name, const char *protocol, void (*write)(strea
     stream *s = (stream *)calloc(1, sizeof *s);
     if (s == NULL) abort();
     s->protocol = protocol;
-    s->frames = phi__registry_codec_find(phi_str_of(protocol))->frames != NULL;
+    s->frames = codec_of(protocol)->frames != NULL;
     phi_memory_init(&s->memory, NULL, 0);
     phi__buf_init(&s->wire, &s->memory);
     phi__buf_init(&s->payloads, &s->memory);

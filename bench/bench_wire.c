@@ -9,8 +9,8 @@
 #include "text/json.h"
 #include "text/json_cursor_in.h"
 #include "text/sse_in.h"
-#include "codecs/names_in.h"
 #include "wire/codec_in.h"
+#include "support/codec_of.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void sink(void *ctx, phi__assembly *a, phi__part part, size_t block, size
 static double decode_once(const char *protocol, const char *start, const char *delta) {
     phi_memory memory;
     phi__assembly a;
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
+    const phi__codec *codec = codec_of(protocol);
     void *state = calloc(1, codec->state_bytes);
     phi_str data = phi_str_of(delta), name = {NULL, 0};
     double t0, t1;
@@ -105,7 +105,7 @@ static double stream_once(const char *protocol, const char *start, const char *d
     phi__assembly a;
     phi__sse sse;
     phi__sse_event event;
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
+    const phi__codec *codec = codec_of(protocol);
     void *state = calloc(1, codec->state_bytes);
     phi__buf text;
     double t0, t1;
@@ -141,7 +141,7 @@ static double arguments_once(size_t total) {
         "\"function\":{\"arguments\":\"0123456789\"}}]}}]}";
     phi_memory memory;
     phi__assembly a;
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT));
+    const phi__codec *codec = codec_of(PHI_PROTOCOL_OPENAI_CHAT);
     void *state = calloc(1, codec->state_bytes);
     phi_str name = {NULL, 0};
     double t0, t1;
@@ -206,7 +206,7 @@ static void requests(size_t turns) {
     for (round = 0; round < ROUNDS; round++) {
         phi__encoder e;
         double t0 = now_ns(), t;
-        phi__encoder_begin(&e, phi__registry_codec_find(phi_str_of(model.protocol)), &spec, &turn);
+        phi__encoder_begin(&e, codec_of(model.protocol), &spec, &turn);
         if (phi__encoder_advance(&e, SIZE_MAX) != PHI_OK) abort();
         t = now_ns() - t0;
         if (round == 0)

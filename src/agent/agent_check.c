@@ -1,5 +1,7 @@
 /* agent_check.c - checks a phi_agent_desc. A refusal names the field and changes nothing. */
 #include "agent/agent_in.h"
+#include "features/order_in.h"
+#include "loop/feature_in.h"
 #include "base/id_in.h"
 #include "io/secret_in.h"
 #include "wire/strict_in.h"
@@ -317,12 +319,28 @@ PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_de
     return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
 }
 
+/* What it wants, the runtime has. */
+static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = PHI_OK;
+    if (desc->failover != NULL)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
+    if (status == PHI_OK && desc->capture_requests)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "capture_requests",
+                                   "phi_feature_capture");
+    if (status == PHI_OK && desc->policy != NULL &&
+        desc->policy->summaries == PHI_SUMMARIES_WRITE)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
+                                   "phi_feature_summaries");
+    return status;
+}
+
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
     if (status == PHI_OK) status = phi__agent_check_model(rt, "", desc->provider, &desc->model);
+    if (status == PHI_OK) status = phi__agent_check_features(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);

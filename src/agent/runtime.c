@@ -2,8 +2,9 @@
    runs. */
 #include "agent/agent_in.h"
 #include "agent/summary.h"
-#include "features/facts_in.h"
-#include "features/table_in.h"
+#include "features/ask_model_in.h"
+#include "features/attached_in.h"
+#include "features/compaction_in.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -113,7 +114,7 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
     phi__events_free(&rt->events);
-    phi__facts_free(rt);
+    phi__feature_close(rt);
     phi__slots_free(&rt->agents);
     phi__slots_free(&rt->calls);
     phi__slots_free(&rt->transfers);
@@ -126,6 +127,17 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
+/* What each agent can do, and what the desc names. */
+static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc) {
+    static const phi_feature_fn all[] = {phi__ask_model_feature, phi__compaction_feature,
+                                         phi__attached_feature, NULL};
+    if (!phi__feature_name(&rt->features, all) ||
+        !phi__feature_name(&rt->features, desc->features))
+        return false;
+    phi__feature_open(rt);
+    return true;
+}
+
 /* The runtime's own struct is the one thing that is not counted: the counters are in it. */
 static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi_allocator allocator =
@@ -135,8 +147,6 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__at_limit_name_all(rt);
-    phi__feature_init(&rt->features, phi__table_features());
-    rt->summarize_fn = phi_summarize;
     rt->codecs = desc->codecs;
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
@@ -291,6 +301,11 @@ PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const cha
     if (words == NULL) {
         words = "no memory";
         rt = phi__runtime_make(desc);
+    }
+    if (rt != NULL && !phi__runtime_features(rt, desc)) {
+        words = "features: more than there are";
+        phi__runtime_unmake(rt);
+        rt = NULL;
     }
     if (rt != NULL && (phi__runtime_inbox_init(rt, desc) != PHI_OK ||
                        phi__runtime_io(rt, desc, &words) != PHI_OK)) {

@@ -5,6 +5,8 @@
 #include "io/transport.h"
 #include "loop/events.h"
 #include "model/event.h"
+#include "codecs/presets.h"
+#include "features/features.h"
 #include "model/model.h"
 
 #ifdef __cplusplus
@@ -41,6 +43,9 @@ typedef struct phi_runtime_desc {
     /* The protocols of models that carry no code: those that no preset made. NULL-ended, borrowed
        until free: PHI_ALL_PROTOCOLS, or a list (default: none) */
     const phi_codec_fn *codecs;
+    /* What its agents can do beyond the plain loop, by name (features/features.h). NULL-ended;
+       copied: PHI_ALL_FEATURES, or a list (default: none) */
+    const phi_feature_fn *features;
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or libcurl cannot be used;
@@ -94,6 +99,10 @@ PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int
 
 /* Bytes in use and at most so far, of everything that came from the allocator. */
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak);
+
+/* All features, NULL-ended and static. */
+PHI_API const phi_feature_fn *phi_features_all(void);
+#define PHI_ALL_FEATURES phi_features_all()
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
    far is in the prompt. When a run is over the next one begins by itself. The writer owns all that
    a summary holds. */
 #include "agent/summary.h"
+#include "features/order_in.h"
+#include "loop/feature_in.h"
 
 #include "agent/agent_in.h"
 #include "base/utf8_in.h"
@@ -543,6 +545,14 @@ static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t 
 }
 
 /* ---- public ---- */
+
+static void phi__summary_open(phi_runtime *rt) { rt->summarize_fn = phi_summarize; }
+
+PHI_API const phi__feature *phi_feature_summaries(void) {
+    static const phi__feature feature = {0,    0, 0, NULL, NULL, PHI__FEATURE_AT_SUMMARIES,
+                                         phi__summary_open, NULL};
+    return &feature;
+}
 
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc) {
     phi_compactor compactor;

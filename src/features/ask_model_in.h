@@ -2,6 +2,7 @@
 #ifndef PHI_FEATURES_ASK_MODEL_IN_H
 #define PHI_FEATURES_ASK_MODEL_IN_H
 
+#include "features/order_in.h"
 #include "loop/agent_desc.h"
 #include "loop/feature_in.h"
 

@@ -8,6 +8,7 @@
 #ifndef PHI_FEATURES_ATTACHED_IN_H
 #define PHI_FEATURES_ATTACHED_IN_H
 
+#include "features/order_in.h"
 #include "base/list_in.h"
 #include "loop/feature_in.h"
 

@@ -163,10 +163,10 @@ static phi__state phi__caching_take(phi__moment *moment) {
     return PHI__RUN_ON;
 }
 
-PHI__FN const phi__feature *phi__caching_feature(void) {
+PHI_API const phi__feature *phi_feature_cache_stats(void) {
     static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
                                              PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
-                                         0, sizeof(phi__caching), phi__caching_take, NULL};
+                                         0, sizeof(phi__caching), phi__caching_take, NULL, PHI__FEATURE_AT_CACHING, NULL, NULL};
     return &feature;
 }
 
@@ -178,7 +178,7 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
     phi_cache_stats none;
     memset(&none, 0, sizeof none);
     if (agent != NULL)
-        c = (const phi__caching *)phi__feature_agent_state(agent, phi__caching_feature);
+        c = (const phi__caching *)phi__feature_agent_state(agent, phi_feature_cache_stats);
     return c != NULL ? c->stats : none;
 }
 

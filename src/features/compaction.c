@@ -439,7 +439,7 @@ PHI__FN const phi__feature *phi__compaction_feature(void) {
             PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
             PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
             PHI__POINT_AGENT_LOAD,
-        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take, NULL};
+        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take, NULL, PHI__FEATURE_AT_COMPACTION, NULL, NULL};
     return &feature;
 }
 

@@ -3,6 +3,7 @@
 #ifndef PHI_FEATURES_COMPACTION_IN_H
 #define PHI_FEATURES_COMPACTION_IN_H
 
+#include "features/order_in.h"
 #include "loop/feature_in.h"
 
 PHI__FN const phi__feature *phi__compaction_feature(void);

@@ -32,14 +32,14 @@ static phi__run *phi__context_edits_run(phi_call call) {
 /* Its buffers take the agent's memory. */
 static void phi__context_edits_begin(phi__run *run, phi__context_edits *edits) {
     if (edits->memo.memory != NULL) return;
-    phi__feature_join(run, phi__context_edits_feature);
+    phi__feature_join(run, phi_feature_context_edits);
     phi__buf_init(&edits->memo, &run->agent->memory);
     phi__buf_init(&edits->summary, &run->agent->memory);
 }
 
 static phi__context_edits *phi__context_edits_of(phi__run *run) {
     phi__context_edits *edits =
-        (phi__context_edits *)phi__feature_run_state(run, phi__context_edits_feature);
+        (phi__context_edits *)phi__feature_run_state(run, phi_feature_context_edits);
     phi__context_edits_begin(run, edits);
     return edits;
 }
@@ -272,12 +272,17 @@ static bool phi__context_edits_wants(const phi__run *run) {
     return run->agent->tools->names_steps; /* else from a first edit on */
 }
 
-PHI__FN const phi__feature *phi__context_edits_feature(void) {
+PHI_API const phi__feature *phi_feature_context_edits(void) {
     static const phi__feature feature = {
         PHI__POINT_RESULT | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
             PHI__POINT_RUN_LOAD,
-        sizeof(phi__context_edits), 0, phi__context_edits_take, phi__context_edits_wants};
+        sizeof(phi__context_edits), 0, phi__context_edits_take, phi__context_edits_wants, PHI__FEATURE_AT_CONTEXT_EDITS, NULL, NULL};
     return &feature;
+}
+
+static phi_status phi__context_edits_need(phi_runtime *rt) {
+    return phi__feature_need(rt, PHI__FEATURE_AT_CONTEXT_EDITS, "edits of the context",
+                             "phi_feature_context_edits");
 }
 
 /* ---- public ---- */
@@ -288,6 +293,7 @@ PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) 
     size_t before;
     if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
     if (run == NULL) return PHI_STALE;
+    if (phi__context_edits_need(call.rt) != PHI_OK) return PHI_UNSUPPORTED;
     edits = phi__context_edits_of(run);
     before = edits->memo.len;
     if (before > 0 && memo.len > 0) phi__buf_char(&edits->memo, '\n');
@@ -330,6 +336,7 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
     if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (run == NULL) return PHI_STALE;
+    if (phi__context_edits_need(call.rt) != PHI_OK) return PHI_UNSUPPORTED;
     memset(&revert, 0, sizeof revert);
     revert.category = category;
     revert.step = step;

@@ -2,8 +2,9 @@
 #ifndef PHI_FEATURES_CONTEXT_EDITS_IN_H
 #define PHI_FEATURES_CONTEXT_EDITS_IN_H
 
+#include "features/order_in.h"
+#include "features/features.h"
 #include "loop/feature_in.h"
 
-PHI__FN const phi__feature *phi__context_edits_feature(void);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct phi__deferrals {
 } phi__deferrals;
 
 static phi__deferrals *phi__deferred_of(const phi__agent *agent) {
-    return (phi__deferrals *)phi__feature_agent_state(agent, phi__deferred_feature);
+    return (phi__deferrals *)phi__feature_agent_state(agent, phi_feature_deferred_rewrites);
 }
 
 static void phi__deferred_forget(phi__agent *agent) {
@@ -141,7 +141,10 @@ static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewri
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                          bool must_gain) {
     char words[200];
-    phi_status status;
+    phi_status status =
+        phi__feature_need(agent->rt, PHI__FEATURE_AT_DEFERRED, "phi_agent_rewrite",
+                          "phi_feature_deferred_rewrites");
+    if (status != PHI_OK) return status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     status = phi__rewrite_check_given(agent->thread, rewrite, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
@@ -186,12 +189,13 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
 /* ---- looking at it ---- */
 
 PHI__FN bool phi__deferred_waits(const phi__agent *agent) {
-    return phi__deferred_of(agent)->waits != NULL;
+    const phi__deferrals *all = phi__deferred_of(agent);
+    return all != NULL && all->waits != NULL;
 }
 
 PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
     phi_rewrite copy;
-    if (phi__deferred_of(agent)->waits == NULL) return PHI_NOT_FOUND;
+    if (!phi__deferred_waits(agent)) return PHI_NOT_FOUND;
     if (!phi__rewrite_copy(arena, &phi__deferred_of(agent)->waits->rewrite, &copy))
         return PHI_NO_MEMORY;
     *out = copy;
@@ -199,7 +203,7 @@ PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena,
 }
 
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id) {
-    phi__deferred *slot = phi__deferred_of(agent)->waits;
+    phi__deferred *slot = phi__deferred_waits(agent) ? phi__deferred_of(agent)->waits : NULL;
     if (slot == NULL) return PHI_NOT_FOUND;
     if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
         return PHI_NOT_FOUND;
@@ -229,11 +233,11 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     return PHI__RUN_ON;
 }
 
-PHI__FN const phi__feature *phi__deferred_feature(void) {
+PHI_API const phi__feature *phi_feature_deferred_rewrites(void) {
     static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
                                              PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
                                              PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
-                                         0, sizeof(phi__deferrals), phi__deferred_at, NULL};
+                                         0, sizeof(phi__deferrals), phi__deferred_at, NULL, PHI__FEATURE_AT_DEFERRED, NULL, NULL};
     return &feature;
 }
 

@@ -2,10 +2,11 @@
 #ifndef PHI_FEATURES_DEFERRED_IN_H
 #define PHI_FEATURES_DEFERRED_IN_H
 
+#include "features/order_in.h"
+#include "features/features.h"
 #include "loop/feature_in.h"
 
 
-PHI__FN const phi__feature *phi__deferred_feature(void);
 
 /* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
    in view. */

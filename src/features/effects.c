@@ -32,7 +32,7 @@ static phi__agent *phi__effects_owner(phi__agent *agent) {
 static bool phi__effects_see(phi__run *run, phi__effects *round) {
     phi_str now;
     if (round->seen != NULL) return true;
-    phi__feature_join(run, phi__effects_feature); /* most runs have no part of this */
+    phi__feature_join(run, phi_feature_tool_state); /* most runs have no part of this */
     if (phi__tool_state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));
     if (round->seen == NULL) return false;
@@ -145,7 +145,7 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     if (seen.len == 0) return PHI_OK;
     if (!phi__note_is_json(run->agent->thread, seen, &status))
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
-    phi__feature_join(run, phi__effects_feature); /* frees it, should the rest not be readable */
+    phi__feature_join(run, phi_feature_tool_state); /* frees it, should the rest not be readable */
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
     if (round->seen == NULL) return PHI_NO_MEMORY;
     memcpy(round->seen, seen.at, seen.len);
@@ -172,12 +172,16 @@ static phi__state phi__effects_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
-PHI__FN const phi__feature *phi__effects_feature(void) {
+PHI_API const phi__feature *phi_feature_tool_state(void) {
     static const phi__feature feature = {
         PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
             PHI__POINT_RUN_LOAD,
-        sizeof(phi__effects), 0, phi__effects_take, phi__feature_late};
+        sizeof(phi__effects), 0, phi__effects_take, phi__feature_late, PHI__FEATURE_AT_EFFECTS, NULL, NULL};
     return &feature;
+}
+
+static phi_status phi__effects_need(phi_runtime *rt) {
+    return phi__feature_need(rt, PHI__FEATURE_AT_EFFECTS, "tool state", "phi_feature_tool_state");
 }
 
 /* ---- public ---- */
@@ -185,8 +189,8 @@ PHI__FN const phi__feature *phi__effects_feature(void) {
 PHI_API phi_str phi_call_tool_state(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     phi__effects *round;
-    if (call == NULL) return phi__str(NULL, 0);
-    round = (phi__effects *)phi__feature_run_state(call->run, phi__effects_feature);
+    if (call == NULL || phi__effects_need(handle.rt) != PHI_OK) return phi__str(NULL, 0);
+    round = (phi__effects *)phi__feature_run_state(call->run, phi_feature_tool_state);
     return phi__effects_see(call->run, round) ? phi__str(round->seen, round->len)
                                               : phi__str(NULL, 0);
 }
@@ -204,7 +208,7 @@ static bool phi__effects_keep(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     phi__run *run = agent->run;
     if (run != NULL && run->state == PHI__RUN_TOOLS &&
-        !phi__effects_see(run, (phi__effects *)phi__feature_run_state(run, phi__effects_feature)))
+        !phi__effects_see(run, (phi__effects *)phi__feature_run_state(run, phi_feature_tool_state)))
         return false;
     for (; child != NULL; child = child->tree.next_child)
         if (phi__find_hidden(child) && !phi__effects_keep(child)) return false;
@@ -217,6 +221,7 @@ PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
     size_t most;
     if (handle.rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
+    if (phi__effects_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
     most = phi__effects_most(agent);
     if (json.len > PHI__TOOL_STATE_MOST)
         status = PHI_BAD_ARG;

@@ -2,9 +2,10 @@
 #ifndef PHI_FEATURES_EFFECTS_IN_H
 #define PHI_FEATURES_EFFECTS_IN_H
 
+#include "features/order_in.h"
+#include "features/features.h"
 #include "features/effects.h"
 #include "loop/feature_in.h"
 
-PHI__FN const phi__feature *phi__effects_feature(void);
 
 #endif

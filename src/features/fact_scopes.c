@@ -19,6 +19,7 @@ static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
     bool found;
     *list = NULL;
     if (rt == NULL) return PHI_BAD_ARG;
+    if (phi__facts_need(rt) != PHI_OK) return PHI_UNSUPPORTED;
     *memory = &rt->memory;
     if (scope->agent.rt != NULL) {
         agent = phi__find_agent(scope->agent);
@@ -124,7 +125,7 @@ PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str v
     if (status == PHI_OK && version != NULL)
         *version = list->at[phi__fact_list_find(list, name, &found)].version;
     phi__fact_scopes_tidy(&scope);
-    if (status == PHI_OK) phi__feature_join_all(scope.rt, phi__facts_feature);
+    if (status == PHI_OK) phi__feature_join_all(scope.rt, phi_feature_facts);
     return status == PHI_FULL
                ? phi__error(scope.rt, status, "phi_fact_set: \"%s\": the scope is full", key)
                : status;
@@ -190,6 +191,7 @@ PHI_API phi_status phi_fact_known(phi_agent handle, phi_arena *arena, const phi_
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
+    if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
     return phi__facts_known(agent, arena, out, count) ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -197,6 +199,7 @@ PHI_API phi_status phi_fact_join(phi_agent handle, const char *group) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || !phi__fact_list_key_fits(phi_str_of(group))) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
+    if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
     return phi__fact_groups_enter(phi__facts_of(agent), &agent->memory, phi_str_of(group));
 }
 
@@ -204,6 +207,7 @@ PHI_API phi_status phi_fact_leave(phi_agent handle, const char *group) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || group == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
+    if (phi__facts_need(handle.rt) != PHI_OK) return PHI_UNSUPPORTED;
     phi__fact_groups_leave(phi__facts_of(agent), &agent->memory, phi_str_of(group));
     return PHI_OK;
 }
@@ -237,6 +241,7 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     phi__facts made, *place;
     phi_status status;
     if (rt == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    if (phi__facts_need(rt) != PHI_OK) return PHI_UNSUPPORTED;
     memset(&made, 0, sizeof made);
     phi_arena_init(&scratch, &rt->memory, 0);
     status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, &error);
@@ -257,7 +262,7 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     }
     phi__fact_groups_clear(place, &rt->memory);
     *place = made;
-    phi__feature_join_all(rt, phi__facts_feature);
+    phi__feature_join_all(rt, phi_feature_facts);
     return PHI_OK;
 }
 

@@ -10,7 +10,11 @@
 
 
 PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent) {
-    return (phi__facts_own *)phi__feature_agent_state(agent, phi__facts_feature);
+    return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
+}
+
+PHI__FN phi_status phi__facts_need(phi_runtime *rt) {
+    return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
 
 PHI__FN void phi__facts_free(phi_runtime *rt) {
@@ -404,7 +408,7 @@ static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
         status = phi__fact_list_key_fits(name) ? phi__fact_groups_enter(own, &agent->memory, name)
                                                : PHI_PARSE;
     }
-    if (own->list.count > 0) phi__feature_join_all(agent->rt, phi__facts_feature);
+    if (own->list.count > 0) phi__feature_join_all(agent->rt, phi_feature_facts);
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
 }
 
@@ -426,10 +430,10 @@ static phi__state phi__facts_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
-PHI__FN const phi__feature *phi__facts_feature(void) {
+PHI_API const phi__feature *phi_feature_facts(void) {
     static const phi__feature feature = {
         PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
-        0, sizeof(phi__facts_own), phi__facts_take, phi__feature_late};
+        0, sizeof(phi__facts_own), phi__facts_take, phi__feature_late, PHI__FEATURE_AT_FACTS, NULL, phi__facts_free};
     return &feature;
 }
 

@@ -2,14 +2,17 @@
 #ifndef PHI_FEATURES_FACTS_IN_H
 #define PHI_FEATURES_FACTS_IN_H
 
+#include "features/order_in.h"
+#include "features/features.h"
 #include "features/fact_groups_in.h"
 #include "loop/feature_in.h"
 
 /* Frees a runtime's; none is harmless. */
+/* PHI_OK, or PHI_UNSUPPORTED: the runtime has no facts. */
+PHI__FN phi_status phi__facts_need(phi_runtime *rt);
 PHI__FN void phi__facts_free(phi_runtime *rt);
 
 
-PHI__FN const phi__feature *phi__facts_feature(void);
 
 PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent);
 /* The facts that an agent knows, by key, as a list in the arena. False: no memory. */

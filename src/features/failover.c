@@ -54,7 +54,7 @@ typedef struct phi__failover_run {
 } phi__failover_run;
 
 static phi__failover_agent *phi__failover_of(const phi__agent *agent) {
-    return (phi__failover_agent *)phi__feature_agent_state(agent, phi__failover_feature);
+    return (phi__failover_agent *)phi__feature_agent_state(agent, phi_feature_failover);
 }
 
 /* ---- the list ---- */
@@ -89,7 +89,7 @@ static const phi__failover_list *phi__failover_copy(const phi_runtime *rt, phi_a
     return list;
 }
 
-PHI__FN bool phi__failover_make(phi__agent *agent, const phi_failover *given,
+static bool phi__failover_do_make(phi__agent *agent, const phi_failover *given,
                                 phi__failover_made *out) {
     phi_arena_init(&out->arena, &agent->memory, 0);
     out->list = given != NULL ? phi__failover_copy(agent->rt, &out->arena, given) : NULL;
@@ -98,13 +98,13 @@ PHI__FN bool phi__failover_make(phi__agent *agent, const phi_failover *given,
     return false;
 }
 
-PHI__FN void phi__failover_put(phi__agent *agent, const phi__failover_made *made) {
+static void phi__failover_do_put(phi__agent *agent, const phi__failover_made *made) {
     phi__failover_agent *f = phi__failover_of(agent);
     if (f->list != NULL) phi_arena_free(&f->arena);
     f->arena = made->arena;
     f->list = made->list;
     agent->desc.failover = f->list != NULL ? &f->list->given : NULL;
-    if (f->list != NULL) phi__feature_join_all(agent->rt, phi__failover_feature);
+    if (f->list != NULL) phi__feature_join_all(agent->rt, phi_feature_failover);
 }
 
 /* ---- seats ---- */
@@ -148,19 +148,19 @@ static bool phi__failover_ready(phi__agent *agent) {
            phi__tool_sources_refresh(agent, run == NULL) == PHI_OK;
 }
 
-PHI__FN uint32_t phi__failover_leave(phi__agent *agent) {
+static uint32_t phi__failover_do_leave(phi__agent *agent) {
     phi__failover_agent *f = phi__failover_of(agent);
     uint32_t at = f->at;
     phi__failover_sit(agent, f, 0);
     return at;
 }
 
-PHI__FN void phi__failover_back(phi__agent *agent, uint32_t at) {
+static void phi__failover_do_back(phi__agent *agent, uint32_t at) {
     phi__failover_agent *f = phi__failover_of(agent);
     if (f->list != NULL && at <= f->list->given.model_count) phi__failover_sit(agent, f, at);
 }
 
-PHI__FN void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
+static void phi__failover_do_own(const phi__agent *agent, phi_agent_desc *out) {
     const phi__failover_agent *f = phi__failover_of(agent);
     if (f->at == 0) return;
     out->model = f->seat.model;
@@ -169,7 +169,7 @@ PHI__FN void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
     out->thinking = f->thinking;
 }
 
-PHI__FN bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out) {
+static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out) {
     const phi__failover_agent *f = phi__failover_of(agent);
     phi_failover *rest;
     if (f->list == NULL || out->failover != NULL) return true;
@@ -430,7 +430,7 @@ static phi_status phi__failover_load_run(phi__run *run, phi__failover_run *r,
                                          const phi_json *node) {
     const phi_json *saved = phi_json_get(node, "failover");
     if (!phi_json_is_object(saved)) return PHI_OK;
-    phi__feature_join(run, phi__failover_feature); /* frees it, should the rest not be readable */
+    phi__feature_join(run, phi_feature_failover); /* frees it, should the rest not be readable */
     r->switches = phi__records_get_u32(saved, "switches");
     r->turn = phi__records_get_u32(saved, "turn");
     r->failed = phi__records_get_u32(saved, "failed");
@@ -505,13 +505,20 @@ static phi__state phi__failover_take_part(phi__moment *moment) {
     return phi__failover_at_run(moment, f);
 }
 
-PHI__FN const phi__feature *phi__failover_feature(void) {
+static void phi__failover_open(phi_runtime *rt) {
+    static const phi__failover_ops ops = {phi__failover_do_make, phi__failover_do_put,
+                                          phi__failover_do_leave, phi__failover_do_back,
+                                          phi__failover_do_own, phi__failover_do_inherit};
+    rt->failover = &ops;
+}
+
+PHI_API const phi__feature *phi_feature_failover(void) {
     static const phi__feature feature = {
         PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
             PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD |
             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD | PHI__POINT_AGENT_FREED,
         sizeof(phi__failover_run), sizeof(phi__failover_agent), phi__failover_take_part,
-        phi__feature_late};
+        phi__feature_late, PHI__FEATURE_AT_FAILOVER, phi__failover_open, NULL};
     return &feature;
 }
 

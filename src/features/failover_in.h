@@ -1,12 +1,16 @@
-/* failover_in.h - an agent's list of models to go to, for the functions that make and change it. */
+/* failover_in.h - an agent's list of models to go to, for the functions that make and change it.
+
+   A runtime without the feature has no such list; then the functions below do what is right for an
+   agent that sits at its own model. */
 #ifndef PHI_FEATURES_FAILOVER_IN_H
 #define PHI_FEATURES_FAILOVER_IN_H
 
 #include "features/failover.h"
+#include "features/features.h"
+#include "features/order_in.h"
 #include "loop/agent_desc.h"
 #include "loop/feature_in.h"
-
-PHI__FN const phi__feature *phi__failover_feature(void);
+#include "loop/state_in.h"
 
 /* A list that was copied, and is not an agent's yet: phi__failover_put, or free the arena. */
 typedef struct phi__failover_made {
@@ -14,21 +18,47 @@ typedef struct phi__failover_made {
     const struct phi__failover_list *list; /* NULL: none */
 } phi__failover_made;
 
+/* Of rt->failover. */
+typedef struct phi__failover_ops {
+    bool (*make)(phi__agent *agent, const phi_failover *given, phi__failover_made *out);
+    void (*put)(phi__agent *agent, const phi__failover_made *made);
+    uint32_t (*leave)(phi__agent *agent);
+    void (*back)(phi__agent *agent, uint32_t at);
+    void (*own)(const phi__agent *agent, phi_agent_desc *out);
+    bool (*inherit)(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out);
+} phi__failover_ops;
+
 /* Copies a list in the agent's memory; NULL gives none. False: no memory, and nothing to free. */
-PHI__FN bool phi__failover_make(phi__agent *agent, const phi_failover *given,
-                                phi__failover_made *out);
+static inline bool phi__failover_make(phi__agent *agent, const phi_failover *given,
+                                      phi__failover_made *out) {
+    memset(out, 0, sizeof *out);
+    return agent->rt->failover == NULL || agent->rt->failover->make(agent, given, out);
+}
+
 /* It takes the place of the agent's list; the agent sits at its own model. */
-PHI__FN void phi__failover_put(phi__agent *agent, const phi__failover_made *made);
+static inline void phi__failover_put(phi__agent *agent, const phi__failover_made *made) {
+    if (agent->rt->failover != NULL) agent->rt->failover->put(agent, made);
+}
 
 /* Seats the agent at its own model; returns where it sat, for phi__failover_back. */
-PHI__FN uint32_t phi__failover_leave(phi__agent *agent);
-PHI__FN void phi__failover_back(phi__agent *agent, uint32_t at);
+static inline uint32_t phi__failover_leave(phi__agent *agent) {
+    return agent->rt->failover != NULL ? agent->rt->failover->leave(agent) : 0;
+}
+
+static inline void phi__failover_back(phi__agent *agent, uint32_t at) {
+    if (agent->rt->failover != NULL) agent->rt->failover->back(agent, at);
+}
 
 /* Puts the agent's own model and settings in place of those of the model where it sits. */
-PHI__FN void phi__failover_own(const phi__agent *agent, phi_agent_desc *out);
+static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
+    if (agent->rt->failover != NULL) agent->rt->failover->own(agent, out);
+}
 
 /* Of an agent below it, which begins at the model where this one sits: that model, and the list of
    those behind it, in the arena. False: no memory. */
-PHI__FN bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out);
+static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
+                                         phi_agent_desc *out) {
+    return agent->rt->failover == NULL || agent->rt->failover->inherit(agent, arena, out);
+}
 
 #endif

@@ -531,7 +531,14 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
 static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
                                           const char *effects) {
     char words[160];
-    phi_status status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
+    phi_status status;
+    if ((rt->features.wanted & (uint32_t)PHI__POINT_EFFECTS) == 0)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "%s: effects: the runtime has no tool state: set "
+                          "phi_runtime_desc.features to a list with phi_feature_tool_state, or to "
+                          "PHI_ALL_FEATURES",
+                          function);
+    status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
     return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
                                  : status;
 }

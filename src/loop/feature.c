@@ -13,28 +13,61 @@ static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table) {
+PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
+    for (; list != NULL && *list != NULL; list++) {
+        const phi__feature *feature = (*list)();
+        size_t i = 0, at;
+        while (i < features->count && features->places[i].feature->order < feature->order) i++;
+        if (i < features->count && features->places[i].feature == feature) continue;
+        if (features->count == PHI__FEATURE_MOST) return false;
+        for (at = features->count++; at > i; at--) features->places[at] = features->places[at - 1];
+        features->places[i].name = *list;
+        features->places[i].feature = feature;
+    }
+    return true;
+}
+
+PHI__FN void phi__feature_open(phi_runtime *rt) {
+    phi__features *features = &rt->features;
     size_t i;
-    memset(features, 0, sizeof *features);
-    features->table = table;
-    for (i = 0; table[i] != NULL; i++) {
+    for (i = 0; i < features->count; i++) {
         phi__feature_place *place = &features->places[i];
-        PHI_ASSERT(i < PHI__FEATURE_MOST);
-        place->feature = table[i]();
         place->run_at = features->run_bytes;
         place->agent_at = features->agent_bytes;
         features->run_bytes += phi__feature_room(place->feature->run_bytes);
         features->agent_bytes += phi__feature_room(place->feature->agent_bytes);
         features->wanted |= place->feature->points;
+        if (place->feature->open != NULL) place->feature->open(rt);
     }
-    features->count = i;
 }
 
-/* NULL: the feature was left out. */
+PHI__FN void phi__feature_close(phi_runtime *rt) {
+    size_t i;
+    for (i = 0; i < rt->features.count; i++)
+        if (rt->features.places[i].feature->close != NULL) rt->features.places[i].feature->close(rt);
+}
+
+PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order) {
+    size_t i;
+    for (i = 0; i < rt->features.count; i++)
+        if (rt->features.places[i].feature->order == order) return true;
+    return false;
+}
+
+PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
+                                     const char *name) {
+    if (phi__feature_named(rt, order)) return PHI_OK;
+    return phi__error(rt, PHI_UNSUPPORTED,
+                      "%s: the runtime does not have it: set phi_runtime_desc.features to a list "
+                      "with %s, or to PHI_ALL_FEATURES",
+                      what, name);
+}
+
+/* NULL: the runtime does not have it. */
 static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
     size_t i;
     for (i = 0; i < rt->features.count; i++)
-        if (rt->features.table[i] == feature) return &rt->features.places[i];
+        if (rt->features.places[i].name == feature) return &rt->features.places[i];
     return NULL;
 }
 
@@ -97,14 +130,14 @@ PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature) {
     const phi__features *features = &run->agent->rt->features;
     size_t i;
     for (i = 0; i < features->count; i++)
-        if (features->table[i] == feature) phi__feature_take_part(run, i);
+        if (features->places[i].name == feature) phi__feature_take_part(run, i);
 }
 
 PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature) {
     phi__features *features = &rt->features;
     uint32_t at;
     size_t i = 0;
-    while (i < features->count && features->table[i] != feature) i++;
+    while (i < features->count && features->places[i].name != feature) i++;
     if (i == features->count || (features->joined >> i & 1) != 0) return;
     features->joined |= (uint32_t)1 << i;
     for (at = 0; at < rt->agents.count; at++) {

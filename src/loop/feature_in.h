@@ -3,9 +3,9 @@
    A feature is a part that the loop can do without: compaction, request capture, cache statistics.
    It has one function, the points at which that is called, and the sizes of the state that it keeps
    beside each run and each agent: zeroed memory, reserved with the run's and the agent's own. All
-   features stand in one table (features/table.c). The layer that makes runtimes puts the table into
-   rt->features, and the loop knows features by it alone: none of them by name. At each point the
-   features that want it are called in the order of the table.
+   features that a runtime has are named by its desc, or are among those that all have; the loop
+   knows features by rt->features alone: none of them by name. At each point the features that want
+   it are called in their order.
 
    Outcomes: at a point of a run, PHI__RUN_ON calls the next feature, and after the last one the run
    continues. Anything else is the run's next state: no other feature is called. PHI__RUN_HELD: the
@@ -17,6 +17,7 @@
 #define PHI_LOOP_FEATURE_IN_H
 
 #include "base/buf_in.h"
+#include "loop/feature.h"
 #include "loop/input.h"
 #include "loop/types_in.h"
 #include "model/failure.h"
@@ -115,6 +116,10 @@ typedef struct phi__feature {
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
        at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
     bool (*wants)(const phi__run *run);
+    uint8_t order; /* PHI__FEATURE_AT_ (features/order_in.h): whom it comes after at each point */
+    /* With the runtime that it is named for, and when that is freed; NULL: nothing. */
+    void (*open)(phi_runtime *rt);
+    void (*close)(phi_runtime *rt);
 } phi__feature;
 
 /* Of a run: which features take part, by their place in the table, and at which points any of them
@@ -123,26 +128,33 @@ typedef struct phi__taking {
     uint32_t features, points;
 } phi__taking;
 
-/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they
-   are defined. */
-typedef const phi__feature *(*phi__feature_fn)(void);
+typedef phi_feature_fn phi__feature_fn;
 
 enum { PHI__FEATURE_MOST = 24 };
 
-/* The table of a runtime, looked up once. */
+/* A feature of a runtime. */
 typedef struct phi__feature_place {
+    phi_feature_fn name;
     const phi__feature *feature;
     size_t run_at, agent_at; /* of its state, behind a run and an agent */
 } phi__feature_place;
 typedef struct phi__features {
-    const phi__feature_fn *table;
     phi__feature_place places[PHI__FEATURE_MOST];
     size_t count;
     size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
     uint32_t wanted;               /* points that any of them wants */
     uint32_t joined;               /* the features that joined all runs */
 } phi__features;
-PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
+/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
+   more than there may be. */
+PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *list);
+/* The runtime has all its features. */
+PHI__FN void phi__feature_open(phi_runtime *rt);
+PHI__FN void phi__feature_close(phi_runtime *rt);
+PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
+/* PHI_OK, or PHI_UNSUPPORTED with the line to add: what wants it ("failover"), and its name. */
+PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
+                                     const char *name);
 
 /* A run is about to begin, or goes on out of a snapshot: who takes part in it. */
 PHI__FN void phi__feature_begin(phi__run *run);

@@ -1,5 +1,6 @@
 /* test_gemini.c - Google's Gemini API and Vertex AI: what requests hold, and streams beside the fixtures. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #define P PHI_PROTOCOL_GOOGLE
 
@@ -62,10 +63,10 @@ TEST(the_presets_know_their_limits_and_who_thinks) {
     CHECK_EQ_STR(model.provider, "google_vertex");
     CHECK_EQ_STR(model.protocol, PHI_PROTOCOL_VERTEX);
     CHECK(model.reasoning);
-    CHECK(phi__registry_codec_find(phi_str_of("google")) ==
-          phi__registry_codec_find(phi_str_of(P)));
-    CHECK(phi__registry_codec_find(phi_str_of("vertex")) ==
-          phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_VERTEX)));
+    CHECK(codec_of("google") ==
+          codec_of(P));
+    CHECK(codec_of("vertex") ==
+          codec_of(PHI_PROTOCOL_VERTEX));
 }
 
 /* ---- thinking ---- */
@@ -177,7 +178,7 @@ TEST(the_user_must_begin_and_the_model_may_not_end) {
     talk_assistant(&t);
     talk_text(&t, "a");
     CHECK_EQ_INT(
-        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
         PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages: the first must be the user's");
     talk_free(&t);
@@ -186,7 +187,7 @@ TEST(the_user_must_begin_and_the_model_may_not_end) {
     talk_assistant(&t);
     talk_text(&t, "a");
     CHECK_EQ_INT(
-        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
         PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages: the last may not be the assistant's");
     talk_free(&t);
@@ -202,7 +203,7 @@ TEST(a_tool_name_must_begin_with_a_letter) {
     t.spec.tools = tools;
     t.spec.tool_count = 1;
     CHECK_EQ_INT(
-        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
         PHI_BAD_ARG);
     CHECK_EQ_STR(words, "tools[0]: name \"2b\": expected a letter or _ at first");
     talk_free(&t);

@@ -1,6 +1,7 @@
 /* test_gemini_interactions.c - Google's Interactions API: what requests hold, and streams beside the
    fixtures. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #define P PHI_PROTOCOL_INTERACTIONS
 
@@ -46,8 +47,8 @@ TEST(the_preset_knows_its_limits_and_who_thinks) {
     CHECK(model.reasoning);
     CHECK(!phi_model_interactions("gemini-2.0-flash", "K").reasoning);
     CHECK(!phi_model_interactions("gemma-3-27b-it", "K").reasoning);
-    CHECK(phi__registry_codec_find(phi_str_of("interactions")) ==
-          phi__registry_codec_find(phi_str_of(P)));
+    CHECK(codec_of("interactions") ==
+          codec_of(P));
 }
 
 /* ---- settings ---- */

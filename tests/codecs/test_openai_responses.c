@@ -1,6 +1,7 @@
 /* test_openai_responses.c - OpenAI Responses and Azure: what goes back and what does not, and streams
    beside the fixtures. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #define P PHI_PROTOCOL_OPENAI_RESPONSES
 #define ITEM "{\"type\":\"reasoning\",\"id\":\"rs_1\",\"summary\":[],\"encrypted_content\":\"E\"}"
@@ -36,7 +37,7 @@ TEST(the_body_stores_nothing_and_asks_for_encrypted_reasoning) {
 }
 
 static void check_deferred(phi_model model, bool want) {
-    const phi__codec_rules *rules = phi__registry_codec_find(phi_str_of(model.protocol))->rules;
+    const phi__codec_rules *rules = codec_of(model.protocol)->rules;
     CHECK_EQ_INT(rules->defers(&model), want);
 }
 
@@ -352,11 +353,11 @@ TEST(azure_takes_its_key_in_a_header_of_its_own) {
 }
 
 TEST(the_protocols_have_the_names_of_configuration_files) {
-    const phi__codec *openai = phi__registry_codec_find(phi_str_of(P));
-    const phi__codec *azure = phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_AZURE_RESPONSES));
+    const phi__codec *openai = codec_of(P);
+    const phi__codec *azure = codec_of(PHI_PROTOCOL_AZURE_RESPONSES);
     CHECK(openai != NULL && azure != NULL && openai != azure);
-    CHECK(phi__registry_codec_find(phi_str_of("open_ai_responses")) == openai);
-    CHECK(phi__registry_codec_find(phi_str_of("azure_open_ai_responses")) == azure);
+    CHECK(codec_of("open_ai_responses") == openai);
+    CHECK(codec_of("azure_open_ai_responses") == azure);
 }
 
 TEST(preflight_names_what_is_wrong) {
@@ -367,7 +368,7 @@ TEST(preflight_names_what_is_wrong) {
     (void)talk_assistant(&t);
     talk_call(&t, "x", "read", "{}");
     CHECK_EQ_INT(
-        phi__preflight(phi__registry_codec_find(phi_str_of(P)), &t.spec, words, sizeof words),
+        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
         PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages[1]: tool call \"x\" has no result");
     talk_free(&t);

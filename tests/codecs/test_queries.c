@@ -2,6 +2,7 @@
    text out. */
 #include "codecs/queries_in.h"
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ static void bench_begin(bench *b, const char *protocol) {
     phi_memory_init(&b->memory, &allocator, 0);
     phi_arena_init(&b->arena, &b->memory, 0);
     phi__buf_init(&b->out, &b->memory);
-    b->q = phi__queries_of(phi__registry_codec_find(phi_str_of(protocol)));
+    b->q = phi__queries_of(codec_of(protocol));
     CHECK(b->q != NULL);
 }
 

@@ -1,4 +1,5 @@
 /* test_config_json.c - settings as JSON in the shapes of the interchange, both ways. */
+#include "codecs/presets.h"
 #include "config/config_json.h"
 #include "support/test.h"
 

@@ -6,9 +6,9 @@
 
 #include "base/utf8_in.h"
 #include "model/model.h"
-#include "codecs/names_in.h"
 #include "wire/reader_in.h"
 #include "wire/repair_in.h"
+#include "support/codec_of.h"
 
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ static inline void fuzz_check(phi__assembly *a, phi_arena *arena) {
 static inline int fuzz_wire(const char *protocol, const uint8_t *data, size_t size) {
     static const phi__tool_view tool = {{"read", 4}, {NULL, 0}, {"{}", 2}, false,
                                         NULL,        false,     {NULL, 0}, false};
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(protocol));
+    const phi__codec *codec = codec_of(protocol);
     phi_memory memory;
     phi_arena arena;
     phi__assembly a;

@@ -1,5 +1,6 @@
 /* The log and its projection: appending, counting, truncating. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #include "model/tokens.h"
 #include "persist/persist_in.h"
@@ -616,7 +617,7 @@ static bool every_call_has_its_result(void) {
     spec.model = &model;
     spec.items = thread.fold.items;
     spec.item_count = thread.fold.count;
-    if (phi__preflight(phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)), &spec, words,
+    if (phi__preflight(codec_of(PHI_PROTOCOL_OPENAI_CHAT), &spec, words,
                        sizeof words) == PHI_OK ||
         strcmp(words, "messages: there is none to send") == 0)
         return true;

@@ -8,6 +8,7 @@
 #include "base/sha256_in.h"
 #include "wire/format_in.h"
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #define SIGNED_MS 1795178096000 /* 2026-11-20T12:34:56Z */
 #define PAIR "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -250,7 +251,7 @@ static bool encode(const char *directory, const target *to, const variant *how) 
     t.spec.format.kind = how->format;
     t.spec.format.schema = STRICT;
     t.spec.format.strict = how->strict;
-    if (phi__format_apply(phi__registry_codec_find(phi_str_of(to->protocol)), &t.spec, &t.kept,
+    if (phi__format_apply(codec_of(to->protocol), &t.spec, &t.kept,
                           words,
                           sizeof words) == PHI_BAD_ARG) { /* a model of Bedrock's that has no way */
         talk_free(&t);
@@ -272,7 +273,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     for (i = 0; i < PHI__COUNT(targets); i++) {
-        if (phi__registry_codec_find(phi_str_of(targets[i].protocol)) == NULL) {
+        if (codec_of(targets[i].protocol) == NULL) {
             printf("skipped  %s: %s is not registered\n", targets[i].name, targets[i].protocol);
             continue;
         }

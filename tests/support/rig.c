@@ -756,6 +756,7 @@ rig *rig_new_with(const phi_runtime_desc *given) {
     desc.allocator = test_allocator();
     desc.transport = &r->transport;
     if (desc.codecs == NULL) desc.codecs = PHI_ALL_PROTOCOLS;
+    if (desc.features == NULL) desc.features = PHI_ALL_FEATURES;
     desc.clock_us_fn = rig_clock;
     desc.random_fn = rig_random;
     desc.user_data = r;

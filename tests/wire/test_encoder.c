@@ -1,6 +1,7 @@
 /* test_encoder.c - what every codec gets from the driver: repair of lost results, kept renderings,
    addresses and headers, slices, and failures of memory. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 static phi_model claude(void) { return phi_model_anthropic("claude-sonnet-4-6", "K"); }
 static phi_model gpt(void) { return phi_model_openai("gpt-4o", "K"); }
@@ -86,14 +87,14 @@ TEST(keys_go_where_each_provider_looks_for_them) {
 }
 
 TEST(protocols_are_found_by_all_their_names) {
-    CHECK(phi__registry_codec_find(phi_str_of("anthropic_messages")) != NULL);
-    CHECK(phi__registry_codec_find(phi_str_of("anthropic")) ==
-          phi__registry_codec_find(phi_str_of("anthropic_messages")));
-    CHECK(phi__registry_codec_find(phi_str_of("openai")) != NULL);
-    CHECK(phi__registry_codec_find(phi_str_of("open_ai_completions")) ==
-          phi__registry_codec_find(phi_str_of("openai_completions")));
-    CHECK(phi__registry_codec_find(phi_str_of("gopher")) == NULL);
-    CHECK(phi__registry_codec_find(phi_str_of("")) == NULL);
+    CHECK(codec_of("anthropic_messages") != NULL);
+    CHECK(codec_of("anthropic") ==
+          codec_of("anthropic_messages"));
+    CHECK(codec_of("openai") != NULL);
+    CHECK(codec_of("open_ai_completions") ==
+          codec_of("openai_completions"));
+    CHECK(codec_of("gopher") == NULL);
+    CHECK(codec_of("") == NULL);
 }
 
 /* ---- calls and results ---- */
@@ -440,7 +441,7 @@ TEST(a_slice_does_a_bounded_amount) {
     size_t calls = 0;
     phi_status status;
     heavy_talk(&t, claude());
-    phi__encoder_begin(&t.encoder, phi__registry_codec_find(phi_str_of(t.model.protocol)), &t.spec,
+    phi__encoder_begin(&t.encoder, codec_of(t.model.protocol), &t.spec,
                        &t.turn);
     do {
         status = phi__encoder_advance(&t.encoder, 16);
@@ -459,7 +460,7 @@ TEST(a_rendering_that_is_given_up_halfway_leaves_nothing_behind) {
     for (calls = 1; calls < 60; calls++) {
         phi_arena_mark mark = phi_arena_save(&t.kept), turn = phi_arena_save(&t.turn);
         size_t i;
-        phi__encoder_begin(&t.encoder, phi__registry_codec_find(phi_str_of(t.model.protocol)),
+        phi__encoder_begin(&t.encoder, codec_of(t.model.protocol),
                            &t.spec, &t.turn);
         for (i = 0; i < calls; i++)
             if (phi__encoder_advance(&t.encoder, 16) != PHI_BUSY) break;

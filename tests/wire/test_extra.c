@@ -2,6 +2,7 @@
    merged, and where they are in the body. */
 #include "wire/extra_in.h"
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 static phi_model claude(void) { return phi_model_anthropic("claude-sonnet-4-6", "K"); }
 
@@ -14,7 +15,7 @@ static void check_text(const char *protocol, phi_str text, phi_status want,
     char words[240] = "";
     phi_memory_init(&memory, &allocator, 0);
     CHECK_EQ_INT(
-        phi__extra_check(protocol != NULL ? phi__registry_codec_find(phi_str_of(protocol)) : NULL,
+        phi__extra_check(protocol != NULL ? codec_of(protocol) : NULL,
                          &memory, text, words, sizeof words),
         want);
     CHECK_EQ_STR(words, want_words);

@@ -1,5 +1,6 @@
 /* test_fixtures.c - the sample streams, requests and errors of tests/fixtures. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 /* One line that says all there is to know of an answer, to compare one split with another. */
 static char *answer_text(stream *s) {
@@ -161,7 +162,7 @@ static void check_fixture(const char *folder, const char *protocol, const char *
     stream s;
     const phi_json *want;
     snprintf(path, sizeof path, "%s/%s.%s", folder, name,
-             phi__registry_codec_find(phi_str_of(protocol))->frames ? "bin" : "sse");
+             codec_of(protocol)->frames ? "bin" : "sse");
     bytes = test_fixture(path, &len);
     if (bytes == NULL) return;
     decode(&s, protocol, bytes, len, 0);
@@ -360,7 +361,7 @@ static void check_request(phi_model model, const char *fixture, const char *pref
     t.spec.thinking = PHI_THINKING_MEDIUM;
     t.spec.session_id = phi_str_of("session-1");
     CHECK_EQ_INT(
-        phi__preflight(phi__registry_codec_find(phi_str_of(model.protocol)), &t.spec, NULL, 0),
+        phi__preflight(codec_of(model.protocol), &t.spec, NULL, 0),
         PHI_OK);
     talk_render_ok(&t);
     if (!CHECK(phi_json_equal(t.tree, phi_json_get(want, "body")))) printf("%s\n", t.body);

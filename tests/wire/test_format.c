@@ -3,6 +3,7 @@
 #include "wire/format_in.h"
 #include "wire/structured.h"
 #include "wire_support.h"
+#include "support/codec_of.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"minimum\":1},"             \
@@ -36,7 +37,7 @@ static const phi__tool_view look = {{"look", 4}, {"Looks.", 6}, {"{\"type\":\"ob
 
 /* Renders "hi" with a format and `tools` tools of the agent's own; its preflight is looked at too. */
 static phi_status renders(conversation *t, phi_model model, phi_format format, size_t tools) {
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(model.protocol));
+    const phi__codec *codec = codec_of(model.protocol);
     phi_status status;
     char why[200];
     talk_begin(t, model);
@@ -55,7 +56,7 @@ static phi_status renders(conversation *t, phi_model model, phi_format format, s
 
 /* The same with thinking. */
 static phi_status thinks(conversation *t, phi_model model, phi_format format, size_t tools) {
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(model.protocol));
+    const phi__codec *codec = codec_of(model.protocol);
     talk_begin(t, model);
     t->spec.tools = &look;
     t->spec.tool_count = tools;
@@ -342,7 +343,7 @@ TEST(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called) {
         t.spec.format = json_schema(false);
         talk_user(&t, "hi");
         CHECK_EQ_INT(
-            phi__format_apply(phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_OPENAI_CHAT)),
+            phi__format_apply(codec_of(PHI_PROTOCOL_OPENAI_CHAT),
                               &t.spec, &t.kept, words, sizeof words),
             PHI_OK);
         talk_render_ok(&t);
@@ -389,7 +390,7 @@ TEST(a_choice_of_no_tools_leaves_only_the_one_for_the_answer) {
     t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
     t.spec.format = json_schema(false);
     talk_user(&t, "hi");
-    CHECK_EQ_INT(phi__format_apply(phi__registry_codec_find(phi_str_of(PHI_PROTOCOL_GOOGLE)),
+    CHECK_EQ_INT(phi__format_apply(codec_of(PHI_PROTOCOL_GOOGLE),
                                    &t.spec, &t.kept, words, sizeof words),
                  PHI_OK);
     talk_render_ok(&t);

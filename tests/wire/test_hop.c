@@ -1,6 +1,7 @@
 /* test_hop.c - one conversation that goes from model to model: what was rendered for one is never sent to
    another, and the first gets its own thinking back unchanged. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 enum { MODELS = 16 };
 
@@ -63,7 +64,7 @@ static char *request_of(conversation *t, const phi_model *model, bool thinks) {
     t->model = *model;
     if (t->model.name == NULL) t->model.name = t->model.id;
     t->spec.thinking = thinks ? PHI_THINKING_HIGH : PHI_THINKING_OFF;
-    phi__encoder_begin(&t->encoder, phi__registry_codec_find(phi_str_of(model->protocol)), &t->spec,
+    phi__encoder_begin(&t->encoder, codec_of(model->protocol), &t->spec,
                        &t->turn);
     while ((status = phi__encoder_advance(&t->encoder, 3)) == PHI_BUSY) {}
     CHECK_EQ_INT(status, PHI_OK);
@@ -175,7 +176,7 @@ TEST(every_model_takes_the_conversation_before_a_byte_is_sent) {
     say_all(&t, models);
     for (i = 0; i < MODELS; i++) {
         t.model = models[i];
-        if (!CHECK(phi__preflight(phi__registry_codec_find(phi_str_of(models[i].protocol)), &t.spec,
+        if (!CHECK(phi__preflight(codec_of(models[i].protocol), &t.spec,
                                   words, sizeof words) == PHI_OK))
             printf("  %s: %s\n", models[i].provider, words);
     }

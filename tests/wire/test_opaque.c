@@ -2,6 +2,7 @@
    says comes back byte for byte, however it was cut and kept meanwhile. $PHI_BLOCKS: how many
    random blocks of each wire (default 10,000). */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 #define MESSAGES PHI_PROTOCOL_ANTHROPIC
 #define CONVERSE PHI_PROTOCOL_BEDROCK
@@ -596,11 +597,11 @@ TEST(a_host_may_give_blocks_in_messages_and_results_and_they_take_no_cache_mark)
           strstr(t.body, "\"tool_name\":\"x\"}]") != NULL);
     CHECK(strstr(t.body, "{\"type\":\"container_upload\",\"file_id\":\"f\"}]}") != NULL);
     CHECK(strstr(t.body, "video") == NULL);
-    CHECK_EQ_INT(phi__preflight(phi__registry_codec_find(phi_str_of(MESSAGES)), &t.spec, words,
+    CHECK_EQ_INT(phi__preflight(codec_of(MESSAGES), &t.spec, words,
                                 sizeof words),
                  PHI_OK);
     t.blocks[3][0].replay = phi_str_of("{\"type\":");
-    CHECK_EQ_INT(phi__preflight(phi__registry_codec_find(phi_str_of(MESSAGES)), &t.spec, words,
+    CHECK_EQ_INT(phi__preflight(codec_of(MESSAGES), &t.spec, words,
                                 sizeof words),
                  PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages[3]: the JSON of an opaque block is no object");

@@ -1,11 +1,12 @@
 /* test_preflight.c - what is refused before a byte is sent, and in which words. */
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 static phi_model claude(void) { return phi_model_anthropic("claude-sonnet-4-6", "K"); }
 
 static void check(conversation *t, const char *want) {
     char words[200];
-    phi_status status = phi__preflight(phi__registry_codec_find(phi_str_of(t->model.protocol)),
+    phi_status status = phi__preflight(codec_of(t->model.protocol),
                                        &t->spec, words, sizeof words);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(status, want[0] == '\0' ? PHI_OK : PHI_BAD_ARG);

@@ -5,6 +5,7 @@
 #include "codecs/gemini_in.h"
 #include "wire/strict_in.h"
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 static char adapted[8192];
 static char words[400];
@@ -532,7 +533,7 @@ static void check_sent(phi_model model, const char *schema_at, const char *schem
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     CHECK_EQ_STR(talk_at(&t, flag_at), flag);
     /* made once and kept, it is the same */
-    CHECK(phi__strict_tools_adapt(&tool, 1, phi__registry_codec_find(phi_str_of(t.model.protocol)),
+    CHECK(phi__strict_tools_adapt(&tool, 1, codec_of(t.model.protocol),
                                   &t.model, &t.kept));
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);

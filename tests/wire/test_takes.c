@@ -2,6 +2,7 @@
    writes for them, what it leaves out, and the words of that. */
 #include "wire/takes_in.h"
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 static const char *const stops[] = {"END", "\"\n"};
 
@@ -31,7 +32,7 @@ static void begin(conversation *t, phi_model model) {
 static void check_left_out(conversation *t, const char *want) {
     char words[400];
     phi_status status = phi__takes_preflight(
-        phi__registry_codec_find(phi_str_of(t->model.protocol)), &t->spec, words, sizeof words);
+        codec_of(t->model.protocol), &t->spec, words, sizeof words);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(status, want[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
 }
@@ -372,7 +373,7 @@ TEST(a_raw_tool_without_a_name_passes_the_check_of_names) {
     talk_user(&t, "hi");
     t.spec.tools = mixed;
     t.spec.tool_count = 3;
-    CHECK_EQ_INT(phi__preflight(phi__registry_codec_find(phi_str_of(t.model.protocol)), &t.spec,
+    CHECK_EQ_INT(phi__preflight(codec_of(t.model.protocol), &t.spec,
                                 words, sizeof words),
                  PHI_OK);
     CHECK_EQ_STR(words, "");

@@ -2,6 +2,7 @@
    make of the original by themselves. */
 #include "codecs/translate.h"
 #include "wire/wire_support.h"
+#include "support/codec_of.h"
 
 enum { MODELS = 11, HISTORIES = 300 };
 
@@ -135,7 +136,7 @@ static char *body_of(const phi_model *model, const phi__item *items, size_t coun
     spec.item_count = count;
     spec.temperature = -1;
     phi_arena_init(&arena, memory, 0);
-    phi__encoder_begin(&e, phi__registry_codec_find(phi_str_of(model->protocol)), &spec, &arena);
+    phi__encoder_begin(&e, codec_of(model->protocol), &spec, &arena);
     while ((status = phi__encoder_advance(&e, 3)) == PHI_BUSY) {}
     CHECK_EQ_INT(status, PHI_OK);
     body = (char *)calloc(1, (size_t)e.request.length + 1);

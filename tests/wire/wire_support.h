@@ -6,9 +6,9 @@
 #include "model/model.h"
 #include "support/test.h"
 #include "text/json_in.h"
-#include "codecs/names_in.h"
 #include "wire/classify_in.h"
 #include "wire/reader_in.h"
+#include "support/codec_of.h"
 
 /* ---- streams ---- */
 
@@ -28,7 +28,7 @@ static inline void stream_begin(stream *s, const char *protocol) {
     memset(s, 0, sizeof *s);
     phi_memory_init(&s->memory, &allocator, 0);
     phi_arena_init(&s->arena, &s->memory, 0);
-    s->codec = phi__registry_codec_find(phi_str_of(protocol));
+    s->codec = codec_of(protocol);
     s->state = calloc(1, s->codec->state_bytes);
     phi__assembly_init(&s->assembly, &s->memory);
     phi__reader_init(&s->reader, s->codec, s->state, &s->assembly, 0);
@@ -181,7 +181,7 @@ static inline phi_message *talk_result(conversation *t, const char *id, const ch
 /* Renders the request, `units` messages a call (0: all at once), and reads its body back; resets
    what the turn before took. */
 static inline phi_status talk_render(conversation *t, size_t units) {
-    const phi__codec *codec = phi__registry_codec_find(phi_str_of(t->model.protocol));
+    const phi__codec *codec = codec_of(t->model.protocol);
     phi_arena_mark none;
     phi_status status;
     memset(&none, 0, sizeof none);

@@ -1,5 +1,5 @@
-/* test_model.c - presets and costs. */
-#include "model/model.h"
+/* test_presets.c - presets and costs. */
+#include "codecs/presets.h"
 #include "support/test.h"
 
 TEST(presets_know_where_their_provider_lives) {

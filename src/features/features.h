@@ -1,0 +1,25 @@
+/* features.h - what an agent can do beyond the plain loop: a program links the features that it
+   names in phi_runtime_desc.features. docs/embedding.md has the bytes of each. */
+#ifndef PHI_FEATURES_FEATURES_H
+#define PHI_FEATURES_FEATURES_H
+
+#include "base/base.h"
+#include "loop/feature.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+PHI_API const struct phi__feature *phi_feature_facts(void);             /* features/facts.h */
+PHI_API const struct phi__feature *phi_feature_tool_state(void);        /* features/effects.h */
+PHI_API const struct phi__feature *phi_feature_failover(void);          /* features/failover.h */
+PHI_API const struct phi__feature *phi_feature_context_edits(void);     /* phi_call_prune... */
+PHI_API const struct phi__feature *phi_feature_deferred_rewrites(void); /* phi_agent_rewrite */
+PHI_API const struct phi__feature *phi_feature_capture(void);           /* capture_requests */
+PHI_API const struct phi__feature *phi_feature_argument_stream(void);   /* phi_tool.fields */
+PHI_API const struct phi__feature *phi_feature_cache_stats(void);       /* phi_agent_cache_stats */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
