@@ -2603,11 +2603,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xeacb061e
+#if PHI__PUB_MCP != 0xf962ebb1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xeacb061e
+#define PHI__PUB_MCP 0xf962ebb1
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2895,8 +2895,9 @@ typedef struct phi_mcp_key {
     const char *id;        /* "kid" of the signature's header (default: none) */
     const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
     /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
-       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a call
-       of phi that sends; it must not free the connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
+       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a
+       call of phi that sends; it must not free the connection. Anything but PHI_OK ends the
+       authorization, or the request, with that status. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
@@ -50325,11 +50326,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xf9ca3b22
+#if PHI__IMP_MCP != 0x9564e3b1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xf9ca3b22
+#define PHI__IMP_MCP 0x9564e3b1
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -57895,7 +57896,7 @@ PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *o) {
 }
 
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
-    if (o->signing) { /* what is being signed is of the grant: it goes in the next step */
+    if (o->signing) { /* the text under the key is of the grant: it goes in the next step */
         o->signs_out = true;
         phi__mcp_oauth_state_wake(o);
         return;

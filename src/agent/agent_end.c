@@ -92,7 +92,8 @@ PHI__FN void phi__agent_end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        if (phi__find_hidden(child)) { /* which may call the host: look anew */
+        /* which may call the host: look anew; one without a slot is on its way out already */
+        if (phi__find_hidden(child) && child->slot != NULL) {
             phi__agent_end_drop(child);
             next = agent->tree.first_child;
         }

@@ -493,7 +493,7 @@ PHI__FN void phi__mcp_oauth_free(phi__mcp_oauth *o) {
 }
 
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
-    if (o->signing) { /* what is being signed is of the grant: it goes in the next step */
+    if (o->signing) { /* the text under the key is of the grant: it goes in the next step */
         o->signs_out = true;
         phi__mcp_oauth_state_wake(o);
         return;

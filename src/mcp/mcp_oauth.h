@@ -49,8 +49,9 @@ typedef struct phi_mcp_key {
     const char *id;        /* "kid" of the signature's header (default: none) */
     const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
     /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
-       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a call
-       of phi that sends; it must not free the connection. Anything but PHI_OK ends the authorization, or the request, with that status. */
+       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a
+       call of phi that sends; it must not free the connection. Anything but PHI_OK ends the
+       authorization, or the request, with that status. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;

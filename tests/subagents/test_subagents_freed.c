@@ -179,7 +179,51 @@ TEST(a_sub_agent_that_begins_while_a_conversation_is_cleared_does_not_save_the_o
     CHECK_EQ_INT(open, 0); /* the new one has not asked yet */
 }
 
+static phi_flow never_done(void *user_data, phi_call call, phi_str arguments) {
+    (void)user_data;
+    (void)call;
+    (void)arguments;
+    return PHI_PENDING;
+}
+
+static void free_lead(void *user_data, phi_call call) {
+    stage *s = (stage *)user_data;
+    (void)call;
+    s->count++;
+    CHECK_EQ_INT(phi_agent_free(s->lead), PHI_OK);
+}
+
+/* Hypothesis: who frees the caller waits for a child that is on its way out. */
+TEST(the_caller_may_be_freed_by_a_tool_of_a_grandchild_that_goes_with_the_child) {
+    stage s;
+    phi_agent child, grandchild;
+    memset(&s, 0, sizeof s);
+    s.r = rig_new();
+    family_begin(&s.f, s.r);
+    s.worker_desc = family_desc(&s.f, "worker");
+    s.echo = rig_echo();
+    s.echo.start = never_done;
+    s.echo.cancel = free_lead;
+    s.echo.user_data = &s;
+    s.worker_desc.tools = &s.echo;
+    s.worker_desc.tool_count = 1;
+    s.worker.name = "worker";
+    s.worker.agent = &s.worker_desc;
+    s.lead_desc = family_desc(&s.f, "lead 2");
+    s.lead = rig_agent(s.r, &s.lead_desc);
+    CHECK_EQ_INT(phi_spawn(s.lead, &s.worker, "wait", &child), PHI_OK);
+    CHECK_EQ_INT(phi_spawn(child, &s.worker, "tool", &grandchild), PHI_OK);
+    (void)rig_run(s.r, 10);
+    CHECK_EQ_INT(phi_agent_free(child), PHI_OK);
+    CHECK_EQ_INT(s.count, 1);
+    CHECK(!phi_agent_alive(s.lead) && !phi_agent_alive(child) && !phi_agent_alive(grandchild));
+    CHECK_EQ_INT(rig_run(s.r, 10), 0);
+    CHECK_EQ_INT(s.f.open, 0);
+    rig_free(s.r);
+}
+
 TEST_MAIN(
+    TEST_ENTRY(the_caller_may_be_freed_by_a_tool_of_a_grandchild_that_goes_with_the_child),
     TEST_ENTRY(a_conversation_is_cleared_while_it_is_being_cleared),
     TEST_ENTRY(a_sub_agent_that_begins_while_a_conversation_is_cleared_does_not_save_the_others),
     TEST_ENTRY(the_caller_may_be_freed_anywhere), TEST_ENTRY(a_child_may_be_freed_anywhere),
