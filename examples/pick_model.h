@@ -50,8 +50,7 @@ static inline phi_model pick_model(const char **why) {
     }
     for (i = 0; i < PICK_PRESETS; i++) {
         *why = pick_presets[i].key;
-        if ((key = pick_env(*why)) != NULL)
-            return pick_make(&pick_presets[i], id, key);
+        if ((key = pick_env(*why)) != NULL) return pick_make(&pick_presets[i], id, key);
     }
     *why = "no key in the environment: a local server on Ollama's port";
     return phi_model_local("http://localhost:11434/v1", id ? id : "llama3.2", NULL);

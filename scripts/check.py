@@ -55,82 +55,12 @@ NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|sys
          r"getaddrinfo|gethostbyname|sleep|usleep")
 # The one global of ours: that curl_global_init was called (src/io/http.c).
 ONCE = r"state(\.\d+)?"
-# Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
-PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "INTERACTIONS", "BEDROCK", "STRICT",
-         "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
-         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "YAML", "TOML", "CONFIG", "FORGETTING",
-         "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "QUERIES", "PLANS",
-         "REWRITES", "MESSAGE_JSON", "SUBAGENTS", "EVALUATION", "STRATEGIES", "TOOL_STATE", "FACTS", "QUESTIONS",
-         "TOOL_SOURCES"]
-MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES, "PHI_NO_LISTEN PHI_NO_CURL": LISTEN}
-# Of a desc that wants what is left out: `so`, whether phi_agent_new says so.
-REFUSED = ("phi_runtime *rt = phi_runtime_new(NULL); phi_agent_desc d = PHI_ZERO; const char *words = \"\"; "
-           "d.model = phi_model_local(\"http://localhost:1/v1\", \"m\", NULL); %s; "
-           "bool so = phi_agent_new(rt, &d).rt == NULL && phi_last_error(rt, &words, NULL) == PHI_UNSUPPORTED && "
-           "strstr(words, \"%s\") != NULL; phi_runtime_free(rt); ")
-# Features that a program can leave out, of phi.h and of phi_tools.h: what the object file then does not define, and what a program that calls them all
-# the same is told (C; where they are declared at all).
-FEATURES = {
-    "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__recorder_\w+", None),
-    "PHI_NO_TAPE": (r"phi_tape_\w+|phi__tape_\w+", None),
-    "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
-    "PHI_NO_SUBAGENTS": (r"phi_subagent_tool|phi_spawn\w*|phi__(?:child|forward|result)_\w+", None),
-    "PHI_NO_STRATEGIES": (r"phi_strategy_\w+|phi__(?:strategy|machine|cot|aot|tot|got|trm|adaptive)_\w+", None),
-    "PHI_NO_TOOL_STATE": (r"phi_(?:call|agent|thread)_tool_state|phi_agent_set_tool_state|phi__effects?_\w+", None),
-    "PHI_NO_FAILOVER": (r"phi__failover_(?!make|put|leave|back|own|inherit)\w+",
-                        "phi_failover f; memset(&f, 0, sizeof f); " + REFUSED % ("d.failover = &f", "PHI_NO_FAILOVER") + "return so;"),
-    "PHI_NO_FACTS": (r"phi_facts?_\w+|phi__fact_\w+|phi__facts_(?!free)\w+", None),
-    "PHI_NO_OPENAPI": (r"phi_openapi_\w+|phi__(?:openapi|document|reading|selection|maker|tool_schema|naming)_\w+", None),
-    "PHI_NO_MCP": (r"phi_mcp_\w+|phi__mcp_\w+", None),
-    "PHI_NO_LISTEN": (r"phi__(?:listen|serve|connection|http_head)_\w+", None),
-    "PHI_NO_PERMISSIONS": (r"phi_permissions_\w+|phi__(?:permissions|rules|wildcard|wrappers|options|shell|paths|reads|dirs|names)_\w+", None),
-    "PHI_NO_QUESTIONS": (r"phi__question_(?!open|close|call_over|drop_all)\w+|phi__events_emit_asked", None),
-    "PHI_NO_TOOL_SOURCES": (r"phi__tool_sources_(?!make|refresh|own|recheck|free)\w+",
-                            REFUSED % ("d.tool_source_count = 1", "PHI_NO_TOOL_SOURCES") + "return so;"),
-    "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
-    "PHI_NO_SKILLS": (r"phi_skills_\w+|phi__(?:skills?|read_skill|front_matter)_\w+", None),
-    "PHI_NO_TRACE": (r"phi_trace_\w+|phi__trace_\w+", None),
-    "PHI_NO_SCRIPTS": (r"phi_scripts_\w+|phi__scripts?_\w+", None),
-    "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
-                      "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "
-                      "phi_memory_init(&m, NULL, 0); phi_arena_init(&arena, &m, 0); bool so = "
-                      "phi_json_parse(&arena, phi_str_of(\"{}\"), 0, &j, NULL) == PHI_OK && "
-                      "phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
-                      "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
-                      "phi_arena_free(&arena); return so;"),
-    "PHI_NO_YAML": (r"phi_yaml_\w+|phi__yaml_\w+", None),
-    "PHI_NO_CONFIG": (r"phi_config_\w+|phi_agents_\w+|phi__(?:config|sections?)_\w+|"
-                       r"phi_(?:limits|retry|cache|compaction_config|tool_mode|thinking|model)_(?:to|from)_json", None),
-    "PHI_NO_TOML": (r"phi_toml_\w+|phi__toml_\w+", None),
-    "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__thread_text_\w+", None),
-    "PHI_NO_STORES": (r"phi__agent_store_(?:go_on|exchange|last_run)|phi__(?:evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
-                      "phi_store s; memset(&s, 0, sizeof s); " + REFUSED % ("d.store = &s", "PHI_NO_STORES") +
-                      "rt = phi_runtime_new(NULL); phi_thread *t = phi_thread_new(rt, 0); char w[100]; "
-                      "so = so && phi_thread_attach(t, &s, \"a\", NULL, w, sizeof w) == PHI_UNSUPPORTED && "
-                      "strstr(w, \"PHI_NO_STORES\") != NULL && phi_thread_stored(t) == 0 && "
-                      "phi_thread_detach(t) == PHI_OK; phi_runtime_free(rt); return so;"),
-    "PHI_NO_FORGETTING": (r"phi__forget_(?:do|may|room|exchange|shrink|copy_some)",
-                          REFUSED % ("d.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET", "PHI_NO_FORGETTING") +
-                          "return so;"),
-    "PHI_NO_EVALUATION": (r"phi_evaluat\w+|phi__(?:evaluat|judg)\w+|phi__(?:branches|conclude|saving|select)_\w+", None),
-    "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__event_(?:json|read)_\w+", None),
-    "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
-    "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+|phi__foreseen_\w+|phi__head_foresee\w*|phi__fold_foresee", None),
-    "PHI_NO_QUERIES": (r"phi_models|phi_count_tokens|phi_query_\w+|phi__quer(?:y|ies)_\w+", None),
-    "PHI_NO_PLANS": (r"phi_compaction_(?:due|plan)\w*|phi_compact_messages|phi__compact_levels_\w+", None),
-    "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_read_get", None),
-    "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__truncate", None),
-    "PHI_NO_STORE_FILES": (r"phi__(?:file_(?:store|documents|threads)|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
-                           "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
-    "PHI_NO_SNAPSHOT": (r"phi__(?:snapshot|run_save|run_load)_\w+",
-                        "phi_runtime *rt = phi_runtime_new(NULL); phi_agent a = "
-                        "phi_agent_restore(rt, NULL, phi_str_of(\"{}\"), PHI_RESTORE_RESUME); "
-                        "const char *words = \"\"; phi_status said = phi_last_error(rt, &words, NULL); bool so = a.rt == NULL && "
-                        "said == PHI_UNSUPPORTED && strstr(words, \"PHI_NO_SNAPSHOT\") != NULL; "
-                        "a.rt = rt; so = so && phi_agent_snapshot(a, NULL, NULL) == PHI_UNSUPPORTED; "
-                        "phi_runtime_free(rt); return so;"),
-}
+# What a program for a system without this does not define.
+FEATURES = {"PHI_NO_LISTEN": r"phi__(?:listen|serve|connection|http_head)_\w+"}
+# Of the programs whose size is printed: what they do not name, and so do not link.
+NOT_NAMED = (r"phi__(?:gemini|bedrock|interactions|openai_\w+|facts?|failover_do|effects|deferred|capture|fields|caching|"
+             r"summary|yaml|toml|recorder|tape|config|mcp|openapi|permissions|trace|dry_run|queries|file_store)_\w+")
 
 
 class Failed(Exception):
@@ -195,13 +125,10 @@ def user_program(std, defines=()):
             "    phi_memory_init(&memory, NULL, 0);\n" \
             "    return phi_status_text(PHI_OK)[0] == 'o' ? 0 : 1;\n}\n"
     rows = "".join(f"    (any)(void (*)(void)){name},\n" for name in names)
-    told = [FEATURES[d][1] for d in defines if d in FEATURES and FEATURES[d][1]]
-    tests = "".join(f"static bool told{i}(void) {{ {one} }}\n" for i, one in enumerate(told))
-    calls = "".join(f" && told{i}()" for i in range(len(told)))
-    return "#include <string.h>\n" + text + "typedef void (*any)(void);\n" + tests + \
+    return "#include <string.h>\n" + text + "typedef void (*any)(void);\n" + \
         "int main(void) {\n    any all[] = {\n" + rows + \
         "        0};\n    size_t i, n = 0;\n    for (i = 0; i + 1 < sizeof all / sizeof all[0]; i++)\n" \
-        f"        n += all[i] != 0;\n    return n == {len(names)}{calls} &&" \
+        f"        n += all[i] != 0;\n    return n == {len(names)} &&" \
         " phi_status_text(PHI_OK)[0] == 'o' ? 0 : 1;\n}\n"
 
 
@@ -358,7 +285,7 @@ def nothing_left(name, defines):
     """None of the functions of the features that these macros leave out is in the object file."""
     there = run(["nm", "--defined-only", os.path.join(OUT, name) + "_impl.o"])
     bad = [name for d in defines if d in FEATURES
-           for name in re.findall(rf"^[0-9a-f]+ \w ((?:{FEATURES[d][0]}))$", there, re.M)]
+           for name in re.findall(rf"^[0-9a-f]+ \w ((?:{FEATURES[d]}))$", there, re.M)]
     if bad:
         raise Failed("left out, and yet there: " + " ".join(sorted(set(bad))))
 
@@ -386,68 +313,72 @@ def job_feature(macro):
     nothing_left(name, defines)
 
 
-def written_out(pattern):
-    """The patterns that one with `|` and (?:...) stands for; optional groups stay."""
-    parts, depth, at = [], 0, 0
-    for i, char in enumerate(pattern + "|"):
-        depth += (char == "(") - (char == ")")
-        if char == "|" and depth == 0:
-            parts.append(pattern[at:i])
-            at = i + 1
-    if len(parts) > 1:
-        return [one for part in parts for one in written_out(part)]
-    group = re.search(r"\(\?:([^()]*)\)(?!\?)", pattern)
-    if group is None:
-        return [pattern]
-    return [one for word in group[1].split("|")
-            for one in written_out(pattern[:group.start()] + word + pattern[group.end():])]
-
-
-def job_left_out(macro):
-    """Each name of FEATURES is one of the headers': a renaming must not empty what job_profile looks for."""
-    names = set()
-    for header in HEADERS:
-        with open(os.path.join(INC, header), encoding="utf-8") as file:
-            names |= set(re.findall(r"\bphi_\w+", file.read()))
-    bad = [pattern for pattern in written_out(FEATURES[macro][0])
-           if not any(re.fullmatch(pattern, name) for name in names)]
-    if bad:
-        raise Failed(f"{macro}: nothing is called so: " + " ".join(bad))
-
-
-def job_part(part):
-    """A program without one part compiles without a warning, and so does one with nothing but it."""
-    for defines in ([f"PHI_NO_{part}"], ["PHI_MINIMAL", f"PHI_WITH_{part}"]):
-        path = source(tag("part", *defines) + ".c", includes(HEADERS, True) + CALL)
-        # PHI_STATIC: what is declared and then left out is told of
-        run(compiler("gcc", "c99") + ["-D" + d for d in defines] +
-            ["-DPHI_STATIC", "-Wno-unused-function", "-fsyntax-only", path])
-
-
 def readme_program():
     """The first program of README.md."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
         return re.search(r"```c\n(.*?)```", file.read(), re.S).group(1)
 
 
-def size_of(defines):
-    """Bytes of code and constants (the column `text` of size) of README's program, and the CPU its compilation takes;
-    docs/embedding.md has a table."""
-    path = source(tag("size", *defines) + ".c", readme_program())
-    before = CPU.seconds
-    run(["gcc", "-Os", "-ffunction-sections", "-fdata-sections", "-I", INC] + ["-D" + d for d in defines] +
-        ["-c", path, "-o", path + ".o"])
-    cpu = CPU.seconds - before
-    run(["gcc", "-Wl,--gc-sections", path + ".o", "-o", path + ".out", "-lcurl"])
-    return int(run(["size", path + ".out"]).split("\n")[1].split()[0]), cpu
+def size_of(name, text, libs=("-lcurl",)):
+    """Bytes of code and constants (the column `text` of size) of a program, stripped, and its file."""
+    path = source(tag("size", name) + ".c", text)
+    run(["gcc", "-Os", "-ffunction-sections", "-fdata-sections", "-I", INC, "-c", path, "-o", path + ".o"])
+    run(["gcc", "-Wl,--gc-sections", path + ".o", "-o", path + ".out", *libs])
+    size = int(run(["size", path + ".out"]).split("\n")[1].split()[0])
+    return size, path + ".out"
+
+
+def with_tools(hello):
+    """The same program, with two tools."""
+    tools = hello.replace("int main(", """static phi_flow start(void *user_data, phi_call call, phi_str arguments) {
+    (void)user_data, (void)arguments;
+    (void)phi_call_finish(call, "done", 4, false);
+    return PHI_DONE;
+}
+int main(""")
+    return tools.replace("desc.system_prompt =", """phi_tool tools[2] = {PHI_ZERO, PHI_ZERO};
+    tools[0].name = "look", tools[1].name = "go";
+    tools[0].description = tools[1].description = "?";
+    tools[0].schema = tools[1].schema = "{\\"type\\":\\"object\\"}";
+    tools[0].start = tools[1].start = start;
+    desc.tools = tools, desc.tool_count = 2;
+    desc.system_prompt =""", 1)
 
 
 def job_sizes():
-    (full, full_cpu), (small, small_cpu) = size_of([]), size_of(MINIMAL[1])
-    if small >= full:
-        raise Failed(f"{' '.join(MINIMAL[1])} leaves nothing out: {small} bytes of {full}")
-    return (f"README's program: {full:,} bytes; PHI_MINIMAL PHI_WITH_ANTHROPIC: {small:,}, compiled with "
-            f"{small_cpu / full_cpu:.0%} of the CPU ({small_cpu:.1f} s of {full_cpu:.1f} s)")
+    """What a program pays for: README's program, the same with two tools, and all there is. docs/embedding.md has a
+    table."""
+    hello, program = size_of("hello", readme_program())
+    tools, _ = size_of("tools", with_tools(readme_program()))
+    everything, _ = size_of("everything", includes(HEADERS, True) + user_program("c99"))
+    there = run(["nm", "--defined-only", program])
+    named = sorted(set(re.findall(rf"^[0-9a-f]+ [tTrRdD] ({NOT_NAMED})$", there, re.M)))
+    if named:
+        raise Failed("README's program names none of these, and has them: " + " ".join(named))
+    return f"text of hello {hello:,} bytes, with two tools {tools:,}, of everything {everything:,}"
+
+
+def job_counts():
+    """What a reader of a header has before him."""
+    said = []
+    for header in HEADERS:
+        with open(os.path.join(INC, header), encoding="utf-8") as file:
+            text = file.read()
+        public = text.split("\n#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN")[0]
+        functions = len(set(re.findall(r"^PHI_API [^;{]*?\b(phi_\w+)\(", public, re.M)))
+        structs = len(re.findall(r"^(?:typedef )?struct phi_\w+ \{", public, re.M))
+        said.append(f"{header} {functions} functions, {structs} structs, {text.count(chr(10)):,} lines")
+        for name in ("phi_step", "phi_prompt"):
+            at = re.search(rf"^PHI_API phi_status {name}\(|^PHI_API int {name}\(", public, re.M)
+            if at:
+                said.append(f"{name} in line {public.count(chr(10), 0, at.start()) + 1:,}")
+    with open(os.path.join(INC, "phi.h"), encoding="utf-8") as file:
+        text = file.read()
+    desc = re.sub(r"/\*.*?\*/", "", re.search(r"typedef struct phi_agent_desc \{(.*?)\n\} phi_agent_desc;", text, re.S)[1],
+                  flags=re.S)
+    fields = sum(len(line.split(",")) for line in desc.split(";") if line.strip())
+    macros = sorted(set(re.findall(r"^#\s*if.*\b(PHI_NO_\w+)", text, re.M)))
+    return "; ".join(said + [f"phi_agent_desc {fields} fields", f"{len(macros)} PHI_NO_ macros"])
 
 
 def symbols(cc, name, defines):
@@ -646,13 +577,11 @@ def jobs():
     for i in range(0, len(c_files), 20):
         yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
     yield "names", "names", job_names, ()
-    for macro in FEATURES:
-        yield "names", f"left out {macro}", job_left_out, (macro,)
     for profile in PROFILES:
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
     for std in ("c99", "c++17"):
         for defines in (["PHI_NO_CURL"], ["PHI_NO_PROCESS"], ["PHI_NO_FILES"],
-                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES"], *MINIMAL, list(FEATURES)):
+                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES", "PHI_NO_LISTEN"]):
             yield "profiles", tag("profile", std, *defines), job_profile, (std, defines)
         yield "32 bits", f"m32 {std}", job_32bit, (std,)
         for cc in COMPILERS:
@@ -662,9 +591,8 @@ def jobs():
             yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
     for macro in FEATURES:
         yield "profiles", f"profile {macro}", job_feature, (macro,)
-    for part in PARTS:
-        yield "parts", f"part {part}", job_part, (part,)
     yield "sizes", "sizes", job_sizes, ()
+    yield "counts", "counts", job_counts, ()
     for cc, std, level in LEVELS:
         yield "optimised", f"optimised {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
     for cc, level in itertools.product(COMPILERS, ("-O1", "-O2", "-O3", "-Os")):

@@ -225,7 +225,6 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
     return agent != NULL ? agent->thread : NULL;
 }
 
-
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
@@ -249,7 +248,6 @@ PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_i
     if (handle.rt == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
-
 
 /* ---- public: changing it ---- */
 

@@ -43,8 +43,8 @@ static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *what,
                                             const phi_model *model) {
     if (phi__codec_of(rt->codecs, model) != NULL) return PHI_OK;
     return phi__error(rt, PHI_UNSUPPORTED,
-                      "%sNo provider registered for protocol: %s (a preset brings its own; for a "
-                      "model without one set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)",
+                      "%sNo provider registered for protocol: %s (presets bring theirs; or set "
+                      "phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)",
                       what, model->protocol);
 }
 
@@ -68,15 +68,14 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
     char place[64];
     if (model->protocol == NULL || model->protocol[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG,
-                          model->provider != NULL
+                          model->codec == NULL && model->provider != NULL
                               ? "%smodel.protocol is missing: there is no preset \"%.40s\""
                               : "%smodel.protocol is missing: use a phi_model_ preset",
                           what, model->provider);
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "%smodel.id is missing", what);
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__agent_check_protocol(rt, what, model) != PHI_OK)
-        return PHI_UNSUPPORTED;
+    if (own == NULL && phi__agent_check_protocol(rt, what, model) != PHI_OK) return PHI_UNSUPPORTED;
     if (own == NULL && phi__agent_check_url(rt, what, model->base_url) != PHI_OK)
         return PHI_BAD_ARG;
     if (phi__agent_check_headers(rt, what, model) != PHI_OK) return PHI_BAD_ARG;
@@ -87,7 +86,6 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const char *what,
 }
 
 /* ---- the models behind it ---- */
-
 
 static phi_status phi__agent_check_other(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_failover_model *given, const phi_tool *tools,
@@ -136,7 +134,6 @@ PHI__FN phi_status phi__agent_check_failover(phi_runtime *rt, const phi_failover
     }
     return PHI_OK;
 }
-
 
 /* ---- answers ---- */
 
@@ -323,12 +320,12 @@ PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_de
 static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
-        status = phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
+        status =
+            phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
     if (status == PHI_OK && desc->capture_requests)
         status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "capture_requests",
                                    "phi_feature_capture");
-    if (status == PHI_OK && desc->policy != NULL &&
-        desc->policy->summaries == PHI_SUMMARIES_WRITE)
+    if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
         status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
                                    "phi_feature_summaries");
     return status;

@@ -9,7 +9,6 @@ PHI__FN phi_status phi__agent_store_error(phi__agent *agent, const char *what, c
                       words[0] != '\0' ? words : phi_status_text(status));
 }
 
-
 /* ---- continuing where the log ends ---- */
 
 /* By its id; NULL: none. */
@@ -185,4 +184,3 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }
-

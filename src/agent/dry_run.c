@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 static bool phi__dry_run_items(phi__request_spec *spec, const phi_message *messages, size_t count,
                                phi_arena *scratch) {
     phi__item *items =
@@ -196,4 +195,3 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     phi_arena_reset(scratch, mark);
     return status;
 }
-

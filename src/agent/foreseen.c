@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-
 typedef struct phi__foreseen {
     phi__agent *agent;
     phi_arena *arena;
@@ -229,4 +228,3 @@ PHI_API phi_status phi_preflight_thinking(phi_agent handle, phi_arena *scratch, 
     if (status != PHI_OK) return status;
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }
-

@@ -157,7 +157,6 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     return phi__find_idle(agent, what);
 }
 
-
 /* ---- restoring ---- */
 
 /* The messages in the arena, borrowing from the text. */
@@ -190,7 +189,6 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     }
     return PHI_OK;
 }
-
 
 /* ---- public ---- */
 
@@ -244,7 +242,6 @@ PHI_API phi_status phi_clear_messages(phi_agent handle) {
     return status;
 }
 
-
 PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
     const phi__agent *agent = phi__find_agent(handle);
     phi__buf buf;
@@ -290,4 +287,3 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
     return phi__error(handle.rt, status, "phi_restore_messages: %s",
                       status == PHI_PARSE ? error->message : "out of memory");
 }
-

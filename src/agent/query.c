@@ -16,7 +16,6 @@
 #include "wire/format_in.h"
 #include "wire/strict_in.h"
 
-
 enum {
     PHI__QUERY_TOTAL_MS = 60000,
     PHI__QUERY_BYTES = 8 << 20, /* of an answer */
@@ -500,4 +499,3 @@ PHI_API void phi_query_free(phi_query *query) {
     phi_arena_free(&query->arena);
     phi__free(&query->rt->memory, query, sizeof *query);
 }
-

@@ -23,7 +23,6 @@
 extern "C" {
 #endif
 
-
 /* One query under way, or its outcome. Free it before the runtime. */
 typedef struct phi_query phi_query;
 
@@ -66,7 +65,6 @@ PHI_API bool phi_query_done(const phi_query *query); /* not under way; true for 
 
 /* Frees it; one that is under way is cancelled. NULL is harmless. */
 PHI_API void phi_query_free(phi_query *query);
-
 
 #ifdef __cplusplus
 }

@@ -131,8 +131,7 @@ static void phi__runtime_unmake(phi_runtime *rt) {
 static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc) {
     static const phi_feature_fn all[] = {phi__ask_model_feature, phi__compaction_feature,
                                          phi__attached_feature, NULL};
-    if (!phi__feature_name(&rt->features, all) ||
-        !phi__feature_name(&rt->features, desc->features))
+    if (!phi__feature_name(&rt->features, all) || !phi__feature_name(&rt->features, desc->features))
         return false;
     phi__feature_open(rt);
     return true;

@@ -11,7 +11,6 @@
 #include "persist/recall_in.h"
 #include "persist/store.h"
 
-
 #include <stdio.h>
 
 /* ---- writing ---- */
@@ -286,4 +285,3 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_free(&scratch);
     return none;
 }
-

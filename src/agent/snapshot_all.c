@@ -8,7 +8,6 @@
 #include "features/facts.h"
 #include "text/records_in.h"
 
-
 #include <stdio.h>
 
 /* ---- saving ---- */
@@ -354,4 +353,3 @@ PHI__FN void phi__snapshot_all_drop(phi_runtime *rt) {
     phi__snapshot_all_drop_saving(rt);
     phi__snapshot_all_drop_loading(rt, false); /* its agents go with the others */
 }
-

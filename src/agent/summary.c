@@ -13,7 +13,6 @@
 #include "history/compact_in.h"
 #include "model/texts_in.h"
 
-
 enum {
     PHI__SUMMARY_TOKENS = 2000,
     PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
@@ -549,8 +548,8 @@ static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t 
 static void phi__summary_open(phi_runtime *rt) { rt->summarize_fn = phi_summarize; }
 
 PHI_API const phi__feature *phi_feature_summaries(void) {
-    static const phi__feature feature = {0,    0, 0, NULL, NULL, PHI__FEATURE_AT_SUMMARIES,
-                                         phi__summary_open, NULL};
+    static const phi__feature feature = {
+        0, 0, 0, NULL, NULL, PHI__FEATURE_AT_SUMMARIES, phi__summary_open, NULL};
     return &feature;
 }
 
@@ -590,4 +589,3 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")
                                    : status;
 }
-

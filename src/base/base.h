@@ -8,7 +8,6 @@
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
 
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -13,7 +13,6 @@
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-
 #define PHI__ANTHROPIC_TOOLS_BETA "inline-tools-2026-09-15"
 #define PHI__ANTHROPIC_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
 #define PHI__ANTHROPIC_MARK_HOUR ",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}"
@@ -436,4 +435,3 @@ PHI_API const phi__codec *phi_codec_anthropic(void) {
                                      NULL};
     return &codec;
 }
-

@@ -3,7 +3,6 @@
 #include "codecs/claude_in.h"
 #include "wire/render_in.h"
 
-
 /* ---- blocks ---- */
 
 PHI__FN void phi__anthropic_blocks_text(phi__encoder *e, phi_str text) {
@@ -200,4 +199,3 @@ PHI__FN void phi__anthropic_blocks_result(phi__encoder *e, const phi_message *m)
         phi__buf_text(out, ",\"content\":\"(no output)\"");
     phi__buf_char(out, '}');
 }
-

@@ -5,7 +5,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
@@ -42,6 +41,5 @@ typedef struct phi__anthropic_state {
 PHI__FN void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__anthropic_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str body);
-
 
 #endif

@@ -11,7 +11,6 @@
 #include "wire/classify_in.h"
 #include "wire/opaque_in.h"
 
-
 #define PHI__ANTHROPIC_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* What any event may hold, as it stands in its text. */
@@ -493,4 +492,3 @@ PHI__FN void phi__anthropic_stream_whole(void *state, phi__assembly *a, phi_str 
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);
 }
-

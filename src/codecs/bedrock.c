@@ -15,7 +15,6 @@
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-
 #define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
 #define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
 #define PHI__BEDROCK_MARK_HOUR ",{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}}"
@@ -527,4 +526,3 @@ PHI_API const phi__codec *phi_codec_bedrock(void) {
         phi__frames_framing,       phi__bedrock_sign};
     return &codec;
 }
-

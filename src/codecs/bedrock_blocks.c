@@ -2,7 +2,6 @@
 #include "codecs/bedrock_in.h"
 #include "wire/render_in.h"
 
-
 /* Mistral's models take their own ids only. */
 PHI__FN phi__id_rule phi__bedrock_blocks_id_rule(const phi_model *model) {
     if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
@@ -190,4 +189,3 @@ PHI__FN void phi__bedrock_blocks_result(phi__encoder *e, size_t at) {
     if (e->scratch.len == empty) phi__bedrock_blocks_text(e, PHI__LIT("(no output)"));
     phi__buf_text(&e->scratch, "]}}");
 }
-

@@ -7,7 +7,6 @@
 #include "wire/hash_in.h"
 #include "wire/render_in.h"
 
-
 enum {
     PHI__BEDROCK_DOCUMENT_TITLE_MOST = 60, /* bytes of a document's title in its name */
     PHI__BEDROCK_DOCUMENT_HASHED_MOST =
@@ -71,4 +70,3 @@ PHI__FN void phi__bedrock_document_put(phi__encoder *e, const phi_content *c, si
         phi__buf_text(out, "}}}");
     }
 }
-

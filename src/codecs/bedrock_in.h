@@ -4,7 +4,6 @@
 
 #include "wire/codec_in.h"
 
-
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__BEDROCK_FORM = 3 << 28,
@@ -51,6 +50,5 @@ typedef struct phi__bedrock_state {
 PHI__FN void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__bedrock_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str body);
-
 
 #endif

@@ -12,7 +12,6 @@
 #include "wire/frames_in.h"
 #include "wire/opaque_in.h"
 
-
 /* What an event may hold, as it stands in its text. */
 typedef struct phi__bedrock_event {
     int64_t index;
@@ -592,4 +591,3 @@ PHI__FN void phi__bedrock_stream_whole(void *state, phi__assembly *a, phi_str bo
     else if (a->failure.kind == PHI_FAILURE_NONE)
         phi__classify_body(a, body);
 }
-

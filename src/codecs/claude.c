@@ -6,7 +6,6 @@
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 
-
 #define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
 
 enum {
@@ -292,4 +291,3 @@ PHI__FN bool phi__claude_takes_updates(const phi_model *model) {
 PHI__FN bool phi__claude_user_last(const phi_model *model) {
     return phi__claude_model(model) >= PHI__CLAUDE_NO_PREFILL;
 }
-

@@ -5,7 +5,6 @@
 
 #include "wire/codec_in.h"
 
-
 /* How a request switches thinking off. */
 typedef enum phi__claude_off {
     PHI__CLAUDE_OFF_OMIT = 0, /* it does not think by default */
@@ -68,6 +67,5 @@ PHI__FN bool phi__claude_unforced(const phi__request_spec *spec);
 PHI__FN bool phi__claude_user_last(const phi_model *model);
 PHI__FN phi__binding phi__claude_binding(const phi__request_spec *spec);
 PHI__FN bool phi__claude_takes_updates(const phi_model *model);
-
 
 #endif

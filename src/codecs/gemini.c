@@ -11,7 +11,6 @@
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
 
 /* ---- contents ---- */
@@ -381,4 +380,3 @@ PHI_API const phi__codec *phi_codec_vertex(void) {
                                      NULL};
     return &codec;
 }
-

@@ -32,8 +32,6 @@ PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m);
    that of a tool before it comes here. */
 PHI__FN phi_str phi__gemini_schema(phi__encoder *e, phi_str schema);
 
-
-
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__GEMINI_FORM = 2 << 28,
@@ -79,6 +77,5 @@ PHI__FN void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str bod
 /* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE:
    a path that is none, or a value of no known kind. */
 PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out);
-
 
 #endif

@@ -13,7 +13,6 @@
 #include "wire/strict_in.h"
 #include "wire/takes_in.h"
 
-
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
 #define PHI__INTERACTIONS_ORIGIN 1u      /* minted by the same model: signatures go back */
@@ -427,4 +426,3 @@ PHI_API const phi__codec *phi_codec_interactions(void) {
                                      NULL};
     return &codec;
 }
-

@@ -5,7 +5,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {
     bool finished; /* the answer has its end: later events are ignored */
@@ -28,6 +27,5 @@ PHI__FN void phi__interactions_stream_event(void *state, phi__assembly *a, phi_s
                                             phi_str data);
 PHI__FN void phi__interactions_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_str body);
-
 
 #endif

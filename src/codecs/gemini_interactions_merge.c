@@ -3,7 +3,6 @@
    them. */
 #include "codecs/gemini_interactions_in.h"
 
-
 enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* of a step that comes in parts */
 
 PHI__FN bool phi__interactions_merge_piece(phi_str arguments, phi__json_text *piece) {
@@ -121,4 +120,3 @@ PHI__FN void phi__interactions_merge(phi__assembly *a, size_t block) {
     phi__buf_free(&m.arguments);
     phi__buf_free(&out);
 }
-

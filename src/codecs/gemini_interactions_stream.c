@@ -10,7 +10,6 @@
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
-
 /* The members that an event may have, as views of its text; `at` NULL and length 0: absent. */
 typedef struct phi__interactions_event {
     phi__json_text type, status;
@@ -488,4 +487,3 @@ PHI__FN void phi__interactions_stream_whole(void *state, phi__assembly *a, phi_s
         phi__interactions_stream_completed(st, a, &r);
     phi_arena_reset(&a->scratch, mark);
 }
-

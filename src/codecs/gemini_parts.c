@@ -3,7 +3,6 @@
 #include "codecs/kept_in.h"
 #include "wire/render_in.h"
 
-
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
 PHI__FN bool phi__gemini_parts_three(const phi__encoder *e) {
@@ -188,4 +187,3 @@ PHI__FN void phi__gemini_parts_result(phi__encoder *e, const phi_message *m) {
     }
     phi__buf_text(&e->scratch, "}}");
 }
-

@@ -4,7 +4,6 @@
 
 #include "text/json_in.h"
 
-
 typedef struct phi__gemini_pieces {
     phi_arena *arena;
     phi_json *root;
@@ -110,4 +109,3 @@ PHI__FN phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi
         status = phi__gemini_pieces_add(&p, piece);
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
-

@@ -10,7 +10,6 @@
 #include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
-
 enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
 
 /* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
@@ -480,4 +479,3 @@ PHI__FN void phi__gemini_stream_whole(void *state, phi__assembly *a, phi_str bod
     }
     phi_arena_reset(&a->scratch, mark);
 }
-

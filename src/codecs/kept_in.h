@@ -26,5 +26,4 @@ PHI__FN size_t phi__kept_text(const phi__assembly *a);
 PHI__FN bool phi__kept_is_of(const phi_content *c, const char *const names[PHI__CODEC_NAMES],
                              const char *other);
 
-
 #endif

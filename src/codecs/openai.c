@@ -6,7 +6,6 @@
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
 
-
 #define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key; wire.md part 3 */
 #define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */
 
@@ -147,4 +146,3 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
         return PHI__STRICT_PLAIN;
     return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
 }
-

@@ -12,7 +12,6 @@
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-
 /* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. The
    PHI__MEDIA_ bits are its lowest, which no quirk of the form has. */
 enum {
@@ -412,4 +411,3 @@ PHI_API const phi__codec *phi_codec_openai_chat(void) {
                                      NULL};
     return &codec;
 }
-

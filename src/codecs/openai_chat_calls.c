@@ -7,7 +7,6 @@
 
 #include "wire/repair_in.h"
 
-
 typedef struct phi__openai_chat_made {
     phi_str name, arguments;
 } phi__openai_chat_made;
@@ -394,4 +393,3 @@ PHI__FN bool phi__openai_chat_calls_of(phi__assembly *a, phi_str text, bool know
     phi_arena_reset(&a->scratch, mark);
     return read;
 }
-

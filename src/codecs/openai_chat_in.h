@@ -6,7 +6,6 @@
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
-
 PHI__FN phi__id_rule phi__openai_chat_message_id_rule(const phi_model *model);
 /* Messages, into the scratch buffer. same: minted by the same model. */
 PHI__FN void phi__openai_chat_message_user(phi__encoder *e, const phi_message *m);
@@ -137,6 +136,5 @@ PHI__FN void phi__openai_chat_stream_event(void *state, phi__assembly *a, phi_st
                                            phi_str data);
 PHI__FN void phi__openai_chat_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_str body);
-
 
 #endif

@@ -9,7 +9,6 @@
 #include "codecs/kept_in.h"
 #include "codecs/openai_chat_in.h"
 
-
 enum {
     PHI__OPENAI_CHAT_MERGE_DEPTH = 64, /* of the merged tree; below it the later value counts */
     PHI__OPENAI_CHAT_MERGE_MOST =
@@ -434,4 +433,3 @@ PHI__FN void phi__openai_chat_kept_sources(phi__assembly *a, phi_str raw) {
     }
     phi__buf_free(&url);
 }
-

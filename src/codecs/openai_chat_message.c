@@ -7,7 +7,6 @@
 #include "codecs/openai_in.h"
 #include "wire/render_in.h"
 
-
 PHI__FN phi__id_rule phi__openai_chat_message_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
@@ -331,4 +330,3 @@ PHI__FN void phi__openai_chat_message_result_media(phi__encoder *e, const phi_me
         if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
             phi__openai_chat_message_block(e, &m->content[i]);
 }
-

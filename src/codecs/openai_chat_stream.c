@@ -9,7 +9,6 @@
 #include "codecs/kept_in.h"
 #include "wire/classify_in.h"
 
-
 /* The fields in which servers send reasoning, by preference; names as the message keeps them. */
 static const char *const phi__openai_chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                                 "reasoning_text"};
@@ -586,4 +585,3 @@ PHI__FN void phi__openai_chat_stream_whole(void *state, phi__assembly *a, phi_st
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
     phi__openai_chat_stream_end(state, a);
 }
-

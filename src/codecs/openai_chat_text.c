@@ -8,7 +8,6 @@
 
 #include "wire/repair_in.h"
 
-
 enum {
     PHI__OPENAI_CHAT_CALL_MOST = 1 << 20, /* bytes held back for calls between tags */
     PHI__OPENAI_CHAT_JSON_MOST = 1 << 16, /* ... and for JSON without tags */
@@ -557,4 +556,3 @@ PHI__FN void phi__openai_chat_text_end(phi__openai_chat_text *t, phi__assembly *
     t->assumed = false;
     t->mode = PHI__OPENAI_CHAT_SAYS;
 }
-

@@ -7,7 +7,6 @@
 #include "wire/render_in.h"
 #include "wire/takes_in.h"
 
-
 PHI__FN void phi__openai_chat_thinking_add(phi__assembly *a, phi__json_text text,
                                            const char *field) {
     size_t block;
@@ -259,4 +258,3 @@ PHI__FN void phi__openai_chat_thinking_put(phi__encoder *e) {
     if (phi__openai_chat_quirk(e, PHI_QUIRK_REASONING_FORMAT))
         phi__buf_text(out, ",\"reasoning_format\":\"parsed\"");
 }
-

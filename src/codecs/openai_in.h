@@ -4,7 +4,6 @@
 
 #include "wire/codec_in.h"
 
-
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);
 /* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line
@@ -28,6 +27,5 @@ PHI__FN void phi__openai_put_schema(phi__encoder *e);
 PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 /* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
-
 
 #endif

@@ -10,7 +10,6 @@
 #include "wire/takes_in.h"
 #include "wire/strict_in.h"
 
-
 #define PHI__OPENAI_RESPONSES_OBJECT                                                               \
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
     "\"Answer with one JSON object and nothing else.\"}]}"
@@ -320,4 +319,3 @@ PHI_API const phi__codec *phi_codec_azure_responses(void) {
                                      NULL};
     return &codec;
 }
-

@@ -5,7 +5,6 @@
 #include "text/json_members_in.h"
 #include "wire/codec_in.h"
 
-
 /* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__OPENAI_RESPONSES_FORM 0xa0000000u
 #define PHI__OPENAI_RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
@@ -73,6 +72,5 @@ PHI__FN void phi__openai_responses_stream_event(void *state, phi__assembly *a, p
                                                 phi_str data);
 PHI__FN void phi__openai_responses_stream_end(void *state, phi__assembly *a);
 PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, phi_str body);
-
 
 #endif

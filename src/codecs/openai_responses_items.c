@@ -10,7 +10,6 @@
 #include "codecs/openai_in.h"
 #include "wire/render_in.h"
 
-
 enum { PHI__OPENAI_RESPONSES_ID_MOST = 64 }; /* bytes of an item's id */
 
 /* ---- opaque items ---- */
@@ -420,4 +419,3 @@ PHI__FN void phi__openai_responses_items_assistant(phi__encoder *e, const phi_me
         from = i + 1;
     }
 }
-

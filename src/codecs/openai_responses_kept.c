@@ -3,7 +3,6 @@
 #include "codecs/kept_in.h"
 #include "codecs/openai_responses_in.h"
 
-
 /* ---- content parts ---- */
 
 typedef struct phi__openai_responses_part {
@@ -125,4 +124,3 @@ PHI__FN void phi__openai_responses_kept_item(phi__assembly *a, size_t block,
     if (out->failed || more.failed) a->no_memory = true;
     phi__buf_free(&more);
 }
-

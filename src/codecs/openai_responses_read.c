@@ -4,7 +4,6 @@
 
 #include "wire/classify_in.h"
 
-
 static const phi__json_member phi__openai_responses_event_list[] = {
     PHI__MEMBER(phi__openai_responses_event, type, "type", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__openai_responses_event, item_id, "item_id", PHI__MEMBER_TEXT),
@@ -93,4 +92,3 @@ PHI__FN void phi__openai_responses_read_usage(phi__assembly *a, phi_str raw) {
     u.input -= u.cache_write;
     a->usage = u;
 }
-

@@ -11,7 +11,6 @@
 #include "wire/classify_in.h"
 #include "wire/hash_in.h"
 
-
 /* The block kind of an item, or 0: it has no type. */
 static phi_content_kind
 phi__openai_responses_stream_kind(const phi__openai_responses_output_item *item) {
@@ -567,4 +566,3 @@ PHI__FN void phi__openai_responses_stream_whole(void *state, phi__assembly *a, p
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);
 }
-

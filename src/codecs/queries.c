@@ -6,7 +6,6 @@
 #include "text/json_cursor_in.h"
 #include "text/json_in.h"
 
-
 /* ---- the table ---- */
 
 static const char *const phi__queries_anthropic[] = {
@@ -308,4 +307,3 @@ PHI__FN bool phi__queries_tokens(const phi__queries *q, phi_str body, uint64_t *
             (void)phi__json_cursor_skip(&c);
     return found && phi__json_cursor_done(&c);
 }
-

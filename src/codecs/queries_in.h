@@ -10,7 +10,6 @@
 #include "codecs/queries.h"
 #include "wire/codec_in.h"
 
-
 typedef struct phi__queries {
     const char *names[PHI__CODEC_NAMES]; /* of the protocol */
     const char *call;                    /* the end of a model call's path, or a part of it */
@@ -46,6 +45,5 @@ PHI__FN phi_status phi__queries_page(const phi__queries *q, phi_str body, phi_ar
                                      bool (*take)(void *ctx, const phi_model_info *info), void *ctx,
                                      phi_str *next);
 PHI__FN bool phi__queries_tokens(const phi__queries *q, phi_str body, uint64_t *out);
-
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/date_in.h"
 
-
 #define PHI__SIGV4_SERVICE "bedrock"
 #define PHI__SIGV4_NAMES "content-type;host;x-amz-content-sha256;x-amz-date"
 
@@ -132,4 +131,3 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     phi__buf_text(out, ", Signature=");
     phi__buf_add(out, hex, sizeof hex);
 }
-

@@ -10,7 +10,6 @@
 #include "base/buf_in.h"
 #include "base/sha256_in.h"
 
-
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {
     phi_str method, path; /* the path as on the wire, percent-encoded, without a query */
@@ -29,6 +28,5 @@ typedef struct phi__sigv4_words {
 
 /* The value of Authorization is appended to `out`, which may fail. */
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
-
 
 #endif

@@ -25,7 +25,6 @@
 
 #include "text/json.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,7 +1,6 @@
 /* config_agents.c - agents out of a configuration: all of them, or none. */
 #include "config/config_agents_in.h"
 
-
 #include "agent/snapshot.h"
 #include "loop/loop_in.h"
 
@@ -346,4 +345,3 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
     node = phi__config_refs_find(ground->config, "provider", name);
     return node != NULL ? phi__config_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
 }
-

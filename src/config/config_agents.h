@@ -29,7 +29,6 @@
 #include "agent/agent.h"
 #include "config/config.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -10,7 +10,6 @@
 #include "config/config_tables_in.h"
 #include "subagents/subagents.h"
 
-
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
     PHI__CONFIG_DEPTH_MOST = 8,        /* sub-agents of sub-agents */

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-
 static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
                                     const phi_json *node, bool at_top);
 
@@ -519,4 +518,3 @@ void phi__config_check_tree(phi_config *config) {
     phi__config_check_table(&walk, phi__config_tables_top(), config->root, true);
     phi__config_path_end(&walk);
 }
-

@@ -2,8 +2,6 @@
 #include "config/config_agents_in.h"
 #include "model/model_in.h"
 
-
-
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
                                            const phi__config_job *caller, phi_subagent **out) {
@@ -86,7 +84,6 @@ static phi_status phi__config_children_one(phi__config_maker *maker, phi__config
     (void)phi__config_making_offer(&job->making, tool.name);
     return phi__config_making_tool(&job->making, &tool);
 }
-
 
 /* The settings that a sub-agent has besides its model and prompt. */
 static phi_status phi__config_children_settings(phi__config_maker *maker, phi__config_job *job) {
@@ -227,4 +224,3 @@ PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__con
             status = phi__config_making_tool(making, &ground->desc.tools[i]);
     return status == PHI_OK ? phi__config_children_add(maker, job) : status;
 }
-

@@ -1,7 +1,6 @@
 /* config_cycles.c - entities that refer to themselves over others. */
 #include "config/config_own_in.h"
 
-
 enum {
     PHI__CONFIG_ON_THE_WAY = 1,
     PHI__CONFIG_DONE = 2,
@@ -116,4 +115,3 @@ void phi__config_cycles_check(phi_config *config) {
     phi__free(&config->memory, c.way, c.cap * sizeof *c.way);
     phi__config_path_end(&c.walk);
 }
-

@@ -2,7 +2,6 @@
 #include "config/config_own_in.h"
 #include "config/config_section_in.h"
 
-
 /* Fields of tables are at most so deep. */
 enum { PHI__CONFIG_DEEPEST = 8 };
 
@@ -146,4 +145,3 @@ void phi__config_entities_collect(phi_config *config) {
     }
     phi__config_path_end(&walk);
 }
-

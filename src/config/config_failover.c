@@ -1,8 +1,6 @@
 /* config_failover.c - the models that an agent goes on with when its own fails. */
 #include "config/config_agents_in.h"
 
-
-
 static phi_status phi__config_failover_models(phi__config_maker *maker,
                                               const phi__config_texts *names, phi_failover *out) {
     phi__config_ground *ground = &maker->ground;
@@ -48,4 +46,3 @@ PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__confi
     if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
     return status;
 }
-

@@ -1,7 +1,6 @@
 /* config_fields.c - looks into a table. */
 #include "config/config_in.h"
 
-
 const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
     if (table->base != NULL) {
         const phi__config_table *base = table->base();
@@ -37,4 +36,3 @@ double phi__config_fields_most(const phi__config_field *field) {
     if (field->kind == PHI__CONFIG_NUMBER) return 1e300;
     return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
 }
-

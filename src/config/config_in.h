@@ -13,7 +13,6 @@
 #include "config/config.h"
 #include "text/json_in.h"
 
-
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
     PHI__CONFIG_BOOL,       /* bool */

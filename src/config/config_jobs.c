@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */
 static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config_job *job,
@@ -225,4 +224,3 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     job->desc.tool_source_count = making->source_count;
     return PHI_OK;
 }
-

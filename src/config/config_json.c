@@ -3,7 +3,6 @@
 #include "config/config_json_in.h"
 #include "config/config_tables_in.h"
 
-
 /* ---- reading ---- */
 
 PHI__FN void phi__config_json_fail(phi__config_json *r, const char *error) {
@@ -334,4 +333,3 @@ phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const
         phi__config_json_fail(&r, "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
     return phi__config_json_end(&r, error);
 }
-

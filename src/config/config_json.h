@@ -22,7 +22,6 @@
 #include "model/model.h"
 #include "text/json.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

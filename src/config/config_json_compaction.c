@@ -1,7 +1,6 @@
 /* config_json_compaction.c - the settings of compaction as JSON, and back. */
 #include "config/config_json_in.h"
 
-
 enum {
     PHI__CONFIG_JSON_FIRST = 2,
     PHI__CONFIG_JSON_RECENT = 10,
@@ -139,4 +138,3 @@ phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_
     if (status == PHI_OK) *out = c;
     return status;
 }
-

@@ -6,7 +6,6 @@
 #include "config/config_json.h"
 #include "text/json_in.h"
 
-
 typedef struct phi__config_json {
     const char *error; /* the first; static */
 } phi__config_json;

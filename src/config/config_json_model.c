@@ -6,7 +6,6 @@
 #include "config/config_tables_in.h"
 #include "model/message_in.h"
 
-
 /* ---- writing ---- */
 
 static phi_json *phi__config_json_model_cost(phi_arena *arena, const phi_cost *cost) {
@@ -255,10 +254,8 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
         return PHI_NO_MEMORY;
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
     if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;
-    if (m.protocol != NULL)
-        m.codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m.protocol));
+    if (m.protocol != NULL) m.codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m.protocol));
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = m;
     return status;
 }
-

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 #define PHI__CONFIG_FILE_BYTES ((size_t)4 * 1024 * 1024)
 enum { PHI__CONFIG_READ = 65536 };
 
@@ -323,4 +322,3 @@ PHI_API const char *phi_config_message(const phi_config *config) {
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {
     return config != NULL ? config->root : NULL;
 }
-

@@ -1,8 +1,6 @@
 /* config_machine.c - a reasoning strategy of the file, as a provider. */
 #include "config/config_agents_in.h"
 
-
-
 /* What a strategy borrows as long as its agents live. */
 typedef struct phi__config_machine {
     phi_provider provider;
@@ -110,4 +108,3 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
     *out = &m->provider;
     return PHI_OK;
 }
-

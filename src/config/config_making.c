@@ -2,7 +2,6 @@
    sections fill. */
 #include "config/config_section_in.h"
 
-
 static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
                                     size_t size) {
     void *more;
@@ -94,4 +93,3 @@ PHI__FN void phi__config_making_trust(phi__config_making *making) {
     size_t i, n = phi_json_count(making->names);
     for (i = 0; i < n; i++) making->known[i] = true;
 }
-

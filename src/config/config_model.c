@@ -3,7 +3,6 @@
 #include "codecs/presets.h"
 #include "model/model_in.h"
 
-
 #define PHI__CONFIG_MODEL_HAS(p, key)                                                              \
     phi__config_fields_has(phi__config_tables_provider_instance(), (p), (key))
 
@@ -179,4 +178,3 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
 PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) {
     return phi__config_model_of(provider).quirks;
 }
-

@@ -2,7 +2,6 @@
 #include "config/config_own_in.h"
 #include "wire/hash_in.h"
 
-
 static uint64_t phi__config_names_hash(phi_str name) { return phi__hash(name, 0); }
 
 const phi__config_entity *phi__config_names_find(const phi_config *config, const char *space,
@@ -39,4 +38,3 @@ bool phi__config_names_add(phi_config *config, phi__config_entity *entity, bool 
     config->last = entity;
     return true;
 }
-

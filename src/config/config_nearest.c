@@ -1,7 +1,6 @@
 /* config_nearest.c - how unlike two names are, for "did you mean". */
 #include "config/config_in.h"
 
-
 enum { PHI__CONFIG_NAME_BYTES = 48 };
 
 /* Lower case, without - and _; the length. Names that are too long: 0. */
@@ -52,4 +51,3 @@ unsigned phi__config_nearest_distance(phi_str a, phi_str b) {
         return PHI__CONFIG_FAR + 1;
     return edits;
 }
-

@@ -7,7 +7,6 @@
 #include "config/config_in.h"
 #include "text/marks_in.h"
 
-
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
     const phi_json *node;

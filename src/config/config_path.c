@@ -1,7 +1,6 @@
 /* config_path.c - the path of names to a value, and problems there. */
 #include "config/config_own_in.h"
 
-
 void phi__config_path_begin(phi__config_walk *walk, phi_config *config) {
     memset(walk, 0, sizeof *walk);
     walk->config = config;
@@ -82,4 +81,3 @@ void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) 
     phi__config_problems_add_key(&walk->config->problems, walk->config, node, true, PHI_OK,
                                  phi__config_path_text(walk), phi__config_path_said(walk));
 }
-

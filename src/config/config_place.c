@@ -1,7 +1,6 @@
 /* config_place.c - paths of a configuration: relative ones are relative to a directory. */
 #include "config/config_section_in.h"
 
-
 #include "io/files_in.h"
 
 /* ---- for other modules ---- */
@@ -55,4 +54,3 @@ PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const 
     return PHI_UNSUPPORTED;
 #endif
 }
-

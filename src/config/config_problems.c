@@ -2,7 +2,6 @@
 #include "base/words_in.h"
 #include "config/config_own_in.h"
 
-
 #define PHI__CONFIG_PROBLEMS ((size_t)1000)
 
 void phi__config_problems_init(phi__config_problems *problems, phi_memory *memory, size_t most) {
@@ -216,4 +215,3 @@ bool phi__config_problems_get(const phi__config_problems *problems, size_t index
     *out = problems->at[index].is;
     return true;
 }
-

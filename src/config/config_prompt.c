@@ -1,7 +1,6 @@
 /* config_prompt.c - system prompts: a text, a file, or blocks in the slots of a strategy. */
 #include "config/config_agents_in.h"
 
-
 #include "io/files_in.h"
 
 /* The place of a prompt, and where its files are. */
@@ -161,4 +160,3 @@ PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi
     if (prompt != NULL) return phi__config_prompt_compose(&place, prompt, out);
     return phi__config_prompt_text(&place, node, out);
 }
-

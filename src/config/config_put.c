@@ -1,7 +1,6 @@
 /* config_put.c - a struct of a table, as the values of a file: the way back of config_take.c. */
 #include "config/config_agents_in.h"
 
-
 static uint64_t phi__config_put_unsigned(const phi__config_field *field, const char *at) {
     uint8_t small;
     uint32_t middle;
@@ -122,4 +121,3 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
             return false;
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }
-

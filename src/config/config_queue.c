@@ -3,7 +3,6 @@
 
 #include "agent/agent_in.h"
 
-
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_json *node,
@@ -38,4 +37,3 @@ PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_jso
     *out = job;
     return PHI_OK;
 }
-

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-
 enum {
     PHI__CONFIG_SHOWN = 80, /* bytes of a value in a message */
     PHI__CONFIG_MASKED = 4  /* bytes; shorter values are no secrets, and are parts of any word */
@@ -160,4 +159,3 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
     else
         (void)phi__json_write(out, node, 0);
 }
-

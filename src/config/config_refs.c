@@ -4,7 +4,6 @@
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
 
-
 enum {
     PHI__CONFIG_ALIASES = 16,  /* that lead to each other */
     PHI__CONFIG_LISTED = 8,    /* names in a message */
@@ -383,4 +382,3 @@ void phi__config_refs_check(phi__config_walk *walk, const phi__config_field *fie
     }
     phi__config_path_error(walk, node, field->space);
 }
-

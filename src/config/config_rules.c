@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-
 /* ---- helpers: a problem at a path that is built of names ---- */
 
 static void phi__config_rules_at(phi__config_walk *walk, const char *path, const char *key) {
@@ -379,4 +378,3 @@ void phi__config_rules_check(phi_config *config) {
                            phi__config_rules_prompt);
     phi__config_path_end(&walk);
 }
-

@@ -2,7 +2,6 @@
 #include "config/config_agents_in.h"
 #include "wire/extra_in.h"
 
-
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
     if (phi_json_is_string(node)) return phi_json_str(node, "").at;
@@ -80,4 +79,3 @@ PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__
         status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->extra);
     return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
 }
-

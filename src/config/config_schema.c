@@ -3,7 +3,6 @@
 #include "config/config_in.h"
 #include "config/config_section_in.h"
 
-
 enum { PHI__CONFIG_TABLES_MOST = 128 };
 
 typedef struct phi__config_schema {
@@ -225,4 +224,3 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
     phi__buf_free(&s->out);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
-

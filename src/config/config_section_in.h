@@ -6,7 +6,6 @@
 #include "config/config_agents.h"
 #include "config/config_in.h"
 
-
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
     phi_runtime *rt;

@@ -2,7 +2,6 @@
    agent. */
 #include "config/config_agents_in.h"
 
-
 static phi_status phi__config_settings_retry(phi__config_ground *ground, const phi_json *node,
                                              phi_retry *out) {
     phi__config_retry taken;
@@ -244,4 +243,3 @@ PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__con
     }
     return status;
 }
-

@@ -1,7 +1,6 @@
 /* config_store.c - where the threads of persistent agents are kept. */
 #include "config/config_agents_in.h"
 
-
 #include "persist/file_store.h"
 
 enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
@@ -187,4 +186,3 @@ PHI__FN void phi__config_store_end(phi__config_maker *maker) {
     if (maker->store.append != NULL && !maker->lent) phi_file_store_close(&maker->store);
     memset(&maker->store, 0, sizeof maker->store);
 }
-

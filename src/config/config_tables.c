@@ -3,7 +3,6 @@
    config_tables_strategy.c. */
 #include "config/config_tables_in.h"
 
-
 /* ---- the top ---- */
 
 static const phi__config_field phi__config_tables_top_fields[] = {
@@ -361,4 +360,3 @@ static const phi__config_table phi__config_tables_deadlines_table = {
 const phi__config_table *phi__config_tables_deadlines(void) {
     return &phi__config_tables_deadlines_table;
 }
-

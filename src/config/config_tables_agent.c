@@ -1,7 +1,6 @@
 /* config_tables_agent.c - the tables of agents and system prompts. */
 #include "config/config_tables_in.h"
 
-
 static const phi__config_choice phi__config_tables_keep_choices[] = {
     {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {"", 0, false}};
 
@@ -418,4 +417,3 @@ static const phi__config_table phi__config_tables_prompt_table = {
 const phi__config_table *phi__config_tables_prompt(void) {
     return &phi__config_tables_prompt_table;
 }
-

@@ -11,7 +11,6 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 
-
 typedef struct phi__config_top {
     uint64_t set;
     const char *schema, *default_workspace;

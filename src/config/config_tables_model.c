@@ -2,7 +2,6 @@
    sub-agents, failover. */
 #include "config/config_tables_in.h"
 
-
 static const phi__config_choice phi__config_tables_api_choices[] = {
     {"anthropic_messages", PHI__CONFIG_API_ANTHROPIC, false},
     {"anthropic", PHI__CONFIG_API_ANTHROPIC, true},
@@ -551,4 +550,3 @@ static const phi__config_table phi__config_tables_failover_table = {
 const phi__config_table *phi__config_tables_failover(void) {
     return &phi__config_tables_failover_table;
 }
-

@@ -1,7 +1,6 @@
 /* config_tables_strategy.c - the tables of reasoning strategies and their options. */
 #include "config/config_tables_in.h"
 
-
 static const phi__config_field phi__config_tables_strategies_fields[] = {
     PHI__CONFIG_NEST(phi__config_instances, instances, "instances", PHI__CONFIG_TABLES,
                      phi__config_tables_strategy, "The strategies.")};
@@ -304,4 +303,3 @@ static const phi__config_table phi__config_tables_adaptive_table = {
 const phi__config_table *phi__config_tables_adaptive(void) {
     return &phi__config_tables_adaptive_table;
 }
-

@@ -1,7 +1,6 @@
 /* config_take.c - fills the struct of a table from a node that fits the table. */
 #include "config/config_in.h"
 
-
 /* A letter of a choice: case, and - or _, make no difference. */
 static char phi__config_take_fold(char c) {
     if (c >= 'A' && c <= 'Z') return (char)(c - 'A' + 'a');
@@ -142,4 +141,3 @@ bool phi__config_take(phi_arena *arena, const phi_json *node, const phi__config_
     memcpy(out, &set, sizeof set);
     return !no_memory;
 }
-

@@ -3,7 +3,6 @@
 #include "config/config_section_in.h"
 #include "config/config_tables_in.h"
 
-
 enum {
     PHI__CONFIG_PLACES = 3,          /* that are named */
     PHI__CONFIG_UNKNOWN_LISTED = 16, /* names of a table, at most */
@@ -238,4 +237,3 @@ void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *
     phi__config_path_warning_key(walk, node);
     phi__config_path_back(walk, len);
 }
-

@@ -1,7 +1,6 @@
 /* config_variables.c - replaces ${NAME} and ${NAME:-text} in all texts of the tree. */
 #include "config/config_own_in.h"
 
-
 typedef struct phi__config_variables {
     phi__config_walk walk;
     phi__buf out; /* of the text under way */
@@ -211,4 +210,3 @@ void phi__config_variables_replace(phi_config *config) {
     phi__buf_free(&v.out);
     phi__config_path_end(&v.walk);
 }
-

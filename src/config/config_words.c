@@ -1,7 +1,6 @@
 /* config_words.c - messages about agents: with parts, and with the name that was probably meant. */
 #include "config/config_section_in.h"
 
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -56,4 +55,3 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
     }
     return best;
 }
-

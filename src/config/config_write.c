@@ -1,7 +1,6 @@
 /* config_write.c - an agent as a configuration. */
 #include "config/config_agents_in.h"
 
-
 #include "io/files_in.h"
 #include "io/secret_in.h"
 #include "formats/toml.h"
@@ -431,4 +430,3 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
     return phi__config_write_text(arena, w.root, format, out);
 }
-

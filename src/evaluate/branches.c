@@ -1,7 +1,6 @@
 /* branches.c - the agents of branches and judges. */
 #include "evaluate/branches_in.h"
 
-
 #include "evaluate/judge_in.h"
 #include "history/tool_state_in.h"
 #include "loop/head_in.h"
@@ -205,4 +204,3 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
         if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size)) return false;
     return phi__branches_hold(e, prompt, reason, size);
 }
-

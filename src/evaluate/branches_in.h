@@ -4,7 +4,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
 PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,

@@ -4,7 +4,6 @@
    does not depend on the network. */
 #include "evaluate/conclude_in.h"
 
-
 #include "history/graft_in.h"
 #include "loop/head_in.h"
 #include "model/message_in.h"
@@ -195,4 +194,3 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
     phi__conclude_emit_end(e);
     phi__events_unreserve(agent);
 }
-

@@ -5,7 +5,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
 /* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch

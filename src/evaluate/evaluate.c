@@ -4,7 +4,6 @@
    same function looks at the whole evaluation and takes the next step. */
 #include "evaluate/evaluate.h"
 
-
 #include "evaluate/branches_in.h"
 #include "evaluate/conclude_in.h"
 #include "evaluate/evaluation_in.h"
@@ -318,4 +317,3 @@ PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) 
     *out = e->pub;
     return PHI_OK;
 }
-

@@ -20,7 +20,6 @@
 
 #include "agent/agent.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,7 +1,6 @@
 /* evaluation.c - makes and frees evaluations, follows their children, and reads off outcomes. */
 #include "evaluate/evaluation_in.h"
 
-
 #include "base/arena_in.h"
 #include "evaluate/judge_in.h"
 
@@ -199,4 +198,3 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
         pub->total_cost += e->branches[i].cost;
     }
 }
-

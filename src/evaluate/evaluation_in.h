@@ -11,7 +11,6 @@
 #include "evaluate/evaluate.h"
 #include "features/attached_in.h"
 
-
 typedef struct phi__evaluation phi__evaluation;
 
 /* The place of a child. */

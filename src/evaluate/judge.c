@@ -6,7 +6,6 @@
    that the tier before it has left, so that a text never grows again. */
 #include "evaluate/judge_in.h"
 
-
 #include "base/utf8_in.h"
 
 enum {
@@ -192,4 +191,3 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
     }
     return 0;
 }
-

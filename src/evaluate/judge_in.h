@@ -9,7 +9,6 @@
 #include "model/texts_in.h"
 #include "model/tokens.h"
 
-
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
     phi_str context; /* transcript of the conversation before the query; blank: none */

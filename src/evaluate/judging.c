@@ -4,7 +4,6 @@
    Branches that failed are not shown to it, unless all have failed. */
 #include "evaluate/judging_in.h"
 
-
 #include "evaluate/branches_in.h"
 #include "evaluate/judge_in.h"
 #include "evaluate/select_in.h"
@@ -145,4 +144,3 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     phi__buf_free(&prompt);
     return status;
 }
-

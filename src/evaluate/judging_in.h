@@ -4,7 +4,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
 PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count);

@@ -5,7 +5,6 @@
    all ended: it is called anew. */
 #include "evaluate/saving_in.h"
 
-
 #include "agent/snapshot.h"
 #include "evaluate/branches_in.h"
 #include "model/message_in.h"
@@ -225,4 +224,3 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
                           "phi_evaluate_resume: the snapshot does not fit together");
     return status;
 }
-

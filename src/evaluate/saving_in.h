@@ -4,7 +4,6 @@
 
 #include "evaluate/evaluation_in.h"
 
-
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
 /* Whether a restored evaluation of so many branches waits for the agent, whose view is still that

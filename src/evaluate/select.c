@@ -2,7 +2,6 @@
    takes the first, and the elaborate one the last (behaviours C 62). */
 #include "evaluate/select_in.h"
 
-
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
     if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
@@ -35,4 +34,3 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
     }
     return best;
 }
-

@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "evaluate/evaluate.h"
 
-
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
 PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i);

@@ -92,7 +92,12 @@ static phi__state phi__ask_model_take(phi__moment *moment) {
 
 PHI__FN const phi__feature *phi__ask_model_feature(void) {
     static const phi__feature feature = {PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED,
-                                         sizeof(phi__ask_model_run), 0, phi__ask_model_take,
-                                         phi__feature_late, PHI__FEATURE_AT_ASK_MODEL, NULL, NULL};
+                                         sizeof(phi__ask_model_run),
+                                         0,
+                                         phi__ask_model_take,
+                                         phi__feature_late,
+                                         PHI__FEATURE_AT_ASK_MODEL,
+                                         NULL,
+                                         NULL};
     return &feature;
 }

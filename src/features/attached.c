@@ -4,7 +4,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-
 /* An object's JSON out of a snapshot; name and text stand behind it. */
 typedef struct phi__attached_json {
     phi__link link;
@@ -176,7 +175,12 @@ static phi__state phi__attached_at(phi__moment *moment) {
 PHI__FN const phi__feature *phi__attached_feature(void) {
     static const phi__feature feature = {PHI__POINT_LOG_RENEWED | PHI__POINT_AGENT_SAVE_LATE |
                                              PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_AGENT_FREED,
-                                         0, sizeof(phi__attached_all), phi__attached_at, NULL, PHI__FEATURE_AT_ATTACHED, NULL, NULL};
+                                         0,
+                                         sizeof(phi__attached_all),
+                                         phi__attached_at,
+                                         NULL,
+                                         PHI__FEATURE_AT_ATTACHED,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
-

@@ -12,7 +12,6 @@
 #include "base/list_in.h"
 #include "loop/feature_in.h"
 
-
 typedef struct phi__attached phi__attached;
 typedef struct phi__attached_ops {
     const char *name; /* of the object, and of its member in a snapshot: one an agent */

@@ -5,7 +5,6 @@
    messages, which never move. No text is kept. */
 #include "features/caching_in.h"
 
-
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
 
@@ -166,7 +165,13 @@ static phi__state phi__caching_take(phi__moment *moment) {
 PHI_API const phi__feature *phi_feature_cache_stats(void) {
     static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
                                              PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
-                                         0, sizeof(phi__caching), phi__caching_take, NULL, PHI__FEATURE_AT_CACHING, NULL, NULL};
+                                         0,
+                                         sizeof(phi__caching),
+                                         phi__caching_take,
+                                         NULL,
+                                         PHI__FEATURE_AT_CACHING,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
 
@@ -181,4 +186,3 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
         c = (const phi__caching *)phi__feature_agent_state(agent, phi_feature_cache_stats);
     return c != NULL ? c->stats : none;
 }
-

@@ -7,5 +7,4 @@
 #include "features/caching.h"
 #include "loop/feature_in.h"
 
-
 #endif

@@ -2,7 +2,6 @@
    first attempt. Each message has its origin: "provenance", behaviours D. */
 #include "features/capture_in.h"
 
-
 #include "loop/loop_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
@@ -218,9 +217,14 @@ static phi__state phi__capture_take(phi__moment *moment) {
 static bool phi__capture_wants(const phi__run *run) { return run->agent->desc.capture_requests; }
 
 PHI_API const phi__feature *phi_feature_capture(void) {
-    static const phi__feature feature = {
-        PHI__POINT_SAID | PHI__POINT_REQUEST | PHI__POINT_RUN_FREED, sizeof(phi__capture), 0,
-        phi__capture_take, phi__capture_wants, PHI__FEATURE_AT_CAPTURE, NULL, NULL};
+    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
+                                             PHI__POINT_RUN_FREED,
+                                         sizeof(phi__capture),
+                                         0,
+                                         phi__capture_take,
+                                         phi__capture_wants,
+                                         PHI__FEATURE_AT_CAPTURE,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
-

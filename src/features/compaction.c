@@ -6,7 +6,6 @@
    cut off as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/compaction_in.h"
 
-
 #include "features/compactor_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
@@ -439,7 +438,12 @@ PHI__FN const phi__feature *phi__compaction_feature(void) {
             PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
             PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
             PHI__POINT_AGENT_LOAD,
-        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take, NULL, PHI__FEATURE_AT_COMPACTION, NULL, NULL};
+        sizeof(phi__compactions),
+        sizeof(phi__compacted_by),
+        phi__compaction_take,
+        NULL,
+        PHI__FEATURE_AT_COMPACTION,
+        NULL,
+        NULL};
     return &feature;
 }
-

@@ -1,7 +1,6 @@
 /* compactor.c - compactions by the host: starts, polls and ends its job, and applies the result. */
 #include "features/compactor_in.h"
 
-
 #include "loop/loop_in.h"
 #include "loop/weigh_in.h"
 #include "history/compact_in.h"
@@ -180,4 +179,3 @@ PHI__FN phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **
         return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
     return agent->slot != NULL ? PHI_OK : PHI_STALE;
 }
-

@@ -5,7 +5,6 @@
 #include "features/context_edits_in.h"
 #include "loop/tool.h"
 
-
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "history/prune.h"
@@ -273,10 +272,16 @@ static bool phi__context_edits_wants(const phi__run *run) {
 }
 
 PHI_API const phi__feature *phi_feature_context_edits(void) {
-    static const phi__feature feature = {
-        PHI__POINT_RESULT | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-            PHI__POINT_RUN_LOAD,
-        sizeof(phi__context_edits), 0, phi__context_edits_take, phi__context_edits_wants, PHI__FEATURE_AT_CONTEXT_EDITS, NULL, NULL};
+    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
+                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                                             PHI__POINT_RUN_LOAD,
+                                         sizeof(phi__context_edits),
+                                         0,
+                                         phi__context_edits_take,
+                                         phi__context_edits_wants,
+                                         PHI__FEATURE_AT_CONTEXT_EDITS,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
 
@@ -358,4 +363,3 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
     edits->reverts = true;
     return PHI_OK;
 }
-

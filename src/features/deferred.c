@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-
 typedef struct phi__deferred {
     phi_arena arena;
     phi_rewrite rewrite;
@@ -141,9 +140,8 @@ static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewri
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                          bool must_gain) {
     char words[200];
-    phi_status status =
-        phi__feature_need(agent->rt, PHI__FEATURE_AT_DEFERRED, "phi_agent_rewrite",
-                          "phi_feature_deferred_rewrites");
+    phi_status status = phi__feature_need(agent->rt, PHI__FEATURE_AT_DEFERRED, "phi_agent_rewrite",
+                                          "phi_feature_deferred_rewrites");
     if (status != PHI_OK) return status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
     status = phi__rewrite_check_given(agent->thread, rewrite, words, sizeof words);
@@ -237,7 +235,12 @@ PHI_API const phi__feature *phi_feature_deferred_rewrites(void) {
     static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
                                              PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
                                              PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
-                                         0, sizeof(phi__deferrals), phi__deferred_at, NULL, PHI__FEATURE_AT_DEFERRED, NULL, NULL};
+                                         0,
+                                         sizeof(phi__deferrals),
+                                         phi__deferred_at,
+                                         NULL,
+                                         PHI__FEATURE_AT_DEFERRED,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
-

@@ -6,8 +6,6 @@
 #include "features/features.h"
 #include "loop/feature_in.h"
 
-
-
 /* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
    in view. */
 PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,

@@ -11,7 +11,6 @@
 #include "text/json_in.h"
 #include "persist/entry_in.h"
 
-
 /* ---- as JSON ---- */
 
 PHI__FN void phi__deferred_note_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
@@ -80,4 +79,3 @@ PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewr
 PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
     return phi__note_add(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
-

@@ -6,7 +6,6 @@
    under both policies. */
 #include "features/effects_in.h"
 
-
 #include "base/utf8_in.h"
 #include "history/effect_in.h"
 #include "history/tool_state_in.h"
@@ -173,10 +172,16 @@ static phi__state phi__effects_take(phi__moment *moment) {
 }
 
 PHI_API const phi__feature *phi_feature_tool_state(void) {
-    static const phi__feature feature = {
-        PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-            PHI__POINT_RUN_LOAD,
-        sizeof(phi__effects), 0, phi__effects_take, phi__feature_late, PHI__FEATURE_AT_EFFECTS, NULL, NULL};
+    static const phi__feature feature = {PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS |
+                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                                             PHI__POINT_RUN_LOAD,
+                                         sizeof(phi__effects),
+                                         0,
+                                         phi__effects_take,
+                                         phi__feature_late,
+                                         PHI__FEATURE_AT_EFFECTS,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
 
@@ -234,4 +239,3 @@ PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
     if (status == PHI_OK) (void)phi__effects_emit_state(agent); /* it is set without the event */
     return status;
 }
-

@@ -7,5 +7,4 @@
 #include "features/effects.h"
 #include "loop/feature_in.h"
 
-
 #endif

@@ -1,7 +1,6 @@
 /* fact_groups.c - the facts of groups, and the groups of an agent: both sorted by name. */
 #include "features/fact_groups_in.h"
 
-
 /* ---- groups ---- */
 
 PHI__FN size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
@@ -107,4 +106,3 @@ PHI__FN void phi__fact_groups_leave(phi__facts_own *own, phi_memory *memory, phi
     phi__fact_groups_drop(memory, own->groups[at]);
     for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
 }
-

@@ -4,7 +4,6 @@
 #include "base/utf8_in.h"
 #include "text/records_in.h"
 
-
 /* ---- facts that fit ---- */
 
 PHI__FN bool phi__fact_list_key_fits(phi_str key) {
@@ -135,4 +134,3 @@ PHI__FN phi_status phi__fact_list_get(phi__fact_list *list, phi_memory *memory,
     }
     return status;
 }
-

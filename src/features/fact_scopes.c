@@ -5,7 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/records_in.h"
 
-
 /* ---- scopes ---- */
 
 /* The list of a scope, and its memory. *list NULL: it has no facts; make: it is made, where the
@@ -265,4 +264,3 @@ PHI_API phi_status phi_facts_load(phi_runtime *rt, phi_str json) {
     phi__feature_join_all(rt, phi_feature_facts);
     return PHI_OK;
 }
-

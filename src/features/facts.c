@@ -8,7 +8,6 @@
 #include "text/records_in.h"
 #include "wire/hash_in.h"
 
-
 PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
@@ -431,9 +430,14 @@ static phi__state phi__facts_take(phi__moment *moment) {
 }
 
 PHI_API const phi__feature *phi_feature_facts(void) {
-    static const phi__feature feature = {
-        PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
-        0, sizeof(phi__facts_own), phi__facts_take, phi__feature_late, PHI__FEATURE_AT_FACTS, NULL, phi__facts_free};
+    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
+                                             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
+                                         0,
+                                         sizeof(phi__facts_own),
+                                         phi__facts_take,
+                                         phi__feature_late,
+                                         PHI__FEATURE_AT_FACTS,
+                                         NULL,
+                                         phi__facts_free};
     return &feature;
 }
-

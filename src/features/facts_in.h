@@ -12,8 +12,6 @@
 PHI__FN phi_status phi__facts_need(phi_runtime *rt);
 PHI__FN void phi__facts_free(phi_runtime *rt);
 
-
-
 PHI__FN phi__facts_own *phi__facts_of(const phi__agent *agent);
 /* The facts that an agent knows, by key, as a list in the arena. False: no memory. */
 PHI__FN bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,

@@ -6,7 +6,6 @@
    continues as if it had just begun. */
 #include "features/failover_in.h"
 
-
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
 #include "loop/speaker_in.h"
@@ -90,7 +89,7 @@ static const phi__failover_list *phi__failover_copy(const phi_runtime *rt, phi_a
 }
 
 static bool phi__failover_do_make(phi__agent *agent, const phi_failover *given,
-                                phi__failover_made *out) {
+                                  phi__failover_made *out) {
     phi_arena_init(&out->arena, &agent->memory, 0);
     out->list = given != NULL ? phi__failover_copy(agent->rt, &out->arena, given) : NULL;
     if (given == NULL || out->list != NULL) return true;
@@ -169,7 +168,8 @@ static void phi__failover_do_own(const phi__agent *agent, phi_agent_desc *out) {
     out->thinking = f->thinking;
 }
 
-static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out) {
+static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena,
+                                     phi_agent_desc *out) {
     const phi__failover_agent *f = phi__failover_of(agent);
     phi_failover *rest;
     if (f->list == NULL || out->failover != NULL) return true;
@@ -506,9 +506,9 @@ static phi__state phi__failover_take_part(phi__moment *moment) {
 }
 
 static void phi__failover_open(phi_runtime *rt) {
-    static const phi__failover_ops ops = {phi__failover_do_make, phi__failover_do_put,
+    static const phi__failover_ops ops = {phi__failover_do_make,  phi__failover_do_put,
                                           phi__failover_do_leave, phi__failover_do_back,
-                                          phi__failover_do_own, phi__failover_do_inherit};
+                                          phi__failover_do_own,   phi__failover_do_inherit};
     rt->failover = &ops;
 }
 
@@ -517,8 +517,12 @@ PHI_API const phi__feature *phi_feature_failover(void) {
         PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
             PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD |
             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD | PHI__POINT_AGENT_FREED,
-        sizeof(phi__failover_run), sizeof(phi__failover_agent), phi__failover_take_part,
-        phi__feature_late, PHI__FEATURE_AT_FAILOVER, phi__failover_open, NULL};
+        sizeof(phi__failover_run),
+        sizeof(phi__failover_agent),
+        phi__failover_take_part,
+        phi__feature_late,
+        PHI__FEATURE_AT_FAILOVER,
+        phi__failover_open,
+        NULL};
     return &feature;
 }
-

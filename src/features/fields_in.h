@@ -6,5 +6,4 @@
 #include "features/features.h"
 #include "loop/feature_in.h"
 
-
 #endif

@@ -17,7 +17,6 @@
 
 #include "text/json.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

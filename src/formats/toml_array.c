@@ -1,7 +1,6 @@
 /* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
 #include "formats/toml_in.h"
 
-
 /* The next comma or bracket, comments not counted. */
 static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
     while (at < c->text.len && c->text.at[at] != ',' && c->text.at[at] != ']') {
@@ -128,4 +127,3 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
     next = phi__toml_array_token(c, phi__marks_at(marks, before)->to);
     phi__toml_change_add(c, next, next + 1, c->texts.len);
 }
-

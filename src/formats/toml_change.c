@@ -1,7 +1,6 @@
 /* toml_change.c - a text with pieces of it replaced; and its lines. */
 #include "formats/toml_in.h"
 
-
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
     const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
     memset(c, 0, sizeof *c);
@@ -150,4 +149,3 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
     if (c->text.len > at) phi__buf_add(out, c->text.at + at, c->text.len - at);
     return !out->failed;
 }
-

@@ -2,7 +2,6 @@
    offset. */
 #include "formats/toml_in.h"
 
-
 enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
 
 /* "dddd-dd" with d for a digit. */
@@ -141,4 +140,3 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
                       << 4;
     return node;
 }
-

@@ -5,7 +5,6 @@
 #include "base/map_in.h"
 #include "formats/toml_in.h"
 
-
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
@@ -582,4 +581,3 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi_arena_free(&scratch);
     return status;
 }
-

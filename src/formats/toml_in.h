@@ -14,7 +14,6 @@
 #include "text/marks_in.h"
 #include "formats/toml.h"
 
-
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
     PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */

@@ -3,7 +3,6 @@
 #include "base/map_in.h"
 #include "formats/toml_in.h"
 
-
 enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
 
 static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
@@ -71,4 +70,3 @@ PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_
     r->name_count++;
     return true;
 }
-

@@ -1,7 +1,6 @@
 /* toml_number.c - values that are neither strings nor dates: booleans, integers, floats. */
 #include "formats/toml_in.h"
 
-
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] =
     "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
@@ -133,4 +132,3 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
                                       value, what);
     return phi__toml_number_decimal(room, len, value, what);
 }
-

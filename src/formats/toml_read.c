@@ -1,7 +1,6 @@
 /* toml_read.c - the reader: its states in turn. */
 #include "formats/toml_in.h"
 
-
 enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
@@ -347,4 +346,3 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }
-

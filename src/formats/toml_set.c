@@ -1,7 +1,6 @@
 /* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
 #include "formats/toml_in.h"
 
-
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
     const char *at = *path + (**path == '.'), *end;
@@ -100,4 +99,3 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
     phi_arena_free(&scratch);
     return status;
 }
-

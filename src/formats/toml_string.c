@@ -5,7 +5,6 @@
 #include "base/utf8_in.h"
 #include "formats/toml_in.h"
 
-
 static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
@@ -164,4 +163,3 @@ PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
     if (r->at >= r->end && r->state == PHI__TOML_STRING_TEXT)
         phi__toml_text_expected(r, r->at, "the closing quote of a string");
 }
-

@@ -1,7 +1,6 @@
 /* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
 #include "formats/toml_in.h"
 
-
 #include <stdio.h>
 
 enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
@@ -148,4 +147,3 @@ PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
 PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
-

@@ -1,7 +1,6 @@
 /* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
 #include "formats/toml_in.h"
 
-
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
 static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
@@ -314,4 +313,3 @@ PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
     phi__toml_tree_mark_end(r, frame->node, r->at);
     r->state = phi__toml_tree_after(r);
 }
-

@@ -2,7 +2,6 @@
 #include "base/utf8_in.h"
 #include "formats/toml_in.h"
 
-
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
 PHI__FN void phi__toml_write_init(phi__toml_writer *w, phi__buf *out, uint32_t flags) {
@@ -283,4 +282,3 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     phi__buf_free(&buf);
     return status;
 }
-

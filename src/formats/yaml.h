@@ -18,7 +18,6 @@
 
 #include "text/json.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,7 +1,6 @@
 /* yaml_block.c - literal and folded scalars. */
 #include "formats/yaml_in.h"
 
-
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
 /* The header behind "|" or ">". */
@@ -134,4 +133,3 @@ PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
     r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
     r->state = PHI__YAML_BLOCK_LINE;
 }
-

@@ -1,7 +1,6 @@
 /* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
 #include "formats/yaml_in.h"
 
-
 #include <math.h>
 
 #define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
@@ -172,4 +171,3 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
     return phi__yaml_core_tagged(text, tag, value);
 }
-

@@ -1,7 +1,6 @@
 /* yaml_flow.c - flow collections, token by token. */
 #include "formats/yaml_in.h"
 
-
 PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
@@ -233,4 +232,3 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
     else
         phi__yaml_flow_map(r);
 }
-

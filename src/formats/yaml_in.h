@@ -12,7 +12,6 @@
 #include "text/json_in.h"
 #include "formats/yaml.h"
 
-
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
     PHI__YAML_GAP,     /* behind an indicator, before a node on its line */

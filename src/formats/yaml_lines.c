@@ -1,7 +1,6 @@
 /* yaml_lines.c - block content: what a line begins, continues and closes. */
 #include "formats/yaml_in.h"
 
-
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
@@ -351,4 +350,3 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
                    ? PHI__YAML_BLOCK_LINE
                    : PHI__YAML_LINE;
 }
-

@@ -5,7 +5,6 @@
 #include "base/map_in.h"
 #include "formats/yaml_in.h"
 
-
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
 PHI__FN uint32_t phi__yaml_names_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
@@ -74,4 +73,3 @@ PHI__FN phi__yaml_name *phi__yaml_names_add(phi__yaml_names *names, phi_arena *a
 PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
-

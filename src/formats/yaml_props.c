@@ -1,7 +1,6 @@
 /* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
 #include "formats/yaml_in.h"
 
-
 #define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
 
@@ -307,4 +306,3 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
     else
         r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }
-

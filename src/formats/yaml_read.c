@@ -1,7 +1,6 @@
 /* yaml_read.c - the reader: its states in turn. */
 #include "formats/yaml_in.h"
 
-
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
@@ -121,4 +120,3 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }
-

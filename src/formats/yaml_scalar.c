@@ -5,7 +5,6 @@
 #include "base/utf8_in.h"
 #include "formats/yaml_in.h"
 
-
 PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
@@ -318,4 +317,3 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
     r->fresh = false;
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
-

@@ -1,7 +1,6 @@
 /* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
 #include "formats/yaml_in.h"
 
-
 #include <stdio.h>
 
 #define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
@@ -175,4 +174,3 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
     s->len = (size_t)(s->to - s->text);
     r->room = s->to + 1;
 }
-

@@ -2,7 +2,6 @@
 #include "text/marks_in.h"
 #include "formats/yaml_in.h"
 
-
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
@@ -461,4 +460,3 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
     }
     return true;
 }
-

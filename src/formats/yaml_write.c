@@ -5,7 +5,6 @@
 #include "base/utf8_in.h"
 #include "formats/yaml_in.h"
 
-
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
 /* An open collection. */
@@ -274,4 +273,3 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
     phi__buf_free(&w.out);
     return w.status;
 }
-

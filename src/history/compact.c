@@ -10,7 +10,6 @@
 
 #include "history/history_in.h"
 
-
 /* ---- numbers ---- */
 
 static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_t to) {
@@ -388,4 +387,3 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
     if (status == PHI_OK) *out = plan.rewrite;
     return status;
 }
-

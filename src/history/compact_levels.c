@@ -8,7 +8,6 @@
 #include "history/history_in.h"
 #include "model/texts_in.h"
 
-
 typedef struct phi__compact_levels {
     phi_compaction_config config;
     const phi_token_counter *counter;
@@ -321,4 +320,3 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     *out_count = l.count;
     return PHI_OK;
 }
-

@@ -4,7 +4,6 @@
 #include "base/utf8_in.h"
 #include "model/texts_in.h"
 
-
 enum {
     PHI__COMPACT_FRAME = 20,       /* tokens of a summary besides its lines: its role, the marker */
     PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
@@ -205,4 +204,3 @@ PHI__FN phi_status phi__compact_lines_sum_up(const phi__compacting *c, phi__comp
     if (!done) return PHI_NO_MEMORY;
     return text.len > 0 ? phi__compact_lines_add_message(c, s, text) : PHI_OK;
 }
-

@@ -4,7 +4,6 @@
 
 #include "history/compact_in.h"
 
-
 typedef struct phi__compact_turn {
     size_t from, to; /* its items; `to` is behind them */
     size_t run;

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__EFFECT_STEPS = 64, /* of a path */
     PHI__EFFECT_DEPTH = 512 /* of an object: what the reader takes by default */
@@ -418,4 +417,3 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     *why = tree->why;
     return tree->status;
 }
-

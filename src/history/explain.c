@@ -3,7 +3,6 @@
 
 #include "base/buf_in.h"
 
-
 static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
     switch (g->verdict) {
     case PHI__VERDICT_SHOWN:
@@ -108,4 +107,3 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
         phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
     return status == PHI_OK ? phi__explain(&order, arena, out) : status;
 }
-

@@ -12,7 +12,6 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
     if (entry->usage != NULL) phi__append_count_beside(thread, entry->usage);
 }
 
-
 /* ---- copies ---- */
 
 static const phi_failure *phi__graft_failure(phi_arena *room, const phi_failure *failure) {
@@ -162,4 +161,3 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     phi__log_grew(&thread->log);
     return PHI_OK;
 }
-

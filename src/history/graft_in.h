@@ -15,7 +15,6 @@
    and its room was made (phi__append_reserve, and of a LOOP_START phi__loops_room). */
 PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
 
-
 /* The lane of that name, in *lane; where there is none it begins: empty (fork_seq UINT64_MAX), or
    with the view that the active lane has after that entry. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,

@@ -4,7 +4,6 @@
    no memory. */
 #include "history/thread_in.h"
 
-
 PHI__FN void phi__kept_state_drop(phi_thread *thread, phi__tool_state_text *text) {
     phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
     memset(text, 0, sizeof *text);
@@ -73,4 +72,3 @@ PHI__FN void phi__kept_state_free(phi_thread *thread) {
 PHI__FN size_t phi__kept_state_bytes(const phi_thread *thread) {
     return thread->state.now.len + thread->state.before.len;
 }
-

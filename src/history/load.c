@@ -13,7 +13,6 @@
 #include "history/graft_in.h"
 #include "history/thread_in.h"
 
-
 /* ---- by lane ---- */
 
 /* A span of a rewrite that is not revoked. */
@@ -495,4 +494,3 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__load_drop(thread);
     return status;
 }
-

@@ -7,7 +7,6 @@
 
 #include "history/fold_in.h"
 
-
 PHI__FN phi_status phi__load_begin(phi_thread *thread);
 
 PHI__FN phi_status phi__load_end(phi_thread *thread);

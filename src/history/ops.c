@@ -109,7 +109,6 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
 
-
 /* ---- eviction ---- */
 
 /* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
@@ -143,4 +142,3 @@ PHI__FN void phi__ops_recalled(phi_thread *thread) {
         target->revoked_at = op->seq;
     }
 }
-

@@ -8,7 +8,6 @@
 #include "history/prune_in.h"
 #include "model/texts_in.h"
 
-
 typedef struct phi__pruning {
     const phi_view_item *items;
     const phi_prune *prune;
@@ -167,4 +166,3 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     }
     return from;
 }
-

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-
 /* ---- keeping it ---- */
 
 static bool phi__rewrite_text(phi_arena *arena, const char **text) {
@@ -274,4 +273,3 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);
 }
-

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 PHI__FN phi_status phi__rewrite_check_refuse(phi__rewriting *w, const char *format, ...) {
     va_list args;
     if (w->words_size == 0) return PHI_BAD_ARG;
@@ -328,4 +327,3 @@ PHI__FN phi_status phi__rewrite_check_full(phi_thread *thread, const phi_rewrite
     phi__rewriting w = phi__rewrite_check_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
-

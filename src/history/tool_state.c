@@ -8,7 +8,6 @@
 #include "history/thread_in.h"
 #include "text/records_in.h"
 
-
 /* ---- the fold ---- */
 
 /* A note in front of those that follow it. */
@@ -325,4 +324,3 @@ PHI__FN phi_status phi__tool_state_apply(phi_thread *thread, const phi__tool_sta
     phi__buf_free(&denied);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
-

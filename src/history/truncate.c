@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 #define PHI__TRUNCATE_META "{\"removed\":"
 
 typedef struct phi__truncation {
@@ -233,4 +232,3 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     phi__free(thread->log.memory, items, items != NULL ? bytes : 0);
     return done;
 }
-

@@ -7,7 +7,6 @@
 #include "model/tokens.h"
 #include "log/thread.h"
 
-
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view
    until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
    text counts those of earlier times, too. counter NULL: the estimate. texts NULL: phi's. The first

@@ -152,7 +152,6 @@ static bool phi__deferral_look(phi__agent *agent, phi_arena *arena) {
     return true;
 }
 
-
 PHI__FN void phi__deferral_save(phi__buf *out, const phi__agent *agent) {
     const phi__deferral *d = agent->prior.deferral;
     size_t i;
@@ -172,7 +171,6 @@ PHI__FN bool phi__deferral_load(phi__agent *agent, const phi_json *names) {
         if (!phi__deferral_keep(agent, phi_json_str(name, ""))) return false;
     return true;
 }
-
 
 /* ---- calls ---- */
 

@@ -44,7 +44,8 @@ PHI__FN void phi__feature_open(phi_runtime *rt) {
 PHI__FN void phi__feature_close(phi_runtime *rt) {
     size_t i;
     for (i = 0; i < rt->features.count; i++)
-        if (rt->features.places[i].feature->close != NULL) rt->features.places[i].feature->close(rt);
+        if (rt->features.places[i].feature->close != NULL)
+            rt->features.places[i].feature->close(rt);
 }
 
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order) {

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
@@ -233,4 +232,3 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
         (void)phi__forget_do(agent, agent->room.runs_short + 1);
     }
 }
-

@@ -92,7 +92,6 @@ PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from) {
     return true;
 }
 
-
 /* ---- snapshots ---- */
 
 PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent) {
@@ -157,7 +156,6 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
     if (status != PHI_OK) phi__head_free(agent);
     return status;
 }
-
 
 /* ---- the head that the model knows ---- */
 
@@ -509,7 +507,6 @@ PHI__FN bool phi__head_apply(phi__run *run) {
            phi__head_aside_give(agent, spec, &run->arena, &aside, head->searches);
 }
 
-
 /* ---- a request that is foreseen ---- */
 
 /* As phi__head_renew, in place of the agent's head. */
@@ -546,4 +543,3 @@ PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec,
     spec->tool_count = head->count;
     return phi__head_aside_give(agent, spec, arena, &aside, head->searches || aside.deferred);
 }
-

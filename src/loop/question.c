@@ -8,7 +8,6 @@
 #include "base/words_in.h"
 #include "loop/loop_in.h"
 
-
 struct phi__question {
     phi__link link; /* of its agent's */
     phi__agent *agent;
@@ -264,4 +263,3 @@ PHI__FN void phi__question_close(phi__question *q) {
     else
         phi__question_free(q);
 }
-

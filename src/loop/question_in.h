@@ -40,7 +40,6 @@ typedef struct phi__question_desc {
 
 enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
 
-
 /* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
    PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
 PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,

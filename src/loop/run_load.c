@@ -11,7 +11,6 @@
 #include "persist/entry_in.h"
 #include "wire/extra_in.h"
 
-
 /* ---- messages and queues ---- */
 
 PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
@@ -397,4 +396,3 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
     if (interrupt) phi__schedule_cancel(run);
     return PHI_OK;
 }
-

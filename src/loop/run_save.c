@@ -9,7 +9,6 @@
 #include "text/records_in.h"
 #include "persist/entry_in.h"
 
-
 static const char *const phi__run_save_states[] = {
     "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
     "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
@@ -243,4 +242,3 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
     phi__run_save_members(out, run, scratch);
     phi__buf_char(out, '}');
 }
-

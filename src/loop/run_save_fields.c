@@ -2,7 +2,6 @@
 #include "loop/run_save_in.h"
 #include "text/records_in.h"
 
-
 static const phi__field phi__run_save_run_fields[] = {
     PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -98,4 +97,3 @@ PHI__FN bool phi__run_save_fields_get(const phi_json *node, phi__run_save_part p
     phi__run_save_table table = phi__run_save_fields_table_of(part);
     return phi__records_get(node, table.fields, table.count, to, arena);
 }
-

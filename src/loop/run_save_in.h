@@ -5,7 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-
 /* run_save_fields.c: fields that are written as they are, and read back: of what `from` and `to`
    are. */
 typedef enum phi__run_save_part {

@@ -56,8 +56,7 @@ PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const ph
     out->provider = out->own;
     if (out->provider == NULL) out->provider = phi__provider_find(rt, phi_str_of(model->protocol));
     out->in_process = out->provider != NULL && out->provider->open != NULL;
-    out->codec = out->provider != NULL ? phi__provider_codec()
-                                       : phi__codec_of(rt->codecs, model);
+    out->codec = out->provider != NULL ? phi__provider_codec() : phi__codec_of(rt->codecs, model);
     if (copy->context_window == 0) copy->context_window = PHI__SPEAKER_WINDOW;
     if (copy->max_tokens == 0) copy->max_tokens = PHI__SPEAKER_MAX_TOKENS;
     return phi__speaker_text(arena, model->protocol, &copy->protocol) &&

@@ -15,7 +15,6 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run) {
     return NULL;
 }
 
-
 /* The agent that gets a thread's events: that of the run which uses it, or its owner; NULL:
    none. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
@@ -150,4 +149,3 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) {
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }
-

@@ -5,7 +5,6 @@
    can fail any more does it take the place of the old, whose lists are given back last. */
 #include "loop/tool_sources_in.h"
 
-
 #include "base/map_in.h"
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
@@ -389,4 +388,3 @@ PHI__FN void phi__tool_sources_free(phi__agent *agent) {
     for (i = 0; sources != NULL && i < sources->count; i++)
         phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
-

@@ -8,7 +8,6 @@
 
 typedef struct phi__tool_sources phi__tool_sources;
 
-
 /* Of an agent that is being made; no list is taken yet. The array is copied into the agent's arena.
    False: no memory. */
 PHI__FN bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *const *sources,

@@ -1,7 +1,6 @@
 /* keywords.c - which keywords of a schema go on. */
 #include "match/keywords_in.h"
 
-
 typedef enum phi__keywords_shape {
     PHI__SHAPE_ANY,
     PHI__SHAPE_TEXT,
@@ -86,4 +85,3 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
         if (phi__str_is(name, names[i])) return true;
     return false;
 }
-

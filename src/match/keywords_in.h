@@ -4,7 +4,6 @@
 
 #include "text/json_in.h"
 
-
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
     PHI__KEYWORD_COPY,    /* well formed: it goes on */

@@ -1,7 +1,6 @@
 /* tool_name.c - names of tools within the rules of every provider. */
 #include "match/tool_name_in.h"
 
-
 #include "base/sha256_in.h"
 #include "wire/hash_in.h"
 
@@ -119,4 +118,3 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
     phi__map_free(&names->map);
     phi_arena_free(&names->scratch);
 }
-

@@ -11,7 +11,6 @@
 #include "base/arena_in.h"
 #include "base/map_in.h"
 
-
 enum { PHI__TOOL_NAME_MOST = 64 };
 
 typedef struct phi__tool_name {

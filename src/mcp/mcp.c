@@ -1,7 +1,6 @@
 /* mcp.c - the public face of a connection. */
 #include "mcp/mcp.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_core_in.h"
 #include "mcp/mcp_life_in.h"
@@ -160,4 +159,3 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__mcp_requests_cancel(r, "cancelled by the host");
     phi__free(&mcp->memory, a, sizeof *a);
 }
-

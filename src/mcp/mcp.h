@@ -34,7 +34,6 @@
 extern "C" {
 #endif
 
-
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
 
@@ -183,7 +182,6 @@ typedef struct phi_mcp_request {
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
-
 
 #ifdef __cplusplus
 }

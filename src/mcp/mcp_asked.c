@@ -1,7 +1,6 @@
 /* mcp_asked.c - the server's questions. */
 #include "mcp/mcp_asked_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_post_in.h"
@@ -311,4 +310,3 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
                              message != NULL ? message : "Refused");
     phi__mcp_asked_free(mcp, a);
 }
-

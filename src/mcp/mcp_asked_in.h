@@ -6,7 +6,6 @@
 #include "mcp/mcp_core_in.h"
 #include "mcp/mcp_rpc_in.h"
 
-
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
     PHI__MCP_ASKED_ROUNDS = 16 /* of input for one request */

@@ -2,7 +2,6 @@
    question to the host of the agent. */
 #include "mcp/mcp_asks.h"
 
-
 #include "base/utf8_in.h"
 #include "loop/find_in.h"
 #include "loop/question_in.h"
@@ -511,4 +510,3 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
         (void)phi__mcp_session_notify(mcp, "notifications/roots/list_changed", phi__str("", 0));
     return PHI_OK;
 }
-

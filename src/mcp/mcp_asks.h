@@ -25,12 +25,10 @@
 extern "C" {
 #endif
 
-
 /* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE:
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
-
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_in.h"
 
-
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
 #endif

@@ -3,7 +3,6 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_oauth_in.h"
 
-
 #include "loop/error_in.h"
 
 /* NULL: the connection has none. */
@@ -46,4 +45,3 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
     phi__mcp_oauth_sign_out(oauth);
     return PHI_OK;
 }
-

@@ -5,7 +5,6 @@
    made again, a call waits for it. */
 #include "mcp/mcp_calls_in.h"
 
-
 #include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
@@ -388,4 +387,3 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
     tool->cancel = phi__mcp_calls_cancel;
     tool->resume = phi__mcp_calls_resume;
 }
-

@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_toolbox_in.h"
 
-
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 

@@ -1,7 +1,6 @@
 /* mcp_connect.c - puts a connection together: its link, and its parts. */
 #include "mcp/mcp.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_asks_in.h"
 #include "mcp/mcp_offers_in.h"
@@ -35,4 +34,3 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
     (void)phi__mcp_open_new(rt, desc, phi__mcp_connect_link, joins, count, &mcp);
     return mcp;
 }
-

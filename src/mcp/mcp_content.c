@@ -1,7 +1,6 @@
 /* mcp_content.c - content blocks of MCP and content of messages. */
 #include "mcp/mcp_content_in.h"
 
-
 enum { PHI__MCP_CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
 /* Of [A-Za-z0-9+/] with padding, nothing else: one bad image in the history would fail every later
@@ -243,4 +242,3 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
                                                          : PHI__LIT("[audio]");
     }
 }
-

@@ -10,7 +10,6 @@
 #include "model/message.h"
 #include "text/json_in.h"
 
-
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 /* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no

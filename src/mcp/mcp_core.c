@@ -3,7 +3,6 @@
 
 #include "loop/state_in.h"
 
-
 PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
 
 PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
@@ -12,4 +11,3 @@ PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
     if (mcp->depth == 0) phi__free(&mcp->rt->memory, mcp, sizeof *mcp);
     return false;
 }
-

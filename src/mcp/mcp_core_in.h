@@ -10,7 +10,6 @@
 #include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_in.h"
 
-
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
     PHI__MCP_OPENING, /* the link connects */

@@ -1,7 +1,6 @@
 /* mcp_eras.c - the table of eras, from the pages of the specification and their changelogs. */
 #include "mcp/mcp_eras_in.h"
 
-
 /* clang-format off */
 static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
     /*                                    handshake
@@ -47,4 +46,3 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
 }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
-

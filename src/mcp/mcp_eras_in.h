@@ -5,7 +5,6 @@
 
 #include "base/base_in.h"
 
-
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
     PHI__MCP_TASKS_ASKED,    /* by params.task of a call: 2025-11-25 */

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__MCP_EXCHANGE_REDIRECTS = 3,
     PHI__MCP_EXCHANGE_CHALLENGES = 4,
@@ -459,4 +458,3 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
         if (!good) return;
     }
 }
-

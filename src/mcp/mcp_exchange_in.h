@@ -15,7 +15,6 @@
 #include "mcp/mcp_oauth_in.h"
 #include "text/sse_in.h"
 
-
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
 /* What the requests of a connection share. */

@@ -2,7 +2,6 @@
    numbers, truth values, or choices. */
 #include "mcp/mcp_forms_in.h"
 
-
 #include "text/json_in.h"
 
 #include <stdio.h>
@@ -41,4 +40,3 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     if (status == PHI_OK) status = phi__json_write(out, root, 0);
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
-

@@ -6,7 +6,6 @@
 #include "text/json.h"
 #include "text/schema.h"
 
-
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
    error says why. PHI_NO_MEMORY. */

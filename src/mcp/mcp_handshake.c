@@ -1,7 +1,6 @@
 /* mcp_handshake.c - server/discover, initialize, and the settings that their answers give. */
 #include "mcp/mcp_handshake_in.h"
 
-
 #include "mcp/mcp_parts_in.h"
 #include "mcp/mcp_post_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -292,4 +291,3 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
     else
         phi__mcp_handshake_probe(mcp, era);
 }
-

@@ -7,7 +7,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
 PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-
 /* ---- of a request ---- */
 
 enum { PHI__MCP_HEAD_OWN = 10 }; /* headers of ours, at most */
@@ -211,4 +210,3 @@ PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
     }
     phi_arena_free(&arena);
 }
-

@@ -5,7 +5,6 @@
 #include "io/secret_in.h"
 #include "mcp/mcp_exchange_in.h"
 
-
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
 PHI__FN bool phi__mcp_head_make(const phi__mcp_exchange *e, phi_str proof, phi_arena *arena,

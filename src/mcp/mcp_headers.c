@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__MCP_HEADERS_MOST = 64,  /* marks of a schema, which end up in one request */
     PHI__MCP_HEADERS_NAME = 200, /* bytes of a mark */
@@ -248,4 +247,3 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
     *count = status == PHI_OK ? list.count : 0;
     return status;
 }
-

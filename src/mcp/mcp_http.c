@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
     PHI__MCP_HTTP_TRIES = 8,        /* to resume a stream, without a message between */
@@ -376,4 +375,3 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     *out = &http->link;
     return PHI_OK;
 }
-

@@ -8,7 +8,6 @@
 
 #include "mcp/mcp_exchange_in.h"
 
-
 typedef struct phi__mcp_http {
     phi__mcp_link link;
     phi__mcp_wire wire;

@@ -11,7 +11,6 @@
 #include "loop/run.h"
 #include "text/json.h"
 
-
 typedef struct phi__mcp_request phi__mcp_request;
 
 /* A part of a connection. Functions may be NULL. */

@@ -1,7 +1,6 @@
 /* mcp_incoming.c - messages of the server. */
 #include "mcp/mcp_incoming_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_parts_in.h"
@@ -329,4 +328,3 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
         phi__mcp_requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
     phi_arena_free(&arena);
 }
-

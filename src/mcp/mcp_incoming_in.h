@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);

@@ -1,7 +1,6 @@
 /* mcp_known.c - the definitions of tools that were offered. */
 #include "mcp/mcp_known_in.h"
 
-
 #include "base/sha256_in.h"
 #include "wire/hash_in.h"
 
@@ -111,4 +110,3 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t mos
     }
     known->round++;
 }
-

@@ -6,7 +6,6 @@
 #include "base/list_in.h"
 #include "base/map_in.h"
 
-
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
     phi_str name;   /* the server's */

@@ -4,7 +4,6 @@
 
 #include "base/base_in.h"
 
-
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 

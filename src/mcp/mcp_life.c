@@ -1,7 +1,6 @@
 /* mcp_life.c - the state machine of a connection. */
 #include "mcp/mcp_life_in.h"
 
-
 #include "base/words_in.h"
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
@@ -283,4 +282,3 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->agreed.arena);
     phi_arena_free(&mcp->arena);
 }
-

@@ -6,7 +6,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
 PHI__FN phi_status phi__mcp_life_open(phi_mcp *mcp);

@@ -12,7 +12,6 @@
 #include "base/list_in.h"
 #include "mcp/mcp.h"
 
-
 typedef struct phi__mcp_link phi__mcp_link;
 
 /* A message on its way. The session's; lives until `lost` or its answer was reported, or until

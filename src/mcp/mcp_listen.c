@@ -1,7 +1,6 @@
 /* mcp_listen.c - subscriptions/listen: opened again when it ends. */
 #include "mcp/mcp_listen_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_requests_in.h"
 #include "text/json_in.h"
@@ -84,4 +83,3 @@ PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp) {
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp) {
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
 }
-

@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */

@@ -1,7 +1,6 @@
 /* mcp_news.c - events kept until the host may be called. */
 #include "mcp/mcp_news_in.h"
 
-
 #include <stdio.h>
 
 enum { PHI__MCP_NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
@@ -80,4 +79,3 @@ PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news) {
     while ((item = phi__mcp_news_take(news)) != NULL)
         phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
 }
-

@@ -5,7 +5,6 @@
 
 #include "mcp/mcp_in.h"
 
-
 typedef struct phi__mcp_news {
     phi__list list;
     size_t count, hidden; /* hidden: beyond the most that are kept */

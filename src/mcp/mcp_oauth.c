@@ -1,7 +1,6 @@
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 #include <stdio.h>
 
 enum {
@@ -505,4 +504,3 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
     o->cancelled = true;
     phi__mcp_oauth_state_wake(o);
 }
-

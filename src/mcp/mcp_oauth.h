@@ -25,7 +25,6 @@
 extern "C" {
 #endif
 
-
 /* How a client with a secret proves itself at the token endpoint. */
 typedef enum phi_mcp_client_auth {
     PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports, in this order */
@@ -130,7 +129,6 @@ PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
-
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,6 @@
    document's address, registered before, or registered now. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 static void phi__mcp_oauth_client_clear(phi__mcp_oauth *o) {
     phi_arena_free(&o->client_arena);
     memset(&o->client, 0, sizeof o->client);
@@ -220,4 +219,3 @@ PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o) {
     return phi__str_to_u64(phi__str(at.at, n), &port) && port <= 65535 ? (uint16_t)port
                                                                        : (uint16_t)0;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_oauth_find.c - from a challenge to the metadata of an authorization server. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 enum { PHI__MCP_OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
 
 /* Without a query, which may be a secret. */
@@ -192,4 +191,3 @@ PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
     o->step = PHI__MCP_OAUTH_RESOURCE;
     return phi__mcp_oauth_find_try(o, "the server's metadata");
 }
-

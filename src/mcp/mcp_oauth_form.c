@@ -1,7 +1,6 @@
 /* mcp_oauth_form.c - requests of an authorization, and their answers. */
 #include "mcp/mcp_oauth_form_in.h"
 
-
 #include "base/base64_in.h"
 #include "base/sha256_in.h"
 #include "io/clock_in.h"
@@ -262,4 +261,3 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
     client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
     return true;
 }
-

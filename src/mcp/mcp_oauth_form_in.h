@@ -7,7 +7,6 @@
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_oauth_words_in.h"
 
-
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
     phi_str issuer;     /* that knows it; empty: there is no client */

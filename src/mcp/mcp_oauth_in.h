@@ -18,7 +18,6 @@
 #include "base/buf_in.h"
 #include "mcp/mcp_oauth.h"
 
-
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
 /* Copies a desc with its defaults into an arena. False: no memory. */

@@ -1,7 +1,6 @@
 /* mcp_oauth_keep.c - tokens and registrations in a store. */
 #include "mcp/mcp_oauth_keep_in.h"
 
-
 #include "base/sha256_in.h"
 #include "text/json_in.h"
 
@@ -220,4 +219,3 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
     phi__mcp_oauth_keep_client_id(issuer, id);
     phi__mcp_oauth_keep_remove(store, id);
 }
-

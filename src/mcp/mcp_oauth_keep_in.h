@@ -8,7 +8,6 @@
 
 #include "mcp/mcp_oauth_form_in.h"
 
-
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;

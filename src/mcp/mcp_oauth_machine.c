@@ -2,7 +2,6 @@
    token of the host's. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
     phi_mcp_assertion wanted;
     phi_status status;
@@ -39,4 +38,3 @@ PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str to
     phi__mcp_oauth_state_wake(o);
     return PHI_OK;
 }
-

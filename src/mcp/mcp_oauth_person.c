@@ -1,7 +1,6 @@
 /* mcp_oauth_person.c - a person's consent: the browser, the redirect, the code. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 #ifndef PHI_NO_LISTEN
 #include "mcp/mcp_redirect_in.h"
 
@@ -197,4 +196,3 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
         return phi__mcp_oauth_person_go(o);
     return status;
 }
-

@@ -2,7 +2,6 @@
    that a request comes from the key that its token is bound to (RFC 9449). */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 #include "base/sha256_in.h"
 #include "text/records_in.h"
 
@@ -137,4 +136,3 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
     phi__buf_free(&claims);
     return status;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_oauth_state.c - requests and messages of an authorization. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 #include "base/words_in.h"
 #include "io/secret_in.h"
 #include "wire/headers_in.h"
@@ -176,4 +175,3 @@ PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o) {
     if (o->sent.status == PHI_OK) return PHI_OK;
     return phi__mcp_oauth_state_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
-

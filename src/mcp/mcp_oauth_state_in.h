@@ -16,7 +16,6 @@
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_oauth_keep_in.h"
 
-
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
     PHI__MCP_OAUTH_FETCH_MS = 30000,  /* of a request of ours */

@@ -1,7 +1,6 @@
 /* mcp_oauth_token.c - tokens: taken, kept, refreshed. */
 #include "mcp/mcp_oauth_state_in.h"
 
-
 enum {
     PHI__MCP_OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
     PHI__MCP_OAUTH_RETRY_MS = 30000, /* after a refresh that failed in the network */
@@ -269,4 +268,3 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
     o->nonced = false;                      /* the new authorization may be of another endpoint */
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
-

@@ -1,7 +1,6 @@
 /* mcp_oauth_url.c - addresses of an authorization. */
 #include "mcp/mcp_oauth_url_in.h"
 
-
 /* ---- where a host leads ---- */
 
 static char phi__mcp_oauth_url_lower(char c) {
@@ -384,4 +383,3 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
     }
     return status;
 }
-

@@ -6,7 +6,6 @@
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 
-
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
 /* How far an address leads into the network that we are in: an address that another one names must

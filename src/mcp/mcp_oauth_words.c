@@ -1,7 +1,6 @@
 /* mcp_oauth_words.c - challenges and metadata documents. */
 #include "mcp/mcp_oauth_words_in.h"
 
-
 #include "text/json_in.h"
 
 /* ---- challenges ---- */
@@ -287,4 +286,3 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     *fault = "";
     return PHI_OK;
 }
-

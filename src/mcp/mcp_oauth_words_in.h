@@ -6,7 +6,6 @@
 
 #include "mcp/mcp_oauth_url_in.h"
 
-
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
     PHI__MCP_OAUTH_DEPTH = 32,        /* nested values in it */

@@ -2,7 +2,6 @@
    reports of them. */
 #include "mcp/mcp_offers_in.h"
 
-
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_core_in.h"
@@ -233,4 +232,3 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
     if (o == NULL || uri == NULL) return PHI_BAD_ARG;
     return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
 }
-

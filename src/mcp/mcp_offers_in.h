@@ -8,7 +8,6 @@
 #include "mcp/mcp_pages_in.h"
 #include "text/json_in.h"
 
-
 typedef struct phi__mcp_offer phi__mcp_offer;
 
 /* Reports an operation that has ended; `offer` is gone when it returns. */

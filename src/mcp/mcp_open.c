@@ -1,7 +1,6 @@
 /* mcp_open.c - the object of a connection: made from settings, a link and parts. */
 #include "mcp/mcp_open_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_core_in.h"
@@ -54,4 +53,3 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     (void)phi__mcp_core_leave(mcp);
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
-

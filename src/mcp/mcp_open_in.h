@@ -5,7 +5,6 @@
 
 #include "mcp/mcp_in.h"
 
-
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
 typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);

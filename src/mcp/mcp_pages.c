@@ -1,7 +1,6 @@
 /* mcp_pages.c - a list that a server gives page by page. */
 #include "mcp/mcp_pages_in.h"
 
-
 #include "text/json_in.h"
 
 enum {
@@ -118,4 +117,3 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
     pages->request = NULL;
     phi__buf_free(&pages->cursor);
 }
-

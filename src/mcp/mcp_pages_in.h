@@ -6,7 +6,6 @@
 
 #include "mcp/mcp_in.h"
 
-
 typedef struct phi__mcp_pages phi__mcp_pages;
 
 struct phi__mcp_pages {

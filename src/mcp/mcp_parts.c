@@ -1,7 +1,6 @@
 /* mcp_parts.c - the host's event function, and the points of the parts. */
 #include "mcp/mcp_parts_in.h"
 
-
 #include "base/words_in.h"
 #include "loop/state_in.h"
 #include "text/json_in.h"
@@ -120,4 +119,3 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
         status = phi__mcp_parts_tasks(arena, into);
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
-

@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
                                  phi_str before, phi_str text);

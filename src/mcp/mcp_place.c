@@ -1,7 +1,6 @@
 /* mcp_place.c - joins addresses, within one origin. */
 #include "mcp/mcp_place_in.h"
 
-
 enum { PHI__MCP_PLACE_MOST = 8192 }; /* bytes of an address */
 
 typedef struct phi__mcp_place {
@@ -98,4 +97,3 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
            phi__str_equal_nocase(phi__mcp_place_without_user(&own), other.host) &&
            phi__str_equal_nocase(own.port, other.port);
 }
-

@@ -5,7 +5,6 @@
 
 #include "base/buf_in.h"
 
-
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */

@@ -1,7 +1,6 @@
 /* mcp_post.c - the queue before the link. */
 #include "mcp/mcp_post_in.h"
 
-
 #include "mcp/mcp_rpc_in.h"
 
 static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
@@ -96,4 +95,3 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
         phi__mcp_post_free(mcp, item);
     }
 }
-

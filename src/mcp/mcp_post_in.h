@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
 /* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,

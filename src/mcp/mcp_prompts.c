@@ -1,7 +1,6 @@
 /* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
 #include "mcp/mcp_prompts.h"
 
-
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_content_in.h"
@@ -216,4 +215,3 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
     phi__buf_free(&params);
     return status;
 }
-

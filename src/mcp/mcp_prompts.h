@@ -10,7 +10,6 @@
 extern "C" {
 #endif
 
-
 typedef struct phi_mcp_prompt_argument {
     phi_str name, title, description;
     bool required;
@@ -73,7 +72,6 @@ typedef struct phi_mcp_complete_desc {
 } phi_mcp_complete_desc;
 PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
                                     phi_mcp_completion_fn done, void *user_data, uint64_t *id);
-
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,6 @@
 /* mcp_requests.c - the table of requests. */
 #include "mcp/mcp_requests_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_post_in.h"
 #include "mcp/mcp_rpc_in.h"
@@ -395,4 +394,3 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
     }
     return !mcp->dead;
 }
-

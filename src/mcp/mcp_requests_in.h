@@ -4,7 +4,6 @@
 
 #include "mcp/mcp_core_in.h"
 
-
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
 PHI__FN void phi__mcp_requests_init(phi_mcp *mcp);

@@ -1,7 +1,6 @@
 /* mcp_resources.c - lists of resources and templates, and reading. */
 #include "mcp/mcp_resources.h"
 
-
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_offers_in.h"
@@ -111,4 +110,3 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
     phi__buf_free(&params);
     return status;
 }
-

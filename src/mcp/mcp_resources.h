@@ -18,7 +18,6 @@
 extern "C" {
 #endif
 
-
 /* A resource, or a template of some. Empty strings: not given. */
 typedef struct phi_mcp_resource {
     phi_str uri; /* of a template: RFC 6570 */
@@ -74,7 +73,6 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
 /* Ends an operation of mcp_resources.h or mcp_prompts.h, without its callback.
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
-
 
 #ifdef __cplusplus
 }

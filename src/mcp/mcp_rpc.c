@@ -1,7 +1,6 @@
 /* mcp_rpc.c - JSON-RPC messages. */
 #include "mcp/mcp_rpc_in.h"
 
-
 #include "text/json_in.h"
 
 #include <string.h>
@@ -186,4 +185,3 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
     *out = phi__str_trim(phi__str(text.at + 1, text.len - 2));
     return true;
 }
-

@@ -14,7 +14,6 @@
 #include "base/buf_in.h"
 #include "text/json.h"
 
-
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
     PHI__MCP_RPC_ID = 1024,    /* bytes of an id's JSON text */

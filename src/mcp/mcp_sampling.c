@@ -4,7 +4,6 @@
    the server's: a call of one is part of the answer, and nothing is run here. */
 #include "mcp/mcp_sampling_in.h"
 
-
 #include "agent/agent_in.h"
 #include "mcp/mcp_content_in.h"
 #include "text/json_in.h"
@@ -424,4 +423,3 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
                           "endTurn");
     return !out->failed;
 }
-

@@ -6,7 +6,6 @@
 #include "base/buf_in.h"
 #include "loop/state_in.h"
 
-
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
     phi_memory *memory;

@@ -1,7 +1,6 @@
 /* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
 #include "mcp/mcp_schema_in.h"
 
-
 #include "base/utf8_in.h"
 #include "match/keywords_in.h"
 #include "text/schema.h"
@@ -417,4 +416,3 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
     phi_arena_free(&scratch);
     return status;
 }
-

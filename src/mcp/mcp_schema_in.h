@@ -9,7 +9,6 @@
 #include "base/arena_in.h"
 #include "text/json_in.h"
 
-
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
 /* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without

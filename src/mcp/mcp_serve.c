@@ -1,7 +1,6 @@
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include <stdio.h>
 
 /* ---- what transports see ---- */
@@ -491,4 +490,3 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     phi_arena_free(&arena);
     return phi__mcp_serve_ask_leave(server);
 }
-

@@ -35,7 +35,6 @@
 extern "C" {
 #endif
 
-
 typedef struct phi_mcp_server phi_mcp_server;
 
 /* A request of a client that a function of the host's is to answer. A value handle; when the
@@ -279,7 +278,6 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
    object; it waits on. */
 PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
 PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
-
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
    request, and worthless when the request has ended. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "text/records_in.h"
 
 #include <stdio.h>
@@ -460,4 +459,3 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
     return phi__error(incoming.server->rt, PHI_BAD_ARG,
                       "phi_mcp_ask: params: expected a JSON object");
 }
-

@@ -5,7 +5,6 @@
    deadlines, retries, caps and sub-agents are those of any run. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "agent/agent_in.h"
 #include "text/records_in.h"
 #include "text/schema_in.h"
@@ -400,4 +399,3 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
     return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_serve_client.c - sessions of our server's clients. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "io/clock_in.h"
 
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
@@ -109,4 +108,3 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
     if (origin->way->table->session != NULL) origin->way->table->session(origin->way, client);
     return client;
 }
-

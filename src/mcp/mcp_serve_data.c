@@ -2,7 +2,6 @@
    complete; and the functions by which the host answers. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "base/base64_in.h"
 #include "text/records_in.h"
 
@@ -481,4 +480,3 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_serve_heads.c - the headers of an HTTP request of 2026-07-28, which must repeat its body. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "base/base64_in.h"
 #include "mcp/mcp_headers_in.h"
 
@@ -89,4 +88,3 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
             return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
     return NULL;
 }
-

@@ -14,7 +14,6 @@
 #include "mcp/mcp_serve.h"
 #include "text/json_in.h"
 
-
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
 

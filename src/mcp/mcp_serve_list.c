@@ -2,7 +2,6 @@
    at a time. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "text/records_in.h"
 
 /* ---- capabilities ---- */
@@ -233,4 +232,3 @@ PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin
     phi__mcp_serve_list_page(server, origin, params, "prompts", server->desc.prompt_count,
                              phi__mcp_serve_list_prompt);
 }
-

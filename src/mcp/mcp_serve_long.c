@@ -2,7 +2,6 @@
    that one tree stands at a time. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 static void phi__mcp_serve_long_next(phi_mcp_server *server) {
     if (server->longs.first != NULL)
         phi__mcp_slices_go(&PHI__OWNER(server->longs.first, phi__mcp_long, link)->slices);
@@ -46,4 +45,3 @@ PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_
         if (one->client == client) one->client = NULL;
     }
 }
-

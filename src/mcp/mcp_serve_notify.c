@@ -2,7 +2,6 @@
    resources that were updated, log messages; and who wants to hear of it. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "text/records_in.h"
 
 /* ---- subscriptions of a session ---- */
@@ -217,4 +216,3 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
             (void)phi__mcp_serve_request_log(server, client->own, level, logger, data);
     }
 }
-

@@ -2,7 +2,6 @@
    progress and log messages. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "base/utf8_in.h"
 #include "text/records_in.h"
 
@@ -286,4 +285,3 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
     status = out.failed ? PHI_NO_MEMORY : PHI_OK;
     return phi__mcp_serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "mcp/mcp_oauth_url_in.h"
 #include "text/records_in.h"
 
@@ -194,4 +193,3 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
     phi__buf_free(out);
     return sent;
 }
-

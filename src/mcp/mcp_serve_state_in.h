@@ -19,7 +19,6 @@
 #include "mcp/mcp_serve_in.h"
 #include "mcp/mcp_slices_in.h"
 
-
 enum {
     PHI__MCP_NAME_BYTES =
         2048, /* of names and addresses in requests; ours to choose, as all here */

@@ -2,7 +2,6 @@
    for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "base/date_in.h"
 #include "text/records_in.h"
 
@@ -166,4 +165,3 @@ PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin 
     phi__mcp_serve_task_end(serving, "cancelled", NULL, NULL);
     if (serving->drop != NULL) serving->drop(serving);
 }
-

@@ -1,7 +1,6 @@
 /* mcp_serve_uri.c - addresses by a template: RFC 6570, level 1, read backwards. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 static int phi__mcp_serve_uri_hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -62,4 +61,3 @@ PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf
     if (out != NULL) phi__buf_char(out, '}');
     return good && at == uri.len;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
 #include "mcp/mcp_serve_state_in.h"
 
-
 #include "loop/tool_check_in.h"
 
 #include <stdio.h>
@@ -328,4 +327,3 @@ PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const
     if (server != NULL && level != NULL && phi__mcp_level_of(phi_str_of(level)) >= 0)
         phi__mcp_serve_notify_log(server, level, logger, data);
 }
-

@@ -1,7 +1,6 @@
 /* mcp_session.c - what parts and links see of a connection. */
 #include "mcp/mcp_core_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_incoming_in.h"
@@ -144,4 +143,3 @@ PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out) {
 }
 
 PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wait(mcp, waits); }
-

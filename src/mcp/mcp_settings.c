@@ -1,7 +1,6 @@
 /* mcp_settings.c - checks and copies of a connection's settings. */
 #include "mcp/mcp_settings_in.h"
 
-
 #include "loop/fetch_in.h"
 #include "mcp/mcp_eras_in.h"
 #include "mcp/mcp_level_in.h"
@@ -160,4 +159,3 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
            phi__mcp_settings_headers(arena, out) && phi__mcp_settings_roots(arena, out) &&
            (out->oauth == NULL || phi__mcp_oauth_copy(arena, out->oauth, &out->oauth));
 }
-

@@ -5,7 +5,6 @@
 #include "base/arena_in.h"
 #include "mcp/mcp.h"
 
-
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */

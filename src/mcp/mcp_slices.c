@@ -1,7 +1,6 @@
 /* mcp_slices.c - mcp_slices_in.h. */
 #include "mcp/mcp_slices_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_rpc_in.h"
 
@@ -40,4 +39,3 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
     phi__io_timer_clear(slices->rt->io, &slices->timer);
     phi_arena_free(&slices->arena);
 }
-

@@ -7,7 +7,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
 /* In memory of the caller's, which zeroes it and sets `sliced`. */

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
     PHI__MCP_STREAM_LEAST_MS = 100,  /* where it names a shorter one */
@@ -193,4 +192,3 @@ PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) 
     phi_status status = phi__mcp_stream_again(http, first);
     return status == PHI_OK || phi__mcp_stream_lose(first, PHI_REFUSED);
 }
-

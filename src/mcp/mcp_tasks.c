@@ -1,7 +1,6 @@
 /* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
 #include "mcp/mcp_tasks_in.h"
 
-
 #include "loop/state_in.h"
 #include "mcp/mcp_asked_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -286,4 +285,3 @@ PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp) {
     mcp->requests.answered = phi__mcp_tasks_answered;
     mcp->requests.drop_task = phi__mcp_tasks_drop;
 }
-

@@ -1,7 +1,6 @@
 /* mcp_toolbox.c - one list of a server's tools. */
 #include "mcp/mcp_toolbox_in.h"
 
-
 #include "base/sha256_in.h"
 #include "base/utf8_in.h"
 #include "match/tool_name_in.h"
@@ -304,4 +303,3 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
     phi_arena_free(&box->arena);
     phi__free(phi__mcp_session_memory(mcp), box, sizeof *box);
 }
-

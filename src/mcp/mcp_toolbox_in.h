@@ -9,7 +9,6 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_tools.h"
 
-
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
     phi_mcp *mcp;

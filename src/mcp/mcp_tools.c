@@ -4,7 +4,6 @@
    The host's event function is called last of all: it may free the connection. */
 #include "mcp/mcp_tools_in.h"
 
-
 #include "base/map_in.h"
 #include "loop/error_in.h"
 #include "loop/loop_in.h"
@@ -496,4 +495,3 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
     if (t == NULL || phi_mcp_state_of(mcp) != PHI_MCP_READY) return PHI_MISUSE;
     return phi__mcp_tools_list(t);
 }
-

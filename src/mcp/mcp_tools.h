@@ -18,7 +18,6 @@
 extern "C" {
 #endif
 
-
 /* For phi_agent_desc.tool_sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
    the list is empty; while it is started again, it is the last one. */
@@ -54,7 +53,6 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 
 /* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
 PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
-
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,6 @@
 
 #include "mcp/mcp_in.h"
 
-
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
 
 #endif

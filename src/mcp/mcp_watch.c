@@ -1,7 +1,6 @@
 /* mcp_watch.c - the resources that a host watches. */
 #include "mcp/mcp_watch_in.h"
 
-
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
@@ -287,4 +286,3 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
         watch->level = NULL;
     phi__buf_free(&params);
 }
-

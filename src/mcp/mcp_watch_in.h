@@ -9,7 +9,6 @@
 #include "mcp/mcp_in.h"
 #include "mcp/mcp_resources.h"
 
-
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
     phi__list all;

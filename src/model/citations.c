@@ -3,7 +3,6 @@
 
 #include "text/json_in.h"
 
-
 typedef struct phi__citations {
     phi_arena *arena;
     phi_citation *out; /* NULL: they are counted */
@@ -207,4 +206,3 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     *count = list.count;
     return PHI_OK;
 }
-

@@ -12,7 +12,6 @@
 extern "C" {
 #endif
 
-
 /* What a citation does not have is empty. */
 typedef struct phi_citation {
     phi_str url;   /* the source's address; or its name, of a search result that a program gave */
@@ -32,7 +31,6 @@ typedef struct phi_citation {
    After an error *count is 0. Threads: any. */
 PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
                                  const phi_citation **out, size_t *count);
-
 
 #ifdef __cplusplus
 }

@@ -315,7 +315,6 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-
 /* ---- public ---- */
 
 PHI_API const char *phi_stop_reason_text(phi_stop_reason reason) {
@@ -380,7 +379,6 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
 }
 
-
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
     phi__buf buf;
     phi_arena scratch;
@@ -393,4 +391,3 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     phi__buf_free(&buf);
     return status;
 }
-

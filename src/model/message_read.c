@@ -10,7 +10,6 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
-
 /* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
    "openai_". The original knows no Interactions. */
 static const char *const phi__message_apis[][2] = {
@@ -30,8 +29,6 @@ PHI__FN const char *phi__message_read_api(phi_str protocol) {
             return phi__message_apis[i][0];
     return NULL;
 }
-
-
 
 typedef struct phi__message_reader {
     phi_arena *arena;
@@ -385,4 +382,3 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     return status == PHI_OK ? phi__message_read_get(root, arena, out, error) : status;
 }
-

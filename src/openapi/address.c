@@ -1,7 +1,6 @@
 /* address.c - requests a document from its URL, and follows where the server sends it. */
 #include "openapi/address_in.h"
 
-
 #include "loop/fetch_in.h"
 #include "wire/headers_in.h"
 
@@ -118,4 +117,3 @@ PHI__FN void phi__address_close(phi_openapi *api) {
     phi__fetch_close(api->address.fetch);
     api->address.fetch = NULL;
 }
-

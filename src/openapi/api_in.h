@@ -7,7 +7,6 @@
 #include "openapi/operation_in.h"
 #include "openapi/reading_in.h"
 
-
 struct phi__openapi_calls;
 
 /* The request for a document that is read from a URL. */

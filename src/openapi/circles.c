@@ -2,7 +2,6 @@
    the references to the first definition of those, and continues. */
 #include "openapi/circles_in.h"
 
-
 /* Nodes with needed[i] references to them; the queue holds those with none. */
 typedef struct phi__circles {
     phi__tool_schema_edge *edges;
@@ -80,4 +79,3 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
         if (edges[i].cut && edges[i].from == from && edges[i].to == to) return true;
     return false;
 }
-

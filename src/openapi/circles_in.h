@@ -4,7 +4,6 @@
 
 #include "openapi/tool_schema_in.h"
 
-
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
                               size_t *cap, size_t from, size_t to);

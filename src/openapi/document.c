@@ -1,7 +1,6 @@
 /* document.c - the parts of a document, and references between them. */
 #include "openapi/document_in.h"
 
-
 #include "base/utf8_in.h"
 #include "wire/hash_in.h"
 
@@ -226,4 +225,3 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     }
     return node == NULL ? NULL : phi__document_refuse(view, ref, " leads in a circle");
 }
-

@@ -14,7 +14,6 @@
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 
-
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
     PHI__SECTION_SCHEMAS,

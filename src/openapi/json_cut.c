@@ -5,7 +5,6 @@
 #include "base/utf8_in.h"
 #include "text/json_in.h"
 
-
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
     PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with its quotes and commas */
@@ -256,4 +255,3 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
     phi__buf_free(&cut);
     return done && !out->failed;
 }
-

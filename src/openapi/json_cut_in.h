@@ -6,7 +6,6 @@
 
 #include "base/buf_in.h"
 
-
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);

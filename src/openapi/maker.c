@@ -1,7 +1,6 @@
 /* maker.c - one operation, and its tool. */
 #include "openapi/maker_in.h"
 
-
 #include "base/utf8_in.h"
 #include "openapi/openapi_call_in.h"
 #include "openapi/parameters_in.h"
@@ -191,4 +190,3 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
     *skip = text.at;
     return true;
 }
-

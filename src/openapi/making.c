@@ -1,7 +1,6 @@
 /* making.c - messages and memory for the files that make an operation. */
 #include "openapi/making_in.h"
 
-
 #include <stdio.h>
 
 PHI__FN bool phi__making_skip(phi__making *m, const char *place, const char *why) {
@@ -26,4 +25,3 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     if (at == NULL) m->no_memory = true;
     return at;
 }
-

@@ -6,7 +6,6 @@
 #include "openapi/api_in.h"
 #include "openapi/tool_schema_in.h"
 
-
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
     phi_openapi *api;

@@ -1,7 +1,6 @@
 /* naming.c - names for operations. */
 #include "openapi/naming_in.h"
 
-
 #include "base/sha256_in.h"
 
 /* "get_pets_petId" of GET /pets/{petId}. */
@@ -87,4 +86,3 @@ PHI__FN void phi__naming_end(phi__naming *n) {
     phi__tool_name_free(&n->names);
     n->begun = false;
 }
-

@@ -8,7 +8,6 @@
 #include "match/tool_name_in.h"
 #include "openapi/document_in.h"
 
-
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
     phi__tool_names names;

@@ -1,7 +1,6 @@
 /* openapi.c - the object of a document: made, read, looked at and freed. */
 #include "openapi/api_in.h"
 
-
 #include "openapi/address_in.h"
 #include "openapi/openapi_call_in.h"
 #include "openapi/selection_in.h"
@@ -137,4 +136,3 @@ PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index
     *out = api->document->operations[index].shown;
     return PHI_OK;
 }
-

@@ -27,7 +27,6 @@
 extern "C" {
 #endif
 
-
 typedef struct phi_openapi phi_openapi;
 
 /* The key of an apiKey scheme, or a header of every request. */
@@ -155,7 +154,6 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
 /* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
    PHI_MISUSE while calls are under way: nothing is freed. */
 PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
-
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
     PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
@@ -389,4 +388,3 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
     phi__buf_free(&a->kept);
     phi__buf_free(&a->incoming);
 }
-

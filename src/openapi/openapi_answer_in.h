@@ -13,7 +13,6 @@
 #include "openapi/api_in.h"
 #include "openapi/operation_in.h"
 
-
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
     PHI__FORM_JSON,

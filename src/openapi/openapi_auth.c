@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 
 static const char *phi__openapi_auth_key(const phi_openapi_auth *auth, phi_str scheme) {
@@ -202,4 +201,3 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status) {
     phi__openapi_token_refused(a->r->op->api, a->token);
     return true;
 }
-

@@ -10,7 +10,6 @@
 #include "openapi/openapi_request_in.h"
 #include "openapi/openapi_token_in.h"
 
-
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
     const phi__operation_scheme *oauth; /* that wants a token of client credentials; NULL: none */

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
     PHI__OPENAPI_BODY_PATHS = 128   /* units of work with paths in one slice: files_in.h */
@@ -447,4 +446,3 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
     b->files = NULL;
     phi__buf_free(&b->text);
 }
-

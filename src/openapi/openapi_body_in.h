@@ -11,7 +11,6 @@
 #include "loop/tool.h"
 #include "openapi/openapi_request_in.h"
 
-
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
 /* The content of a file; a list, newest first. */

@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
 
 typedef struct phi__openapi_call {
@@ -363,4 +362,3 @@ PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
 }
 
 PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_all(api); }
-

@@ -4,7 +4,6 @@
 
 #include "openapi/api_in.h"
 
-
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
 PHI__FN void phi__openapi_request_init(phi__openapi_request *r, phi_arena *arena,
@@ -309,4 +308,3 @@ PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
     if (status == PHI_OK) status = phi__openapi_request_check_size(r);
     return status;
 }
-

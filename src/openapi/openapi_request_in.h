@@ -10,7 +10,6 @@
 #include "io/request_in.h"
 #include "openapi/api_in.h"
 
-
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
     phi_memory *memory; /* borrowed */

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
     PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* before it expires it counts as expired */
@@ -299,4 +298,3 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
     phi__free(&api->memory, api->calls, sizeof *api->calls);
     api->calls = NULL;
 }
-

@@ -9,7 +9,6 @@
 #include "base/list_in.h"
 #include "openapi/api_in.h"
 
-
 typedef struct phi__openapi_token phi__openapi_token;
 
 /* Waits for a token; lives in its owner, zeroed at first. */

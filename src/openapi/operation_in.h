@@ -10,7 +10,6 @@
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 
-
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
     PHI__OPERATION_QUERY,

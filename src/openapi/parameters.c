@@ -2,7 +2,6 @@
    path template names and nobody declares. */
 #include "openapi/parameters_in.h"
 
-
 #include <stdio.h>
 
 enum {
@@ -227,4 +226,3 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
     return !m->no_memory && phi__parameters_list(m, own) && phi__parameters_list(m, shared) &&
            phi__parameters_rest(m);
 }
-

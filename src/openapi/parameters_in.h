@@ -4,7 +4,6 @@
 
 #include "openapi/making_in.h"
 
-
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
 /* "simple", ...; false: no style */

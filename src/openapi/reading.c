@@ -1,7 +1,6 @@
 /* reading.c - from bytes to parts and operations. */
 #include "openapi/reading_in.h"
 
-
 #include "base/utf8_in.h"
 #include "openapi/naming_in.h"
 #include "formats/yaml.h"
@@ -507,4 +506,3 @@ PHI__FN void phi__reading_end(phi__reading *r) {
     phi__buf_free(&r->source);
     r->root = NULL;
 }
-

@@ -8,7 +8,6 @@
 #include "io/files_in.h"
 #include "openapi/document_in.h"
 
-
 struct phi__reading_walk;
 
 typedef struct phi__reading {

@@ -4,7 +4,6 @@
 
 #include "openapi/parameters_in.h"
 
-
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
 /* The type without its parameters. */
@@ -183,4 +182,3 @@ PHI__FN bool phi__request_body_make(phi__making *m) {
     if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
     return phi__request_body_properties(m, phi_json_get(media, "encoding"));
 }
-

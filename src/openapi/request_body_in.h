@@ -4,7 +4,6 @@
 
 #include "openapi/making_in.h"
 
-
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 

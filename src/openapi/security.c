@@ -1,7 +1,6 @@
 /* security.c - the security alternatives of an operation, and its server. */
 #include "openapi/security_in.h"
 
-
 enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
 /* ---- schemes ---- */
@@ -114,4 +113,3 @@ PHI__FN bool phi__security_server(phi__making *m) {
     while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
     return phi__making_str(m, server, &m->op->server);
 }
-

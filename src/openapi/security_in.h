@@ -4,7 +4,6 @@
 
 #include "openapi/making_in.h"
 
-
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
 

@@ -1,7 +1,6 @@
 /* selection.c - operations that fit a filter become tools, one after another. */
 #include "openapi/selection_in.h"
 
-
 #include "openapi/maker_in.h"
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
@@ -160,4 +159,3 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
     memset(tools, 0, sizeof *tools);
     return PHI_OK;
 }
-

@@ -4,7 +4,6 @@
 
 #include "openapi/api_in.h"
 
-
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 

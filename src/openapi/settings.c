@@ -1,7 +1,6 @@
 /* settings.c - copies and checks of a document's settings. */
 #include "openapi/settings_in.h"
 
-
 enum {
     PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
     PHI__SETTINGS_RESPONSE_BYTES = 65536, /* the same */
@@ -118,4 +117,3 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
            phi__settings_copy_pairs(arena, &out->auth.keys, out->auth.key_count) &&
            phi__settings_copy_list(arena, &out->upload_roots);
 }
-

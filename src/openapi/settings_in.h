@@ -5,7 +5,6 @@
 #include "base/arena_in.h"
 #include "openapi/openapi.h"
 
-
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */

@@ -1,7 +1,6 @@
 /* styles.c - the values of parameters as text. */
 #include "openapi/styles_in.h"
 
-
 enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
 
 /* How pairs are joined, and their values escaped. */
@@ -230,4 +229,3 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
                                : p->style == PHI__STYLE_PIPE ? "%7C"
                                                              : ",");
 }
-

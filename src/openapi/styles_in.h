@@ -11,7 +11,6 @@
 #include "base/buf_in.h"
 #include "openapi/operation_in.h"
 
-
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
 enum { PHI__STYLES_MOST = 16 << 20 };

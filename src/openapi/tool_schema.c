@@ -1,7 +1,6 @@
 /* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
 #include "openapi/tool_schema_in.h"
 
-
 #include "base/utf8_in.h"
 #include "match/keywords_in.h"
 #include "openapi/circles_in.h"
@@ -595,4 +594,3 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
     phi__buf_clear(&s->out);
     return true;
 }
-

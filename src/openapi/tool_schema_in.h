@@ -10,7 +10,6 @@
 
 #include "openapi/document_in.h"
 
-
 typedef struct phi__tool_schema_def {
     const phi_json *node;
     phi_str name;  /* of letters, digits, ".", "_" and "-" */

@@ -2,7 +2,6 @@
 #include "permissions/check_in.h"
 #include "permissions/wildcard_in.h"
 
-
 typedef struct phi__always {
     phi_permissions *permissions;
     phi_arena *arena;
@@ -300,4 +299,3 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     out->count = a.count;
     return PHI_OK;
 }
-

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
 /* Files that keep nothing, and the streams that a command has anyway. */
@@ -163,4 +162,3 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
         return phi__check_part_now(&checking, false);
     return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
 }
-

@@ -4,7 +4,6 @@
 
 #include "permissions/rules_in.h"
 
-
 enum { PHI__CHECK_GUARDS = 4 };
 
 struct phi_permissions {

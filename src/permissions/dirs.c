@@ -1,7 +1,6 @@
 /* dirs.c - the directories that the commands of a line may run in, as cd changes them. */
 #include "permissions/shell_in.h"
 
-
 enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
 
 /* Adds one that is not there yet. False: there are too many. */
@@ -122,4 +121,3 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     if (p->there != NULL) p->dirs = phi__dirs_both(p->arena, p->out, p->stay, p->there);
     if (p->there == NULL || p->dirs == NULL) phi__shell_word_lost(p);
 }
-

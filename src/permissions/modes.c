@@ -1,7 +1,6 @@
 /* modes.c - the rules of each mode: tables. */
 #include "permissions/permissions.h"
 
-
 #include "base/base_in.h"
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
@@ -291,4 +290,3 @@ static const phi_permission_rules phi__modes[] = {
 PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode) {
     return &phi__modes[(size_t)mode < PHI__COUNT(phi__modes) ? (size_t)mode : 0];
 }
-

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
@@ -70,4 +69,3 @@ PHI__FN bool phi__names_tool(phi_str name) {
         "bundle|composer|rustup|make|alias|unalias|export|declare|local|set|unset|read|return";
     return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
 }
-

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
 
 static bool phi__options_any(const char *options, phi_str text) {
@@ -61,4 +60,3 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
     return n > 2 && n < option.len && memcmp(text.at, "--", 2) == 0 &&
            memcmp(text.at, option.at, n) == 0;
 }
-

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
     PHI__PATHS_LETTERS_MOST = 32, /* of options in one word, before a path */
@@ -352,4 +351,3 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
         if (phi__paths_word(subject, rule, &c->also[i])) return true;
     return false;
 }
-

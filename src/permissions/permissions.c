@@ -4,7 +4,6 @@
 #include "permissions/check_in.h"
 #include "permissions/wildcard_in.h"
 
-
 /* ---- copies of rules ---- */
 
 static bool phi__permissions_text(phi_arena *arena, const char **text) {
@@ -332,4 +331,3 @@ PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions) {
     return permissions != NULL ? &permissions->rules : NULL;
 }
-

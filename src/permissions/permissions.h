@@ -26,7 +26,6 @@
 #include "loop/hook.h"
 #include "text/json.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -9,7 +9,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 enum {
     PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
     PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
@@ -284,4 +283,3 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }
-

@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
 static bool phi__rules_allows(const phi_permission_rule *rule) {
@@ -512,4 +511,3 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
     }
     return false;
 }
-

@@ -5,7 +5,6 @@
 #include "permissions/permissions.h"
 #include "permissions/shell_in.h"
 
-
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */

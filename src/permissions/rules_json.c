@@ -1,7 +1,6 @@
 /* rules_json.c - rules of permissions out of JSON, and as JSON. */
 #include "permissions/permissions.h"
 
-
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 #include "text/json_in.h"
@@ -193,4 +192,3 @@ PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permissio
     phi__buf_free(&buf);
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
-

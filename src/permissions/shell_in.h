@@ -20,7 +20,6 @@
 #include "base/arena_in.h"
 #include "base/buf_in.h"
 
-
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
     PHI__SHELL_LEVELS = 8,           /* of programs that run others */

@@ -1,7 +1,6 @@
 /* shell_parse.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
 #include "permissions/shell_in.h"
 
-
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command) {
     if (out->count == PHI__SHELL_COMMANDS_MOST) {
@@ -520,4 +519,3 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
     if (before != NULL) out->unknown = before;
     return p.lost ? PHI_NO_MEMORY : PHI_OK;
 }
-

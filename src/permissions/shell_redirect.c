@@ -1,7 +1,6 @@
 /* shell_redirect.c - redirections of a command line, and the here-documents behind a line's end. */
 #include "permissions/shell_in.h"
 
-
 /* ---- here-documents ---- */
 
 static bool phi__shell_redirect_here_ends(const phi__shell_here *here, phi_str line) {
@@ -226,4 +225,3 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
     phi__shell_redirect_operator(p, command, descriptor);
     return true;
 }
-

@@ -1,7 +1,6 @@
 /* shell_test.c - tests of a command line: [[ ... ]]. */
 #include "permissions/shell_in.h"
 
-
 static bool phi__shell_test_number(const phi__shell_word *word) {
     size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
     if (!word->known || word->text.len == 0) return false;
@@ -127,4 +126,3 @@ PHI__FN void phi__shell_test_read(phi__shell_parser *p) {
     phi__shell_test_all(p);
     if (!phi__shell_word_take(p, "]]")) phi__shell_word_invalid(p);
 }
-

@@ -1,7 +1,6 @@
 /* shell_word.c - words of a command line: quotes, escapes, expansions, and the commands in them. */
 #include "permissions/shell_in.h"
 
-
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
     if (p->out->unknown == NULL) p->out->unknown = why;
     p->at = p->end;
@@ -586,4 +585,3 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
     *words = all;
     all[(*count)++] = *word;
 }
-

@@ -8,7 +8,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
     PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
@@ -328,4 +327,3 @@ PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
     if (s.full) phi__suspects_unknown(out, phi__suspects_too_many);
     return s.lost ? PHI_NO_MEMORY : PHI_OK;
 }
-

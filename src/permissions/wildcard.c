@@ -1,7 +1,6 @@
 /* wildcard.c - patterns with wildcards. */
 #include "permissions/wildcard_in.h"
 
-
 /* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
 static size_t phi__wildcard_set_end(phi_str pattern, size_t at) {
     size_t i = at + 1;
@@ -268,4 +267,3 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
         if (special) phi__buf_char(out, ']');
     }
 }
-

@@ -5,7 +5,6 @@
 
 #include "base/buf_in.h"
 
-
 /* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
    does, and a pattern that ends in a slash and ** matches the directory itself, too. */
 PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);

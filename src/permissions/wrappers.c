@@ -4,7 +4,6 @@
    a program is not seen through, and stays a command of its own. */
 #include "permissions/shell_in.h"
 
-
 typedef struct phi__wrapper {
     const char *name;
     const char *flags, *values; /* letters of options without and with a value */
@@ -497,4 +496,3 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     if (out->unknown == NULL) out->unknown = out->doubt;
     return status;
 }
-

@@ -5,7 +5,6 @@
 #include "persist/entry_in.h"
 #include "persist/introspect_in.h"
 
-
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
     PHI__DESCRIBE_TEXT = 200, /* bytes; as Thread.debug_view of the specification cuts */
@@ -450,4 +449,3 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
     phi_arena_free(&scratch);
     return status;
 }
-

@@ -55,7 +55,6 @@ static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
 }
 
-
 PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size) {
@@ -67,7 +66,6 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
                                                 words, words_size)
                             : status;
 }
-
 
 /* Whether a lane without messages has a tool state after an entry: then its fork begins there, and
    not with nothing. */
@@ -86,7 +84,6 @@ static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, u
 
 /* ---- public ---- */
 
-
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size) {
     if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
@@ -95,7 +92,6 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (phi__rewrite_check_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
     return phi__edit_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
-
 
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq) {

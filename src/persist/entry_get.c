@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
@@ -217,4 +216,3 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     phi__entry_get_pick(root, in);
     return phi__entry_get_members(r, in, rewrite);
 }
-

@@ -4,7 +4,6 @@
 
 #include "persist/entry_in.h"
 
-
 /* The members of any entry, of a message, and of a rewrite, in the order in which they are
    written. */
 #define PHI__ENTRY_LIST(X)                                                                         \

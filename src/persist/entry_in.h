@@ -12,7 +12,6 @@
 #include "text/json.h"
 #include "history/history_in.h"
 
-
 /* Appends it to a buffer; memory of `scratch` is given back. */
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                              phi_arena *scratch);

@@ -6,7 +6,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-
 /* ---- messages ---- */
 
 /* How a message's text that should be JSON is written and read where it is none. */
@@ -206,4 +205,3 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__entry_json_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }
-

@@ -5,7 +5,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-
 PHI__FN int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
     int i;
     for (i = 0; word(i) != NULL; i++)
@@ -284,4 +283,3 @@ PHI__FN phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *r
     }
     return PHI_OK;
 }
-

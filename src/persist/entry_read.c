@@ -7,7 +7,6 @@
 #include "persist/journal_in.h"
 #include "text/records_in.h"
 
-
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
@@ -236,4 +235,3 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
         return phi__entry_get_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
-

@@ -3,7 +3,6 @@
 
 #include "persist/journal_in.h"
 
-
 PHI__FN bool phi__evict_begin(phi_thread *thread) {
     phi_str state;
     size_t i;
@@ -30,4 +29,3 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     phi__messages_shrink(thread->log.memory, &thread->messages);
     phi__segments_drop_dead(&thread->log);
 }
-

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
 }
@@ -323,4 +322,3 @@ PHI_API phi_status phi_thread_detach(phi_thread *thread) {
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
     return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
 }
-

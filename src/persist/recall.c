@@ -5,7 +5,6 @@
 #include "persist/entry_in.h"
 #include "persist/journal_in.h"
 
-
 typedef struct phi__recalling {
     phi__entry_reader reader;
     uint64_t end;
@@ -93,7 +92,6 @@ PHI__FN phi_status phi__recall(const phi_thread *reading) {
     phi__thread_destroy(&whole);
     return status;
 }
-
 
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     bool kept =

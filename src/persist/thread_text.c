@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-
 static void phi__thread_text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
         (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
@@ -130,4 +129,3 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     }
     return phi__thread_text_end(&reader, status, number, words, words_size);
 }
-

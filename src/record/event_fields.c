@@ -2,7 +2,6 @@
 #include "record/event_in.h"
 #include "text/records_in.h"
 
-
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
@@ -123,4 +122,3 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
     phi__event_table table = phi__event_fields_table_of(part);
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
-

@@ -6,7 +6,6 @@
 #include "loop/hook.h"
 #include "text/json.h"
 
-
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
 PHI__FN const char *phi__event_words_type(phi_event_kind kind);

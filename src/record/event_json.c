@@ -11,7 +11,6 @@
 #include "history/step_in.h"
 #include "record/event_json.h"
 
-
 /* ---- members ---- */
 
 typedef struct phi__event_writer {
@@ -596,4 +595,3 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     phi__buf_free(&w.out);
     return status;
 }
-

@@ -8,7 +8,6 @@
 extern "C" {
 #endif
 
-
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
    Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,

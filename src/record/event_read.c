@@ -15,7 +15,6 @@
 
 #include <stdio.h>
 
-
 typedef struct phi__event_reader {
     const phi_json *root;
     phi_arena *arena;
@@ -571,4 +570,3 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     }
     return status;
 }
-

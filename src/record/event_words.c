@@ -1,7 +1,6 @@
 /* event_words.c - the names of events in the interchange format. */
 #include "record/event_in.h"
 
-
 PHI__FN const char *phi__event_words_type(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
         return "MessageUpdate";
@@ -47,4 +46,3 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
     static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
     return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }
-

@@ -10,7 +10,6 @@
 #include "agent/agent.h"
 #include "base/buf_in.h"
 
-
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
 /* ---- the beginning of a session ---- */
@@ -581,4 +580,3 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     phi__recorder_own(recorder, box, false);
     return &box->pub;
 }
-

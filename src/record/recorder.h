@@ -20,7 +20,6 @@
 
 #include "record/session.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -10,7 +10,6 @@
 #include "record/recorder.h"
 #include "record/session_in.h"
 
-
 struct phi_recorder {
     phi_memory memory;
     phi_recorder_desc desc;

@@ -3,7 +3,6 @@
 #include "record/recorder_in.h"
 #include "wire/hash_in.h"
 
-
 /* ---- sessions ---- */
 
 PHI__FN void phi__recorder_known_put(phi_recorder *rec, phi__session_box *box, bool completed) {
@@ -73,4 +72,3 @@ PHI__FN void phi__recorder_known_abort(phi_recorder *rec, phi__session_box *box)
         if (loop->open) phi__recorder_known_leave(rec, loop, PHI_LOOP_ABORTED);
     }
 }
-

@@ -2,7 +2,6 @@
    parents. */
 #include "record/recorder_in.h"
 
-
 PHI__FN phi__loop_box *phi__recorder_links_anywhere(const phi_recorder *rec, phi_str loop_id) {
     phi__loop_box *loop = phi__recorder_known_open(rec, loop_id);
     phi__session_box *box =
@@ -99,4 +98,3 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop,
     if (of == NULL || of == to) return true;
     return phi__recorder_links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
 }
-

@@ -27,7 +27,6 @@
 #include "agent/runtime.h"
 #include "log/thread.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -21,7 +21,6 @@
 #include "loop/loop_in.h"
 #include "record/replay.h"
 
-
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
 typedef enum phi__tape_kind {

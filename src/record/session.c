@@ -3,7 +3,6 @@
 
 #include "model/message_in.h"
 
-
 /* ---- making ---- */
 
 PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
@@ -246,4 +245,3 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
         phi_usage_add(&total, &session->loops[i]->usage);
     return total;
 }
-

@@ -14,7 +14,6 @@
 #include "persist/store.h"
 #include "record/event_json.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

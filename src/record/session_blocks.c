@@ -5,7 +5,6 @@
    are of, in the order of the log; each item of the view then belongs to one of those loops. */
 #include "record/session_context_in.h"
 
-
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* as it is */
     PHI__SESSION_BLOCKS_REPLACED = 1 << 1,  /* by one of its kind */
@@ -440,4 +439,3 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     phi_arena_free(&s.scratch);
     return status;
 }
-

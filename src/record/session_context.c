@@ -7,7 +7,6 @@
 #include "history/compact_in.h"
 #include "persist/persist_in.h"
 
-
 #include <stdio.h>
 
 /* ---- turns ---- */
@@ -566,4 +565,3 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
     desc.at_ms = at_ms;
     return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
-

@@ -15,7 +15,6 @@
 #include "record/session.h"
 #include "history/compact.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -6,7 +6,6 @@
 #include "record/session_context.h"
 #include "record/session_in.h"
 
-
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
 PHI__FN size_t phi__session_context_turn_at(const phi_message *messages, size_t count,

@@ -2,7 +2,6 @@
 #include "record/session_in.h"
 #include "text/records_in.h"
 
-
 static const phi__field phi__session_session_fields[] = {
     PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_session, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -75,4 +74,3 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
     phi__session_table table = phi__session_fields_table_of(part);
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
-

@@ -1,7 +1,6 @@
 /* session_groups.c - groups of parallel runs, out of the notes of a thread's log. */
 #include "record/session_in.h"
 
-
 #include "model/message_in.h"
 #include "text/records_in.h"
 
@@ -59,4 +58,3 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     phi_arena_free(&scratch);
     return done;
 }
-

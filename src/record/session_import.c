@@ -11,7 +11,6 @@
 #include "persist/persist_in.h"
 #include "wire/hash_in.h"
 
-
 #include <stdio.h>
 
 typedef struct phi__session_import {
@@ -349,4 +348,3 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
     return status;
 }
-

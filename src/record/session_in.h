@@ -11,7 +11,6 @@
 #include "record/session.h"
 #include "text/json.h"
 
-
 typedef struct phi__session_box phi__session_box;
 
 typedef struct phi__loop_box {

@@ -13,7 +13,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-
 typedef struct phi__session_writer {
     phi__buf out;
     phi_arena *scratch;
@@ -508,4 +507,3 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     phi__buf_free(&w.out);
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
-

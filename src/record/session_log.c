@@ -4,7 +4,6 @@
 #include "record/session_in.h"
 #include "text/records_in.h"
 
-
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
     const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
@@ -237,4 +236,3 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         phi_session_free(&box->pub);
     return status;
 }
-

@@ -10,7 +10,6 @@
 #include "history/prune_in.h"
 #include "wire/hash_in.h"
 
-
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
 typedef struct phi__session_pruned_said {
     const phi_message *message;
@@ -174,4 +173,3 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
     phi__session_pruned_join(&p);
     return status;
 }
-

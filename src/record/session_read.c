@@ -10,7 +10,6 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
-
 #include <stdio.h>
 
 typedef struct phi__session_reader {
@@ -414,4 +413,3 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     phi_arena_free(&arena);
     return phi__session_read_say(status, phi_str_of(session_id), words, words_size);
 }
-

@@ -2,7 +2,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-
 #include <stdio.h>
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
@@ -105,4 +104,3 @@ PHI_API void phi_tape_free(phi_tape *base) {
     phi_arena_free(&tape->secret_arena);
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
-

@@ -1,7 +1,6 @@
 /* tape_flow.c - the transfers of a tape that is recorded or played. */
 #include "record/replay_in.h"
 
-
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
@@ -40,4 +39,3 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
     phi__buf_clear(&flow->carry);
     return flow;
 }
-

@@ -2,7 +2,6 @@
 #include "base/sha256_in.h"
 #include "record/replay.h"
 
-
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
     size_t i;
@@ -160,4 +159,3 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     for (i = 0; i < 8; i++) n = n << 8 | out[i];
     return n;
 }
-

@@ -2,7 +2,6 @@
 #include "base/crc32_in.h"
 #include "record/replay_in.h"
 
-
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
     phi__buf_text(&tape->line, "{\"k\":\"");
@@ -24,4 +23,3 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
         tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
     tape->lines++;
 }
-

@@ -3,7 +3,6 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
-
 #include <stdio.h>
 
 /* ---- divergence ---- */
@@ -167,4 +166,3 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
     phi__buf_free(&then);
     phi__buf_free(&now);
 }
-

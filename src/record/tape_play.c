@@ -10,7 +10,6 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
-
 #include <limits.h>
 
 static phi__tape *phi__tape_play_of(void *base) { return (phi__tape *)base; }
@@ -592,4 +591,3 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.work_us_fn = phi__tape_play_work_us;
     phi__tape_request_init(tape);
 }
-

@@ -5,7 +5,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-
 #include <stdio.h>
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
@@ -172,4 +171,3 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     tape->index.at = 1;
     return PHI_OK;
 }
-

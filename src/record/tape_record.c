@@ -10,7 +10,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-
 #include <stdio.h>
 
 enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
@@ -504,4 +503,3 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.pump = phi__tape_record_pump;
     tape->base.transport.user_data = tape;
 }
-

@@ -4,7 +4,6 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
-
 static phi__tape_flow *phi__tape_request_flow(phi__tape *tape, uint64_t x) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++)
@@ -99,4 +98,3 @@ PHI__FN void phi__tape_request_init(phi__tape *tape) {
     tape->base.transport.cancel = phi__tape_request_cancel;
     tape->base.transport.user_data = tape;
 }
-

@@ -4,7 +4,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
     phi_tool_result result = phi__results_given(message);
     call->held = NULL;
@@ -27,4 +26,3 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi__message_put(line, &plain, &scratch);
     phi_arena_free(&scratch);
 }
-

@@ -5,7 +5,6 @@
 #include "record/replay_in.h"
 #include "text/records_in.h"
 
-
 /* Better no recording than one with a key in it. */
 static void phi__tape_secret_kept(phi__tape *tape) {
     if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
@@ -99,4 +98,3 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     phi__tape_secret_put_headers(tape, line, request);
     phi__tape_secret_put_body(tape, line, request, whole);
 }
-

@@ -1,7 +1,6 @@
 /* tape_sources.c - the clock and the random source of a runtime that has a tape. */
 #include "record/replay_in.h"
 
-
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
     if (tape->rt == NULL || !tape->rt->in_step) return;
@@ -39,4 +38,3 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
     base->watch_fn = sources->watch_fn != NULL ? phi__tape_sources_watch : NULL;
     return PHI_OK;
 }
-

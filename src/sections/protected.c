@@ -1,7 +1,6 @@
 /* protected.c - the files that a configuration runs or heeds. */
 #include "sections/sections.h"
 
-
 #include "base/arena_in.h"
 #include "config/config_in.h"
 #include "io/files_in.h"
@@ -119,4 +118,3 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     *out = p.list;
     return PHI_OK;
 }
-

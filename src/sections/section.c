@@ -1,7 +1,6 @@
 /* section.c - what several sections need. */
 #include "sections/section_in.h"
 
-
 /* ---- for other modules ---- */
 
 PHI__FN bool phi__section_is_address(const char *url) {
@@ -53,4 +52,3 @@ PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
     }
     return list;
 }
-

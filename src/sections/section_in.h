@@ -6,7 +6,6 @@
 #include "config/config_section_in.h"
 #include "mcp/mcp_oauth.h"
 
-
 /* ---- section.c ---- */
 
 /* "name" of a table for messages, from its name, else its id without braces; never empty. */

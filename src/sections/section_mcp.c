@@ -1,7 +1,6 @@
 /* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
 #include "sections/section_in.h"
 
-
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_oauth_url_in.h"
 #include "mcp/mcp_tools.h"
@@ -386,4 +385,3 @@ PHI__FN void phi__section_mcp_end(void *state) {
     for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
         (void)phi_mcp_free(link->mcp);
 }
-

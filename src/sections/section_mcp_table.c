@@ -1,7 +1,6 @@
 /* section_mcp_table.c - the fields of [[mcp.instances]]. */
 #include "sections/section_in.h"
 
-
 #include "mcp/mcp.h"
 
 static const phi__config_choice phi__section_mcp_answer_choices[] = {
@@ -165,4 +164,3 @@ PHI__FN const phi__config_table *phi__section_mcp_table_instance(void) {
 PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
     return &phi__section_mcp_oauth_is;
 }
-

@@ -2,7 +2,6 @@
    tools. */
 #include "sections/section_in.h"
 
-
 #include "openapi/openapi.h"
 
 typedef struct phi__section_openapi_taken {
@@ -311,4 +310,3 @@ PHI__FN void phi__section_openapi_end(void *state) {
     for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
         (void)phi_openapi_free(doc->api);
 }
-

@@ -1,7 +1,6 @@
 /* section_permissions.c - rules of permissions, in front of the host's hook. */
 #include "sections/section_in.h"
 
-
 #include "permissions/permissions.h"
 #include "sections/sections.h"
 
@@ -243,4 +242,3 @@ PHI__FN void phi__section_permissions_end(void *state) {
     for (one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
         phi_permissions_free(one->permissions);
 }
-

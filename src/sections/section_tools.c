@@ -1,7 +1,6 @@
 /* section_tools.c - built-in tools by their names, and their settings. */
 #include "sections/section_in.h"
 
-
 #include "tools/registry.h"
 
 typedef struct phi__section_tools_taken {
@@ -158,4 +157,3 @@ PHI__FN void phi__section_tools_end(void *state) {
     for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
         phi_tool_registry_free(set->registry);
 }
-

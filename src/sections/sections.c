@@ -2,7 +2,6 @@
    last, for they are called before the hooks that were there. */
 #include "sections/sections.h"
 
-
 #include "sections/section_in.h"
 
 /* The top of a file as these sections see it. */
@@ -90,4 +89,3 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
                                                      NULL};
     return list;
 }
-

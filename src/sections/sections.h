@@ -11,7 +11,6 @@
 
 #include "config/config.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

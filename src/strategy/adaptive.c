@@ -4,7 +4,6 @@
 #include "strategy/machine_in.h"
 #include "text/records_in.h"
 
-
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o;
     memset(&o, 0, sizeof o);
@@ -301,4 +300,3 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void) {
         phi__adaptive_best, phi__adaptive_save,    phi__adaptive_load, phi__adaptive_hand};
     return &strategy;
 }
-

@@ -3,7 +3,6 @@
 
 #include "strategy/parse_in.h"
 
-
 enum {
     PHI__ADAPTIVE_LOOK =
         8192,               /* bytes of a prompt that are looked at: a choice must not take long */
@@ -225,4 +224,3 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
         phi__adaptive_choose_of(options, has_tools, hard, "complexity", &choice);
     return choice;
 }
-

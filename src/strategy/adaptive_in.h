@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/adaptive.h"
 
-
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
     const char *reason; /* static: "puzzle", "synthesis", "tools", "exploration", "complexity",

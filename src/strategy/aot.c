@@ -5,7 +5,6 @@
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 
-
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
     PHI__AOT_PROMPT_TOKENS = 1200 /* of phi's own prompt with three examples, at most */
@@ -316,4 +315,3 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
         phi__aot_best, phi__aot_save,    phi__aot_load, NULL};
     return &strategy;
 }
-

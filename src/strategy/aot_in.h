@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/aot.h"
 
-
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
     uint32_t first_operations, backtracking_steps, found_markers;

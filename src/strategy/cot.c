@@ -5,7 +5,6 @@
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 
-
 /* ---- the answer ---- */
 
 /* Behind a marker: the rest of the line, or the next line where nothing follows on this one. */
@@ -310,4 +309,3 @@ PHI_API const phi_strategy *phi_strategy_cod(void) {
         phi__cot_best, phi__cot_save,    phi__cot_load_draft, NULL};
     return &strategy;
 }
-

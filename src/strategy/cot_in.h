@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/cot.h"
 
-
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
     phi_str *steps;     /* parts of the text */

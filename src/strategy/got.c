@@ -5,7 +5,6 @@
 #include "strategy/tot_in.h"
 #include "text/records_in.h"
 
-
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
     PHI__GOT_NODES_MOST = 1000    /* a bound on prompts that show the graph */
@@ -369,4 +368,3 @@ PHI_API const phi_strategy *phi_strategy_got(void) {
         phi__got_best, phi__got_save,    phi__got_load, NULL};
     return &strategy;
 }
-

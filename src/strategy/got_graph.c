@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
 static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
                                  size_t size) {
@@ -200,4 +199,3 @@ PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
     graph->answer = answer;
     return PHI_OK;
 }
-

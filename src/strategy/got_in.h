@@ -9,7 +9,6 @@
 #include "strategy/got.h"
 #include "strategy/machine_in.h"
 
-
 /* ---- the graph: got_graph.c ---- */
 
 typedef struct phi__got_node {

@@ -3,7 +3,6 @@
 
 #include "strategy/parse_in.h"
 
-
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
 }
@@ -101,4 +100,3 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
             vote = id;
     return vote;
 }
-

@@ -1,7 +1,6 @@
 /* got_prompt.c - the prompts of Graph-of-Thoughts. */
 #include "strategy/got_in.h"
 
-
 static phi_str phi__got_prompt_own(uint32_t phase) {
     static const char generation[] =
         "You propose thoughts for a graph: partial or whole solutions of a problem. Thoughts of "
@@ -134,4 +133,3 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
         break;
     }
 }
-

@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
     phi__buf_free(buf);
@@ -90,4 +89,3 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
     command->kind = kind;
     return command;
 }
-

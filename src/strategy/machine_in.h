@@ -6,7 +6,6 @@
 #include "base/buf_in.h"
 #include "strategy/machine.h"
 
-
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
 /* The same as a tree; the text is JSON. NULL: no memory. */

@@ -3,7 +3,6 @@
 
 #include "text/json_in.h"
 
-
 static phi_str phi__parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
 }
@@ -204,4 +203,3 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
     if (status == PHI_NO_MEMORY) *no_memory = true;
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
 }
-

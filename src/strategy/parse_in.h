@@ -7,7 +7,6 @@
 #include "base/base_in.h"
 #include "text/json.h"
 
-
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
 enum { PHI__PARSE_MOST = 262144 };

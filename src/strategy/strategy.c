@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
 
@@ -524,4 +523,3 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
     phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
     return PHI_OK;
 }
-

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-
 /* ---- while it runs ---- */
 
 static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
@@ -484,4 +483,3 @@ PHI__FN void phi__strategy_call_drop(phi__strategy_job *job) {
 PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
     while (job->call_count > 0) phi__strategy_call_drop(job);
 }
-

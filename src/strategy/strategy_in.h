@@ -12,7 +12,6 @@
 #include "strategy/machine_in.h"
 #include "strategy/strategy.h"
 
-
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
 /* A model call under way. */

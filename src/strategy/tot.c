@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
@@ -484,4 +483,3 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
         phi__tot_best, phi__tot_save,    phi__tot_load, NULL};
     return &strategy;
 }
-

@@ -8,7 +8,6 @@
 #include "strategy/machine_in.h"
 #include "strategy/tot.h"
 
-
 /* ---- answers: tot_parse.c ---- */
 
 typedef struct phi__tot_read {

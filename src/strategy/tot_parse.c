@@ -3,7 +3,6 @@
 
 #include "strategy/parse_in.h"
 
-
 /* ---- thoughts ---- */
 
 /* False: no memory. */
@@ -131,4 +130,3 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
         read.count = phi__tot_parse_score_lines(text, count, seen, out);
     return read;
 }
-

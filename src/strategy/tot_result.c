@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-
 /* ---- the result ---- */
 
 static void phi__tot_result_path(const phi__tot *t, uint32_t node, phi_arena *scratch,
@@ -264,4 +263,3 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
         return PHI_PARSE;
     return PHI_OK;
 }
-

@@ -3,7 +3,6 @@
 
 #include "text/records_in.h"
 
-
 enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 
 /* The old array stays in the arena: together they are less than twice the new one. */
@@ -188,4 +187,3 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
     }
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
-

@@ -6,7 +6,6 @@
 #include "strategy/parse_in.h"
 #include "text/records_in.h"
 
-
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
     PHI__TRM_SUPERVISIONS_MOST = 50, /* ours: a bound on calls */
@@ -416,4 +415,3 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
         phi__trm_best, phi__trm_save,    phi__trm_load, NULL};
     return &strategy;
 }
-

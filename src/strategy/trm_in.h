@@ -5,7 +5,6 @@
 #include "base/base_in.h"
 #include "strategy/trm.h"
 
-
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
     double score;   /* 0 to 1 */

@@ -1,7 +1,6 @@
 /* child.c - the children of an agent: from the making of one to its end. */
 #include "subagents/child_in.h"
 
-
 #include "features/failover_in.h"
 
 #include <stdio.h>
@@ -177,4 +176,3 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
     return phi__child_tools(child, desc, scratch, out);
 }
-

@@ -12,7 +12,6 @@
 #include "features/attached_in.h"
 #include "subagents/subagents.h"
 
-
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;

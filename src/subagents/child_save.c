@@ -2,10 +2,8 @@
    kept. */
 #include "subagents/child_in.h"
 
-
 #include "text/json_in.h"
 #include "text/records_in.h"
-
 
 /* ---- writing ---- */
 
@@ -130,4 +128,3 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     if (!child->running || agent->run != NULL) return PHI_OK;
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
-

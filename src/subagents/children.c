@@ -1,7 +1,6 @@
 /* children.c - all children of an agent: attached to it, swept, and begun. */
 #include "subagents/child_in.h"
 
-
 /* ---- all of an agent's ---- */
 
 PHI__FN phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
@@ -113,4 +112,3 @@ PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
     child->running = status == PHI_OK;
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
-

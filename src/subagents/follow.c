@@ -1,7 +1,6 @@
 /* follow.c - a child's agent is followed: its events are forwarded, and its end is a result. */
 #include "subagents/child_in.h"
 
-
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
 }
@@ -42,4 +41,3 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
     bool ours = watch == &phi__follow_hidden || watch == &phi__follow_shown;
     return ours ? phi__follow_watched(agent)->depth : 0;
 }
-

@@ -6,7 +6,6 @@
    lost. */
 #include "subagents/child_in.h"
 
-
 #include "text/json_in.h"
 
 typedef enum phi__forward_kind {
@@ -122,4 +121,3 @@ PHI__FN void phi__forward_all(phi__child *child) {
     phi__buf_free(&details);
     phi__buf_free(&heard);
 }
-

@@ -2,7 +2,6 @@
    host. */
 #include "subagents/child_in.h"
 
-
 #include "text/json_in.h"
 #include "text/records_in.h"
 
@@ -187,4 +186,3 @@ PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *
     else
         phi__child_drop_agent(child);
 }
-

@@ -1,7 +1,6 @@
 /* subagents.c - the tool that delegates, and the host's own way to it. */
 #include "subagents/child_in.h"
 
-
 #include <stdio.h>
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
@@ -229,4 +228,3 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     phi__agent_end_of_step(handle.rt);
     return status;
 }
-

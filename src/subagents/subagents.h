@@ -25,7 +25,6 @@
 extern "C" {
 #endif
 
-
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
 typedef struct phi_subagent {
@@ -69,7 +68,6 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *t
    callback; else the first failure; the children that failed are gone, and each has its
    PHI_EV_SUBAGENT_END. */
 PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
-
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 
 #include "base/utf8_in.h"
 
-
 /* ---- the check ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
@@ -526,4 +525,3 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
     (void)phi__schema_sound(&c, schema);
     return c.status;
 }
-

@@ -7,7 +7,6 @@
 #include "text/json_in.h"
 #include "text/schema.h"
 
-
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,

@@ -3,7 +3,6 @@
 
 #include "base/utf8_in.h"
 
-
 /* ---- words ---- */
 
 PHI__FN void phi__schema_words_put(phi__schema *c, phi_str text) {
@@ -229,4 +228,3 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
     }
     return known->target;
 }
-

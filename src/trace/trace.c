@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-
 enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- the page's and the document's frame ---- */
@@ -436,4 +435,3 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
     desc.tools_tokens = phi__projection_tool_tokens(phi__find_agent(agent));
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
-

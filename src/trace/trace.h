@@ -20,7 +20,6 @@
 #include "agent/agent.h"
 #include "record/session.h"
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif

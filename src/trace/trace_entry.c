@@ -5,7 +5,6 @@
 #include "text/records_in.h"
 #include "trace/trace_in.h"
 
-
 /* ---- messages ---- */
 
 static void phi__trace_entry_content(phi_trace *t, const phi_content *c) {
@@ -264,4 +263,3 @@ PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
     phi__trace_out_str(t, "t", turn->request);
     phi__buf_char(&t->text, '}');
 }
-

@@ -14,7 +14,6 @@
 #include "persist/persist_in.h"
 #include "trace/trace.h"
 
-
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
     uint64_t from, to;

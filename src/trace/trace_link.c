@@ -4,7 +4,6 @@
 #include "trace/trace_in.h"
 #include "wire/hash_in.h"
 
-
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
     const phi__trace_link *link;
@@ -79,4 +78,3 @@ PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loo
     phi__map_add(&t->spans.twins, hash, twins);
     return 0;
 }
-

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
     PHI__TRACE_OUT_MUCH = 32768,  /* so many are written */
@@ -152,4 +151,3 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
     phi__buf_text(&t->out, text);
     return phi__trace_out_write(t, false);
 }
-

@@ -2,7 +2,6 @@
    scripts/trace_page.py from scripts/trace_page/. */
 #include "trace/trace_in.h"
 
-
 /* clang-format off */
 static const char *const phi__trace_page_head_parts[] = {
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Co"
@@ -375,4 +374,3 @@ PHI__FN const char *phi__trace_page_tail(size_t i) {
            : NULL;
 }
 /* clang-format on */
-

@@ -1,7 +1,6 @@
 /* trace_prompt.c - which system prompt an entry of the walk was sent with. */
 #include "trace/trace_in.h"
 
-
 static bool phi__trace_prompt_is_in(const phi__entry *e) {
     return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
 }
@@ -18,4 +17,3 @@ PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entr
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
     return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
 }
-

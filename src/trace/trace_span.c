@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 
-
 typedef enum phi__trace_span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
     PHI__TRACE_SPAN_CLIENT = 3
@@ -485,4 +484,3 @@ PHI__FN void phi__trace_span_head(phi_trace *t) {
                   "]},\"scopeSpans\":[{\"scope\":{\"name\":\"phi\",\"version\":\"" PHI_VERSION
                   "\"},\"spans\":[");
 }
-

@@ -6,7 +6,6 @@
    end is reached; runs that are under way are a list. */
 #include "trace/trace_in.h"
 
-
 enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
 
 static const phi__entry *phi__trace_spans_at(const phi_trace *t, uint64_t seq) {
@@ -206,4 +205,3 @@ PHI__FN void phi__trace_spans_free(phi_trace *t) {
     phi__map_free(&t->spans.links);
     phi__map_free(&t->spans.twins);
 }
-

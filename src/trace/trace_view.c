@@ -9,7 +9,6 @@
 #include "text/records_in.h"
 #include "trace/trace_in.h"
 
-
 PHI__FN void phi__trace_view_drop(phi_trace *t) {
     if (t->thread != NULL) phi__fold_free(t->thread->log.memory, &t->view.fold);
     t->view.valid = false;
@@ -222,4 +221,3 @@ PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
     phi__trace_view_change(t);
     if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
 }
-

@@ -9,7 +9,6 @@
 
 #include "base/crc32_in.h"
 
-
 enum {
     PHI__FRAMES_HEAD = 12,
     PHI__FRAMES_LEAST = 16,             /* a frame of nothing */
@@ -257,4 +256,3 @@ PHI__FN const phi__framing *phi__frames_framing(void) {
                                          phi__frames_next, phi__frames_cut};
     return &framing;
 }
-

@@ -26,7 +26,6 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     return NULL;
 }
 
-
 typedef struct phi__preflight_check {
     const phi__codec *codec;
     const phi__request_spec *spec;
@@ -277,4 +276,3 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_sp
                                  spec->model->id);
     return PHI_OK;
 }
-

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
     PHI__STRICT_WORK = 4000000, /* members visited; some tenths of a second */
@@ -592,4 +591,3 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     phi_arena_free(&arena);
     return !s.refused && !out->failed;
 }
-

@@ -5,7 +5,6 @@
 
 #include "wire/schema_ref_in.h"
 
-
 enum {
     PHI__STRICT_NULLS_DEPTH = 200,
     PHI__STRICT_NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
@@ -202,4 +201,3 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
     if (schema != NULL && value != NULL) phi__strict_nulls_strip(&n, schema, value);
     return n.removed;
 }
-

@@ -1,7 +1,6 @@
 /* strict_words.c - the table of keywords. */
 #include "wire/strict_words_in.h"
 
-
 enum {
     PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
     PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
@@ -104,4 +103,3 @@ PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at) {
     }
     return NULL;
 }
-

@@ -5,7 +5,6 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-
 typedef enum phi__strict_kind {
     PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
     PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
@@ -22,6 +21,5 @@ PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const ph
 /* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
    no more. *at is 0 at first. */
 PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at);
-
 
 #endif

@@ -123,7 +123,6 @@ PHI__FN const char *phi__takes_fault(const phi_request_options *options) {
     return NULL;
 }
 
-
 /* Appends a part of a sentence, as far as there is room. */
 static void phi__takes_say(char *words, size_t words_size, const char *what, const char *how) {
     size_t n = strlen(words);
@@ -161,4 +160,3 @@ PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__requ
     }
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }
-

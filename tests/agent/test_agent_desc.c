@@ -44,7 +44,9 @@ TEST(a_bad_model_is_refused_with_the_field_to_fix) {
     desc.model.protocol = "";
     refused(r, &desc, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
     desc.model.protocol = "telepathy";
-    refused(r, &desc, PHI_UNSUPPORTED, "No provider registered for protocol: telepathy");
+    refused(r, &desc, PHI_UNSUPPORTED,
+            "No provider registered for protocol: telepathy "
+            "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
     desc = rig_desc();
     desc.model.id = "";
     refused(r, &desc, PHI_BAD_ARG, "model.id is missing");

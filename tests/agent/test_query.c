@@ -137,7 +137,8 @@ TEST(the_lists_of_all_protocols_that_have_one_are_read) {
     check_list(phi_model_openai("x", KEY), "GET https://api.openai.com/v1/models\n",
                "{\"object\":\"list\",\"data\":[{\"id\":\"gpt-5\",\"object\":\"model\"}]}", "gpt-5",
                "", 0, 0, -1);
-    check_list(phi_model_preset("openrouter", "x", KEY), "GET https://openrouter.ai/api/v1/models\n",
+    check_list(phi_model_preset("openrouter", "x", KEY),
+               "GET https://openrouter.ai/api/v1/models\n",
                "{\"data\":[{\"id\":\"a/b\",\"name\":\"A: B\",\"context_length\":1000,"
                "\"top_provider\":{\"max_completion_tokens\":500},\"supported_parameters\":"
                "[\"tools\",\"reasoning\"]}]}",

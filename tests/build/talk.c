@@ -1,9 +1,9 @@
-/* talk.c - a program of a user, for test_profiles.py: talks over a scripted transport with the model that it is told
+/* talk.c - a program of a user, for test_protocols.py: talks over a scripted transport with the model that it is told
    on its command line, and prints what happens.
 
        talk PROTOCOL [strict]   one prompt; a tool call, where the protocol is Anthropic's
        talk PROTOCOL - -        the same, of a tool that never checks its arguments
-   The test compiles it with the headers of one profile. */
+   ALL: it names all protocols; MADE_UP: those of which the test knows, and one of its own. */
 #define PHI_IMPLEMENTATION
 #include "phi.h"
 
@@ -87,6 +87,15 @@ int main(int argc, char **argv) {
     transport.open = answer;
     transport.resume = transport.cancel = no_more;
     desc.transport = &transport;
+#ifdef ALL
+    desc.codecs = PHI_ALL_PROTOCOLS;
+#endif
+#ifdef MADE_UP
+    {
+        static const phi_codec_fn mine[] = {phi_codec_made_up, NULL};
+        desc.codecs = mine;
+    }
+#endif
     rt = phi_runtime_new(&desc);
     if (rt == NULL || argc < 2) return 1;
     who.model = phi_model_anthropic("claude-sonnet-4-5", "key");

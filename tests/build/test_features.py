@@ -1,5 +1,4 @@
-"""Features: a made-up one is a line in src/features/table.c and a pair of files, and no other file; and the
-macros that leave features out.
+"""Features: a made-up one is a file and its name in the runtime's desc; and agents of a runtime that names none.
 
 Each works on the headers that the real script makes, of a copy of the sources where it changes them."""
 import os
@@ -14,21 +13,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Unoptimised, clang makes a program in a third of the time, and warns of more.
 CC = ["clang"] if shutil.which("clang") else ["gcc", "-Wno-misleading-indentation"]
 
-MADE_UP_IN = """/* made_up_in.h - a feature of a test. */
-#ifndef PHI_FEATURES_MADE_UP_IN_H
-#define PHI_FEATURES_MADE_UP_IN_H
-
-#include "loop/feature_in.h"
-
-PHI__FN const phi__feature *phi__made_up_feature(void);
-
-#endif
-"""
-
 # It counts the points of each kind, holds the run once in front of the second model call, and checks that its state is
 # its own, zeroed at first and kept until the end.
 MADE_UP = """/* made_up.c - a feature of a test. */
-#include "features/made_up_in.h"
+#include "features/features.h"
 
 #include "loop/loop_in.h"
 
@@ -66,9 +54,9 @@ static phi__state phi__made_up_take(phi__moment *moment) {
     return PHI__RUN_ON;
 }
 
-PHI__FN const phi__feature *phi__made_up_feature(void) {
+PHI_API const phi__feature *phi_feature_made_up(void) {
     static const phi__feature feature = {UINT32_MAX, sizeof(phi__made_up), sizeof(uint64_t),
-                                         phi__made_up_take, NULL};
+                                         phi__made_up_take, NULL, 30, NULL, NULL};
     return &feature;
 }
 """
@@ -114,6 +102,12 @@ static phi_flow start_fn(void *user_data, phi_call call, phi_str arguments) {
     return PHI_DONE;
 }
 
+void on_field(void *user_data, const phi_field *field);
+void on_field(void *user_data, const phi_field *field) {
+    (void)user_data;
+    (void)field;
+}
+
 static phi_status no_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     (void)user_data;
     (void)transfer;
@@ -148,6 +142,7 @@ int main(void) {
     none.open = no_open;
     none.resume = none.cancel = nothing;
     rt_desc.transport = &none;
+    FEATURES
     rt = phi_runtime_new(&rt_desc);
     if (rt == NULL) return 2;
     desc.provider = &provider;
@@ -182,6 +177,12 @@ SEEN = """{ int i; for (i = 0; i < 32; i++) if (phi__made_up_seen[i] != 0) print
 # Of a desc that wants what a build does not have: what it says.
 REFUSED = """{
         phi_agent_desc wants = desc;
+        phi_failover failover = PHI_ZERO;
+        phi_policy policy = PHI_ZERO;
+        phi_tool streams = tool;
+        (void)failover, (void)policy;
+        policy.summaries = PHI_SUMMARIES_WRITE;
+        streams.on_field = on_field;
         wants.WANTS;
         agent = phi_agent_new(rt, &wants);
         (void)phi_last_error(rt, &words, NULL);
@@ -206,9 +207,9 @@ class Features(unittest.TestCase):
             shutil.copy(os.path.join(ROOT, name), self.dir)
         shutil.copytree(os.path.join(ROOT, "src"), self.path("src"))
 
-    def run_host(self, tail, after="", flags=()):
-        self.put("host.c", HOST.replace("TAIL", tail).replace("AFTER", after))
-        built = subprocess.run([*CC, "-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-DPHI_NO_CURL", *flags, "-I", self.dir, "host.c", "-lm", "-o", "host"], cwd=self.dir, text=True,
+    def run_host(self, tail, after="", features=""):
+        self.put("host.c", HOST.replace("TAIL", tail).replace("AFTER", after).replace("FEATURES", features))
+        built = subprocess.run([*CC, "-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-DPHI_NO_CURL", "-I", self.dir, "host.c", "-lm", "-o", "host"], cwd=self.dir, text=True,
                                capture_output=True, check=False)
         self.assertEqual(built.returncode, 0, built.stderr[:3000])
         done = subprocess.run(["./host"], cwd=self.dir, text=True, capture_output=True, check=False, timeout=60)
@@ -220,17 +221,18 @@ class Features(unittest.TestCase):
                               cwd=folder, capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_a_made_up_feature_is_a_line_and_a_pair_of_files(self):
+    def test_a_made_up_feature_is_a_file_and_its_name(self):
         self.copy_sources()
-        self.put("src/features/made_up_in.h", MADE_UP_IN)
         self.put("src/features/made_up.c", MADE_UP)
-        with open(self.path("src/features/table.c"), encoding="utf-8") as file:
-            table = file.read()
-        line = "    PHI__TABLE_DEFERRED(X) \\\n"
-        self.assertEqual(table.count(line), 1)
-        self.put("src/features/table.c", table.replace(line, line + "    X(phi__made_up_feature) \\\n"))
+        with open(self.path("src/features/features.h"), encoding="utf-8") as file:
+            header = file.read()
+        line = "#ifdef __cplusplus\n}\n"
+        self.assertEqual(header.count(line), 1)
+        self.put("src/features/features.h",
+                 header.replace(line, "PHI_API const struct phi__feature *phi_feature_made_up(void);\n" + line))
         self.amalgamate(self.dir)
-        said = self.run_host("", SEEN)
+        said = self.run_host("", SEEN, "static const phi_feature_fn mine[] = {phi_feature_made_up, phi_feature_made_up, NULL};\n"
+                             "    rt_desc.features = mine;")
         self.assertEqual(said[0], "end 0")
         self.assertEqual(said[2], "good")
         seen = {int(bit) for bit in said[1].split()}
@@ -241,17 +243,17 @@ class Features(unittest.TestCase):
                                  "AGENT_SAVE", "AGENT_LOAD", "AGENT_SAVE_LATE", "AGENT_LOAD_LATE", "CHANGED",
                                  "LOG_LEAVES", "LOG_RENEWED", "LOG_OPENED", "SHRINK", "EFFECTS"})
 
-    def test_without_any_feature_a_conversation_goes_on(self):
+    def test_agents_of_a_runtime_that_names_no_feature_talk_and_say_what_to_name(self):
         self.amalgamate(ROOT)
-        flags = ["-D" + name for name in ("PHI_NO_COMPACTION", "PHI_NO_CAPTURE", "PHI_NO_CACHE_STATS",
-                                          "PHI_NO_ARGUMENT_STREAM", "PHI_NO_CONTEXT_EDITS", "PHI_NO_DEFERRED", "PHI_NO_EXPLAIN")]
-        said = self.run_host('printf("%d\\n", (int)phi_compact(agent));' +
-                             REFUSED.replace("WANTS", "capture_requests = true"), flags=flags)
+        said = self.run_host("".join(REFUSED.replace("WANTS", wants) for wants in (
+            "capture_requests = true", "failover = &failover", "policy = &policy", "tools = &streams")) +
+            'printf("%d\\n", (int)phi_fact_set(phi_fact_all(rt), "a", phi_str_of("b"), NULL));')
         self.assertEqual(said[0], "end 0")
+        for line, name in zip(said[1:5], ("capture", "failover", "summaries", "argument_stream")):
+            self.assertIn(f"set phi_runtime_desc.features to a list with phi_feature_{name}, or to PHI_ALL_FEATURES", line)
         with open(os.path.join(ROOT, "src/base/base.h"), encoding="utf-8") as file:
             unsupported = re.search(r"X\(UNSUPPORTED, +(-\d+)", file.read()).group(1)
-        self.assertEqual(said[1], unsupported)
-        self.assertEqual(said[2], "capture_requests: this build has none (PHI_NO_CAPTURE)")
+        self.assertEqual(said[5], unsupported)
 
 
 if __name__ == "__main__":

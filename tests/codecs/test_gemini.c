@@ -63,10 +63,8 @@ TEST(the_presets_know_their_limits_and_who_thinks) {
     CHECK_EQ_STR(model.provider, "google_vertex");
     CHECK_EQ_STR(model.protocol, PHI_PROTOCOL_VERTEX);
     CHECK(model.reasoning);
-    CHECK(codec_of("google") ==
-          codec_of(P));
-    CHECK(codec_of("vertex") ==
-          codec_of(PHI_PROTOCOL_VERTEX));
+    CHECK(codec_of("google") == codec_of(P));
+    CHECK(codec_of("vertex") == codec_of(PHI_PROTOCOL_VERTEX));
 }
 
 /* ---- thinking ---- */
@@ -177,18 +175,14 @@ TEST(the_user_must_begin_and_the_model_may_not_end) {
     talk_begin(&t, flash_2_5());
     talk_assistant(&t);
     talk_text(&t, "a");
-    CHECK_EQ_INT(
-        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
-        PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__preflight(codec_of(P), &t.spec, words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages: the first must be the user's");
     talk_free(&t);
     talk_begin(&t, flash_2_5());
     talk_user(&t, "hi");
     talk_assistant(&t);
     talk_text(&t, "a");
-    CHECK_EQ_INT(
-        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
-        PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__preflight(codec_of(P), &t.spec, words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages: the last may not be the assistant's");
     talk_free(&t);
 }
@@ -202,9 +196,7 @@ TEST(a_tool_name_must_begin_with_a_letter) {
     talk_user(&t, "hi");
     t.spec.tools = tools;
     t.spec.tool_count = 1;
-    CHECK_EQ_INT(
-        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
-        PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__preflight(codec_of(P), &t.spec, words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "tools[0]: name \"2b\": expected a letter or _ at first");
     talk_free(&t);
 }

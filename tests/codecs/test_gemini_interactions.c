@@ -47,8 +47,7 @@ TEST(the_preset_knows_its_limits_and_who_thinks) {
     CHECK(model.reasoning);
     CHECK(!phi_model_interactions("gemini-2.0-flash", "K").reasoning);
     CHECK(!phi_model_interactions("gemma-3-27b-it", "K").reasoning);
-    CHECK(codec_of("interactions") ==
-          codec_of(P));
+    CHECK(codec_of("interactions") == codec_of(P));
 }
 
 /* ---- settings ---- */

@@ -234,7 +234,9 @@ static phi_model vertex(void) {
                             "gemini-3-pro", "T");
 }
 static phi_model interactions(void) { return phi_model_interactions("gemini-3-pro", "K"); }
-static phi_model mistral(void) { return phi_model_preset("mistral", "magistral-medium-latest", "K"); }
+static phi_model mistral(void) {
+    return phi_model_preset("mistral", "magistral-medium-latest", "K");
+}
 
 static const wire wires[] = {
     {PHI_PROTOCOL_OPENAI_RESPONSES, gpt, make_responses},

@@ -367,9 +367,7 @@ TEST(preflight_names_what_is_wrong) {
     talk_user(&t, "hi");
     (void)talk_assistant(&t);
     talk_call(&t, "x", "read", "{}");
-    CHECK_EQ_INT(
-        phi__preflight(codec_of(P), &t.spec, words, sizeof words),
-        PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__preflight(codec_of(P), &t.spec, words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages[1]: tool call \"x\" has no result");
     talk_free(&t);
 }

@@ -48,7 +48,8 @@ TEST(presets_know_where_their_provider_lives) {
 }
 
 TEST(servers_of_ones_own_live_on_this_machine_unless_one_says_where) {
-    CHECK_EQ_STR(phi_model_preset("ollama", "qwen3:8b", NULL).base_url, "http://localhost:11434/v1");
+    CHECK_EQ_STR(phi_model_preset("ollama", "qwen3:8b", NULL).base_url,
+                 "http://localhost:11434/v1");
     CHECK_EQ_STR(phi_model_preset("llama_cpp", "m", NULL).base_url, "http://localhost:8080/v1");
     CHECK_EQ_STR(phi_model_preset("vllm", "m", NULL).base_url, "http://localhost:8000/v1");
     CHECK_EQ_STR(phi_model_preset("lm_studio", "m", NULL).base_url, "http://localhost:1234/v1");
@@ -61,7 +62,8 @@ TEST(servers_of_ones_own_live_on_this_machine_unless_one_says_where) {
     CHECK((phi_model_preset("ollama", "m", NULL).quirks & PHI_QUIRK_OPEN_KEY) != 0);
     CHECK((phi_model_preset("vllm", "m", NULL).quirks & PHI_QUIRK_TEMPLATE_THINKING) != 0);
     CHECK_EQ_STR(phi_model_preset("ollama", "m", NULL).provider, "ollama");
-    CHECK_EQ_STR(phi_model_preset("fireworks", "m", "K").base_url, "https://api.fireworks.ai/inference/v1");
+    CHECK_EQ_STR(phi_model_preset("fireworks", "m", "K").base_url,
+                 "https://api.fireworks.ai/inference/v1");
     CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").protocol, PHI_PROTOCOL_ANTHROPIC);
     CHECK_EQ_STR(phi_model_minimax("MiniMax-M2", "K").base_url, "https://api.minimax.io/anthropic");
 }
@@ -133,12 +135,16 @@ TEST(only_servers_of_ones_own_leave_small_models_to_phi) {
 TEST(presets_set_quirks_by_model_where_they_differ) {
     CHECK((phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K").quirks &
            PHI_QUIRK_CACHE_CONTROL) != 0);
-    CHECK((phi_model_preset("openrouter", "openai/gpt-5", "K").quirks & PHI_QUIRK_DEVELOPER_ROLE) != 0);
+    CHECK((phi_model_preset("openrouter", "openai/gpt-5", "K").quirks & PHI_QUIRK_DEVELOPER_ROLE) !=
+          0);
     CHECK((phi_model_preset("openrouter", "meta/llama", "K").quirks &
            (PHI_QUIRK_DEVELOPER_ROLE | PHI_QUIRK_CACHE_CONTROL)) == 0);
-    CHECK((phi_model_preset("deepseek", "deepseek-reasoner", "K").quirks & PHI_QUIRK_REPLAY_REASONING) != 0);
-    CHECK((phi_model_preset("deepseek", "deepseek-r1", "K").quirks & PHI_QUIRK_REPLAY_REASONING) == 0);
-    CHECK((phi_model_preset("groq", "qwen/qwen3-32b", "K").quirks & PHI_QUIRK_REASONING_FORMAT) != 0);
+    CHECK((phi_model_preset("deepseek", "deepseek-reasoner", "K").quirks &
+           PHI_QUIRK_REPLAY_REASONING) != 0);
+    CHECK((phi_model_preset("deepseek", "deepseek-r1", "K").quirks & PHI_QUIRK_REPLAY_REASONING) ==
+          0);
+    CHECK((phi_model_preset("groq", "qwen/qwen3-32b", "K").quirks & PHI_QUIRK_REASONING_FORMAT) !=
+          0);
 }
 
 TEST(cost_is_dollars_per_million_and_reasoning_is_not_charged_twice) {

@@ -3,6 +3,7 @@
 
    NAME.jsonl: a scene's events, of each kind the first two. every_kind.jsonl: made by hand; Forgotten is
    there alone, since its figures depend on the bytes of structs. */
+#include "record/event_json.h"
 #include "compat/scenes_crew.h"
 #include "persist/file_store.h"
 

@@ -121,6 +121,7 @@ TEST(every_protocol_that_has_them_gives_its_list_and_counts_a_request_with_tools
     phi_runtime *rt;
     size_t i;
     given.allocator = test_allocator();
+    given.codecs = PHI_ALL_PROTOCOLS;
     rt = phi_runtime_new(&given);
     for (i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
         char url[300];
@@ -139,6 +140,7 @@ TEST(a_server_in_trouble_is_classified_and_a_wrong_key_is_one) {
     phi_query *q;
     char url[300];
     given.allocator = test_allocator();
+    given.codecs = PHI_ALL_PROTOCOLS;
     rt = phi_runtime_new(&given);
     model = model_of(&endpoints[0], "/m/status=529+retry-after=3", url);
     q = phi_models(rt, &model, NULL);

@@ -580,7 +580,8 @@ TEST(a_list_that_is_no_good_is_refused_with_words) {
     refused(&desc, "failover.models[1]: model.id is missing");
     desc = desc_of(&s);
     s.models[0].model.protocol = "smoke_signals";
-    refused(&desc, "failover.models[0]: No provider registered for protocol: smoke_signals");
+    refused(&desc, "failover.models[0]: No provider registered for protocol: smoke_signals "
+                   "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
     desc = desc_of(&s);
     s.models[0].thinking = (phi_thinking)9;
     refused(&desc, "failover.models[0]: thinking is none of its values");

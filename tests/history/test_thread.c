@@ -617,8 +617,7 @@ static bool every_call_has_its_result(void) {
     spec.model = &model;
     spec.items = thread.fold.items;
     spec.item_count = thread.fold.count;
-    if (phi__preflight(codec_of(PHI_PROTOCOL_OPENAI_CHAT), &spec, words,
-                       sizeof words) == PHI_OK ||
+    if (phi__preflight(codec_of(PHI_PROTOCOL_OPENAI_CHAT), &spec, words, sizeof words) == PHI_OK ||
         strcmp(words, "messages: there is none to send") == 0)
         return true;
     printf("%s\n", words);

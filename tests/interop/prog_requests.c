@@ -251,9 +251,8 @@ static bool encode(const char *directory, const target *to, const variant *how) 
     t.spec.format.kind = how->format;
     t.spec.format.schema = STRICT;
     t.spec.format.strict = how->strict;
-    if (phi__format_apply(codec_of(to->protocol), &t.spec, &t.kept,
-                          words,
-                          sizeof words) == PHI_BAD_ARG) { /* a model of Bedrock's that has no way */
+    if (phi__format_apply(codec_of(to->protocol), &t.spec, &t.kept, words, sizeof words) ==
+        PHI_BAD_ARG) { /* a model of Bedrock's that has no way */
         talk_free(&t);
         return true;
     }

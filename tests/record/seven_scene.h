@@ -39,7 +39,8 @@ static phi_flow scene_double(void *user_data, phi_call call, phi_str arguments) 
 /* host: "http://127.0.0.1:PORT". Two prompts, each to its end. 0: something went wrong. */
 static uint64_t scene_run(const phi_runtime_desc *desc, size_t i, const char *host) {
     const scene_protocol *p = &scene_seven[i];
-    phi_runtime *rt = phi_runtime_new(desc);
+    phi_runtime *rt;
+    phi_runtime_desc runtime_desc = PHI_ZERO;
     phi_agent_desc agent_desc;
     phi_agent agent;
     phi_tool tool;
@@ -47,6 +48,9 @@ static uint64_t scene_run(const phi_runtime_desc *desc, size_t i, const char *ho
     char url[400];
     uint64_t hash = 0;
     int prompt, steps;
+    runtime_desc = *desc;
+    runtime_desc.codecs = PHI_ALL_PROTOCOLS;
+    rt = phi_runtime_new(&runtime_desc);
     if (rt == NULL) return 0;
     memset(&agent_desc, 0, sizeof agent_desc);
     memset(&tool, 0, sizeof tool);

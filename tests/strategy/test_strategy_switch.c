@@ -52,7 +52,9 @@ TEST(a_provider_that_does_not_fit_is_refused_and_the_old_one_stays) {
     CHECK_EQ_INT(phi_agent_set_provider(agent, &empty), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(t.r), "provider: protocol is missing");
     CHECK_EQ_INT(phi_agent_set_provider(agent, NULL), PHI_UNSUPPORTED);
-    CHECK_EQ_STR(words_of(t.r), "No provider registered for protocol: nobody's");
+    CHECK_EQ_STR(words_of(t.r),
+                 "No provider registered for protocol: nobody's "
+                 "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
     CHECK_EQ_INT(phi_agent_set_provider(none, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(phi_agent_set_provider(agent, &t.provider), PHI_BUSY);

@@ -302,7 +302,8 @@ TEST(a_child_that_cannot_be_made_says_why) {
     ask_lead(&s, "sum");
     CHECK_EQ_INT(s.errors, 1);
     CHECK_EQ_STR(s.result,
-                 "The sub-agent could not start: No provider registered for protocol: nobody");
+                 "The sub-agent could not start: No provider registered for protocol: nobody "
+                 "(presets bring theirs; or set phi_runtime_desc.codecs = PHI_ALL_PROTOCOLS)");
     rig_free(s.r);
 }
 

@@ -153,6 +153,8 @@ static inline phi_runtime *wires_runtime(wires *w, const phi_runtime_desc *given
     desc.transport = &w->transport;
     desc.clock_us_fn = wires_clock;
     desc.user_data = w;
+    if (desc.codecs == NULL) desc.codecs = PHI_ALL_PROTOCOLS;
+    if (desc.features == NULL) desc.features = PHI_ALL_FEATURES;
     return phi_runtime_new(&desc);
 }
 

@@ -88,11 +88,9 @@ TEST(keys_go_where_each_provider_looks_for_them) {
 
 TEST(protocols_are_found_by_all_their_names) {
     CHECK(codec_of("anthropic_messages") != NULL);
-    CHECK(codec_of("anthropic") ==
-          codec_of("anthropic_messages"));
+    CHECK(codec_of("anthropic") == codec_of("anthropic_messages"));
     CHECK(codec_of("openai") != NULL);
-    CHECK(codec_of("open_ai_completions") ==
-          codec_of("openai_completions"));
+    CHECK(codec_of("open_ai_completions") == codec_of("openai_completions"));
     CHECK(codec_of("gopher") == NULL);
     CHECK(codec_of("") == NULL);
 }
@@ -441,8 +439,7 @@ TEST(a_slice_does_a_bounded_amount) {
     size_t calls = 0;
     phi_status status;
     heavy_talk(&t, claude());
-    phi__encoder_begin(&t.encoder, codec_of(t.model.protocol), &t.spec,
-                       &t.turn);
+    phi__encoder_begin(&t.encoder, codec_of(t.model.protocol), &t.spec, &t.turn);
     do {
         status = phi__encoder_advance(&t.encoder, 16);
         calls++;
@@ -460,8 +457,7 @@ TEST(a_rendering_that_is_given_up_halfway_leaves_nothing_behind) {
     for (calls = 1; calls < 60; calls++) {
         phi_arena_mark mark = phi_arena_save(&t.kept), turn = phi_arena_save(&t.turn);
         size_t i;
-        phi__encoder_begin(&t.encoder, codec_of(t.model.protocol),
-                           &t.spec, &t.turn);
+        phi__encoder_begin(&t.encoder, codec_of(t.model.protocol), &t.spec, &t.turn);
         for (i = 0; i < calls; i++)
             if (phi__encoder_advance(&t.encoder, 16) != PHI_BUSY) break;
         phi__encoder_free(&t.encoder);

@@ -14,10 +14,9 @@ static void check_text(const char *protocol, phi_str text, phi_status want,
     phi_memory memory;
     char words[240] = "";
     phi_memory_init(&memory, &allocator, 0);
-    CHECK_EQ_INT(
-        phi__extra_check(protocol != NULL ? codec_of(protocol) : NULL,
-                         &memory, text, words, sizeof words),
-        want);
+    CHECK_EQ_INT(phi__extra_check(protocol != NULL ? codec_of(protocol) : NULL, &memory, text,
+                                  words, sizeof words),
+                 want);
     CHECK_EQ_STR(words, want_words);
     CHECK_EQ_INT(memory.used_bytes, 0);
 }

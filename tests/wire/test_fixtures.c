@@ -360,9 +360,7 @@ static void check_request(phi_model model, const char *fixture, const char *pref
     t.spec.max_tokens = 4096;
     t.spec.thinking = PHI_THINKING_MEDIUM;
     t.spec.session_id = phi_str_of("session-1");
-    CHECK_EQ_INT(
-        phi__preflight(codec_of(model.protocol), &t.spec, NULL, 0),
-        PHI_OK);
+    CHECK_EQ_INT(phi__preflight(codec_of(model.protocol), &t.spec, NULL, 0), PHI_OK);
     talk_render_ok(&t);
     if (!CHECK(phi_json_equal(t.tree, phi_json_get(want, "body")))) printf("%s\n", t.body);
     CHECK(phi__str_find(phi_request_url(&t.encoder.request), 0,

@@ -97,8 +97,9 @@ TEST(a_strict_schema_is_sent_in_the_form_that_openai_wants) {
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.required"), "[\"n\",\"s\"]");
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.additionalProperties"), "false");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_preset("mistral", "mistral-large-latest", "k"), json_schema(true), 0),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        renders(&t, phi_model_preset("mistral", "mistral-large-latest", "k"), json_schema(true), 0),
+        PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.required"), "[\"n\",\"s\"]");
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema.properties.n.minimum"), "");
     talk_free(&t);
@@ -123,12 +124,14 @@ TEST(a_strict_schema_that_has_no_strict_form_is_refused_with_words) {
 
 TEST(chat_asks_for_any_object_with_the_word_in_the_prompt) {
     conversation t;
-    CHECK_EQ_INT(renders(&t, phi_model_preset("deepseek", "deepseek-chat", "k"), json_object(), 1), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("deepseek", "deepseek-chat", "k"), json_object(), 1),
+                 PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format"), "{\"type\":\"json_object\"}");
     CHECK_EQ_STR(talk_at(&t, "messages[0].content"),
                  "\"Be brief.\\n\\nAnswer with one JSON object and nothing else.\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_preset("lm_studio", "qwen", NULL), json_object(), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("lm_studio", "qwen", NULL), json_object(), 0),
+                 PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "response_format.type"), "\"json_schema\"");
     CHECK_EQ_STR(talk_at(&t, "response_format.json_schema.schema"), "{\"type\":\"object\"}");
     talk_free(&t);
@@ -317,10 +320,12 @@ TEST(the_one_tool_is_forced_by_a_word_and_by_name_only_where_no_word_is_known) {
     CHECK_EQ_INT(renders(&t, local, json_schema(false), 0), PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_preset("groq", "llama-4", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("groq", "llama-4", "k"), json_schema(false), 0),
+                 PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"), "\"required\"");
     talk_free(&t);
-    CHECK_EQ_INT(renders(&t, phi_model_preset("qwen", "qwen-plus", "k"), json_schema(false), 0), PHI_OK);
+    CHECK_EQ_INT(renders(&t, phi_model_preset("qwen", "qwen-plus", "k"), json_schema(false), 0),
+                 PHI_OK);
     CHECK_EQ_STR(talk_at(&t, "tool_choice"),
                  "{\"type\":\"function\",\"function\":{\"name\":\"respond_json\"}}");
     talk_free(&t);
@@ -342,10 +347,9 @@ TEST(a_format_that_stands_alone_is_sent_without_tools_that_may_not_be_called) {
         t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
         t.spec.format = json_schema(false);
         talk_user(&t, "hi");
-        CHECK_EQ_INT(
-            phi__format_apply(codec_of(PHI_PROTOCOL_OPENAI_CHAT),
-                              &t.spec, &t.kept, words, sizeof words),
-            PHI_OK);
+        CHECK_EQ_INT(phi__format_apply(codec_of(PHI_PROTOCOL_OPENAI_CHAT), &t.spec, &t.kept, words,
+                                       sizeof words),
+                     PHI_OK);
         talk_render_ok(&t);
         CHECK_EQ_STR(talk_at(&t, "response_format.type"), "\"json_schema\"");
         CHECK_EQ_STR(talk_at(&t, "tools"), "");
@@ -390,9 +394,9 @@ TEST(a_choice_of_no_tools_leaves_only_the_one_for_the_answer) {
     t.spec.tool_choice = PHI_TOOL_CHOICE_NONE;
     t.spec.format = json_schema(false);
     talk_user(&t, "hi");
-    CHECK_EQ_INT(phi__format_apply(codec_of(PHI_PROTOCOL_GOOGLE),
-                                   &t.spec, &t.kept, words, sizeof words),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        phi__format_apply(codec_of(PHI_PROTOCOL_GOOGLE), &t.spec, &t.kept, words, sizeof words),
+        PHI_OK);
     talk_render_ok(&t);
     CHECK_EQ_INT(phi_json_count(phi_json_path(t.tree, "tools[0].functionDeclarations")), 1);
     CHECK_EQ_STR(talk_at(&t, "toolConfig.functionCallingConfig"),

@@ -64,8 +64,7 @@ static char *request_of(conversation *t, const phi_model *model, bool thinks) {
     t->model = *model;
     if (t->model.name == NULL) t->model.name = t->model.id;
     t->spec.thinking = thinks ? PHI_THINKING_HIGH : PHI_THINKING_OFF;
-    phi__encoder_begin(&t->encoder, codec_of(model->protocol), &t->spec,
-                       &t->turn);
+    phi__encoder_begin(&t->encoder, codec_of(model->protocol), &t->spec, &t->turn);
     while ((status = phi__encoder_advance(&t->encoder, 3)) == PHI_BUSY) {}
     CHECK_EQ_INT(status, PHI_OK);
     body = (char *)calloc(1, (size_t)t->encoder.request.length + 1);
@@ -176,8 +175,8 @@ TEST(every_model_takes_the_conversation_before_a_byte_is_sent) {
     say_all(&t, models);
     for (i = 0; i < MODELS; i++) {
         t.model = models[i];
-        if (!CHECK(phi__preflight(codec_of(models[i].protocol), &t.spec,
-                                  words, sizeof words) == PHI_OK))
+        if (!CHECK(phi__preflight(codec_of(models[i].protocol), &t.spec, words, sizeof words) ==
+                   PHI_OK))
             printf("  %s: %s\n", models[i].provider, words);
     }
     talk_free(&t);

@@ -597,13 +597,9 @@ TEST(a_host_may_give_blocks_in_messages_and_results_and_they_take_no_cache_mark)
           strstr(t.body, "\"tool_name\":\"x\"}]") != NULL);
     CHECK(strstr(t.body, "{\"type\":\"container_upload\",\"file_id\":\"f\"}]}") != NULL);
     CHECK(strstr(t.body, "video") == NULL);
-    CHECK_EQ_INT(phi__preflight(codec_of(MESSAGES), &t.spec, words,
-                                sizeof words),
-                 PHI_OK);
+    CHECK_EQ_INT(phi__preflight(codec_of(MESSAGES), &t.spec, words, sizeof words), PHI_OK);
     t.blocks[3][0].replay = phi_str_of("{\"type\":");
-    CHECK_EQ_INT(phi__preflight(codec_of(MESSAGES), &t.spec, words,
-                                sizeof words),
-                 PHI_BAD_ARG);
+    CHECK_EQ_INT(phi__preflight(codec_of(MESSAGES), &t.spec, words, sizeof words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "messages[3]: the JSON of an opaque block is no object");
     talk_free(&t);
 }

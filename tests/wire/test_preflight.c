@@ -6,8 +6,7 @@ static phi_model claude(void) { return phi_model_anthropic("claude-sonnet-4-6", 
 
 static void check(conversation *t, const char *want) {
     char words[200];
-    phi_status status = phi__preflight(codec_of(t->model.protocol),
-                                       &t->spec, words, sizeof words);
+    phi_status status = phi__preflight(codec_of(t->model.protocol), &t->spec, words, sizeof words);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(status, want[0] == '\0' ? PHI_OK : PHI_BAD_ARG);
 }

@@ -71,7 +71,8 @@ TEST(a_gif_that_was_rendered_for_another_server_is_not_sent_to_ollama) {
 
 TEST(only_openais_own_reasoning_models_refuse_a_temperature) {
     const phi_model models[] = {phi_model_openai("gpt-5-mini", "K"),
-                                phi_model_preset("xai", "grok-3-mini", "K"), phi_model_preset("ollama", "m", NULL)};
+                                phi_model_preset("xai", "grok-3-mini", "K"),
+                                phi_model_preset("ollama", "m", NULL)};
     size_t i;
     for (i = 0; i < 3; i++) {
         conversation t;

@@ -65,8 +65,8 @@ TEST(openai_gets_a_developer_prompt_effort_and_a_cache_key_and_stores_nothing) {
 }
 
 TEST(openrouter_gets_a_reasoning_object_and_marks_for_claude) {
-    check_server(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"), PHI_THINKING_OFF,
-                 "https://openrouter.ai/api/v1/chat/completions",
+    check_server(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"),
+                 PHI_THINKING_OFF, "https://openrouter.ai/api/v1/chat/completions",
                  "{\"model\":\"anthropic/claude-sonnet-4.5\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
                  "\"max_completion_tokens\":4096,\"temperature\":0.5,"
@@ -81,8 +81,8 @@ TEST(openrouter_gets_a_reasoning_object_and_marks_for_claude) {
                  "\"tool_call_id\":\"toolu_01\",\"content\":\"ok\"},{\"role\":\"user\","
                  "\"content\":[{\"type\":\"text\",\"text\":\"go on\","
                  "\"cache_control\":{\"type\":\"ephemeral\"}}]}]}");
-    check_server(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"), PHI_THINKING_MEDIUM,
-                 "https://openrouter.ai/api/v1/chat/completions",
+    check_server(phi_model_preset("openrouter", "anthropic/claude-sonnet-4.5", "K"),
+                 PHI_THINKING_MEDIUM, "https://openrouter.ai/api/v1/chat/completions",
                  "{\"model\":\"anthropic/claude-sonnet-4.5\",\"stream\":true,"
                  "\"stream_options\":{\"include_usage\":true},"
                  "\"max_completion_tokens\":4096,\"temperature\":0.5,"

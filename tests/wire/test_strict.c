@@ -533,8 +533,7 @@ static void check_sent(phi_model model, const char *schema_at, const char *schem
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     CHECK_EQ_STR(talk_at(&t, flag_at), flag);
     /* made once and kept, it is the same */
-    CHECK(phi__strict_tools_adapt(&tool, 1, codec_of(t.model.protocol),
-                                  &t.model, &t.kept));
+    CHECK(phi__strict_tools_adapt(&tool, 1, codec_of(t.model.protocol), &t.model, &t.kept));
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     talk_free(&t);
@@ -546,8 +545,10 @@ TEST(each_provider_that_has_strict_tools_is_sent_its_own_form) {
     phi_model azure = phi_model_azure("https://r.openai.azure.com/openai/v1", "gpt-5", "k");
     check_sent(phi_model_openai("gpt-5", "k"), chat, STRICT_OPENAI, chat_flag, "true");
     check_sent(phi_model_openai("ft:gpt-4o:me", "k"), chat, STRICT_PLAIN, chat_flag, "true");
-    check_sent(phi_model_preset("groq", "openai/gpt-oss-120b", "k"), chat, STRICT_PLAIN, chat_flag, "true");
-    check_sent(phi_model_preset("deepseek", "deepseek-chat", "k"), chat, STRICT_PLAIN, chat_flag, "true");
+    check_sent(phi_model_preset("groq", "openai/gpt-oss-120b", "k"), chat, STRICT_PLAIN, chat_flag,
+               "true");
+    check_sent(phi_model_preset("deepseek", "deepseek-chat", "k"), chat, STRICT_PLAIN, chat_flag,
+               "true");
     check_sent(phi_model_preset("zai", "glm-5", "k"), chat, STRICT_PLAIN, chat_flag, "true");
     check_sent(phi_model_preset("mistral", "mistral-large", "k"), chat, TOOL, chat_flag, "");
     check_sent(phi_model_preset("ollama", "qwen3", NULL), chat, TOOL, chat_flag, "");

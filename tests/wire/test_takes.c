@@ -31,8 +31,8 @@ static void begin(conversation *t, phi_model model) {
 
 static void check_left_out(conversation *t, const char *want) {
     char words[400];
-    phi_status status = phi__takes_preflight(
-        codec_of(t->model.protocol), &t->spec, words, sizeof words);
+    phi_status status =
+        phi__takes_preflight(codec_of(t->model.protocol), &t->spec, words, sizeof words);
     CHECK_EQ_STR(words, want);
     CHECK_EQ_INT(status, want[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED);
 }
@@ -286,10 +286,10 @@ TEST(openai_models_get_the_highest_effort_that_each_has) {
                 "reasoning.effort", "\"low\"", "");
     check_level(phi_model_openai_responses("o3", "K"), PHI_THINKING_XHIGH, "reasoning.effort",
                 "\"high\"", low);
-    check_level(thinks(phi_model_preset("openrouter", "x/y", "K")), PHI_THINKING_MAX, "reasoning.effort",
-                "\"xhigh\"", "thinking is lowered to xhigh");
-    check_level(thinks(phi_model_preset("qwen", "m", "K")), PHI_THINKING_MAX, "thinking_budget", "32768",
-                "thinking is lowered to xhigh");
+    check_level(thinks(phi_model_preset("openrouter", "x/y", "K")), PHI_THINKING_MAX,
+                "reasoning.effort", "\"xhigh\"", "thinking is lowered to xhigh");
+    check_level(thinks(phi_model_preset("qwen", "m", "K")), PHI_THINKING_MAX, "thinking_budget",
+                "32768", "thinking is lowered to xhigh");
 }
 
 TEST(gemini_has_one_model_with_xhigh_and_budgets_up_to_its_most) {
@@ -373,9 +373,7 @@ TEST(a_raw_tool_without_a_name_passes_the_check_of_names) {
     talk_user(&t, "hi");
     t.spec.tools = mixed;
     t.spec.tool_count = 3;
-    CHECK_EQ_INT(phi__preflight(codec_of(t.model.protocol), &t.spec,
-                                words, sizeof words),
-                 PHI_OK);
+    CHECK_EQ_INT(phi__preflight(codec_of(t.model.protocol), &t.spec, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(words, "");
     talk_free(&t);
 }
