@@ -40,7 +40,8 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *prompt, char *out,
 }
 
 int main(int argc, char **argv) {
-    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_runtime_desc has = PHI_ZERO;
+    phi_runtime *rt;
     phi_config_desc from = PHI_ZERO;
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc base = PHI_ZERO;
@@ -52,6 +53,8 @@ int main(int argc, char **argv) {
     char draft[400] = "", verdict[500] = "";
     size_t i;
     bool done = false;
+    has.features = PHI_ALL_FEATURES; /* a file may want any of them */
+    rt = phi_runtime_new(&has);
     from.path = argc > 1 ? argv[1] : "examples/from_config.toml";
     from.variable_fn = phi_config_environment;
     from.sections = phi_config_sections();

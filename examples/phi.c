@@ -223,6 +223,7 @@ static int set_up(app *a) {
         code = complain(a, words.at, NULL);
     if (a->session.store.append != NULL) a->desc.store = &a->session.store;
     desc.use_environment = true;
+    desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
     desc.tape = a->tape.tape;
     if (code == 0) a->rt = phi_runtime_new_why(&desc, &why);
     if (code == 0 && a->rt == NULL) code = complain(a, why, NULL);

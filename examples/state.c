@@ -71,13 +71,17 @@ static void show_answer(const char *who, phi_agent agent) {
 }
 
 int main(void) {
-    phi_runtime *rt = phi_runtime_new(NULL);
+    static const phi_feature_fn features[] = {phi_feature_facts, phi_feature_tool_state, NULL};
+    phi_runtime *rt;
+    phi_runtime_desc world = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;
     phi_provider provider;
     puppet models[2];
     phi_tool tool = PHI_ZERO;
     phi_agent knight, thief;
     uint64_t moment;
+    world.features = features;
+    rt = phi_runtime_new(&world);
     if (rt == NULL) return 1;
     tool.name = "buy";
     tool.description = "Buys the sword for 5 gold";

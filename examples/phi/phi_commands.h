@@ -176,8 +176,11 @@ static inline int commands_schema(void) {
 /* The program's exit code. */
 static inline int commands(const char *name, const char *path) {
     const char *why = "";
-    phi_runtime *rt = phi_runtime_new_why(NULL, &why);
+    phi_runtime_desc desc = PHI_ZERO;
+    phi_runtime *rt;
     int code = 1;
+    desc.features = PHI_ALL_FEATURES; /* a file may want any of them */
+    rt = phi_runtime_new_why(&desc, &why);
     if (rt == NULL)
         (void)fprintf(stderr, "phi: %s\n", why);
     else if (strcmp(name, "schema") == 0)

@@ -40,12 +40,8 @@ class Headers(unittest.TestCase):
         self.assertGreater(count, 300)
         self.assertEqual([], missing)
 
-    def test_openapi_is_a_part_that_a_macro_leaves_out(self):
-        text = read("src", "openapi", "openapi.h")
-        self.assertLess(text.index("PHI_NO_OPENAPI"), text.index("PHI_API"))
-        # What job_left_out and job_profile of make check compile without it.
-        self.assertTrue('"PHI_NO_OPENAPI": (r"phi_openapi_' in read("scripts", "check.py"))
-        self.assertTrue("PHI_NO_OPENAPI" in read("docs", "embedding.md"))
+    def test_openapi_is_for_programs_that_include_phi_tools_alone(self):
+        self.assertTrue("PHI_API phi_openapi *phi_openapi_" in read("phi_tools.h"))
         self.assertFalse("phi_openapi_" in read("phi.h"))
 
 

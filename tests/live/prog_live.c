@@ -121,9 +121,12 @@ static int try_line(phi_runtime *rt, const line *l) {
 }
 
 int main(void) {
-    phi_runtime *rt = phi_runtime_new(NULL);
+    phi_runtime_desc runtime = PHI_ZERO;
+    phi_runtime *rt;
     size_t i;
     int failed = 0;
+    runtime.codecs = PHI_ALL_PROTOCOLS;
+    rt = phi_runtime_new(&runtime);
     if (rt == NULL) return 2;
     for (i = 0; i < PHI__COUNT(lines); i++) failed |= try_line(rt, &lines[i]);
     phi_runtime_free(rt);
