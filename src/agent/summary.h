@@ -47,7 +47,8 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's status for the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 
-/* For phi_runtime_desc.features: a policy's summaries are written by a model (PHI_SUMMARIES_WRITE). */
+/* For phi_runtime_desc.features: a policy's summaries are written by a model
+   (PHI_SUMMARIES_WRITE). */
 PHI_API const struct phi__feature *phi_feature_summaries(void);
 
 #ifdef __cplusplus

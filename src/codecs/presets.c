@@ -24,7 +24,7 @@ typedef struct phi__preset {
     const phi__preset_model *models; /* NULL: none */
 } phi__preset;
 
-static void phi__preset_name(phi_model *model, const phi__preset_model *row, const char *id) {
+static void phi__presets_name(phi_model *model, const phi__preset_model *row, const char *id) {
     for (; id != NULL && row != NULL && row->prefix != NULL; row++) {
         if (strncmp(id, row->prefix, strlen(row->prefix)) != 0) continue;
         model->quirks = (model->quirks | row->add) & ~row->remove;
@@ -33,8 +33,8 @@ static void phi__preset_name(phi_model *model, const phi__preset_model *row, con
     }
 }
 
-static phi_model phi__preset_make(const char *protocol, phi_codec_fn codec,
-                                  const phi__preset *preset, const char *id, const char *api_key) {
+static phi_model phi__presets_make(const char *protocol, phi_codec_fn codec,
+                                   const phi__preset *preset, const char *id, const char *api_key) {
     phi_model model;
     memset(&model, 0, sizeof model);
     model.protocol = protocol;
@@ -47,7 +47,7 @@ static phi_model phi__preset_make(const char *protocol, phi_codec_fn codec,
     model.context_window = preset->context_window;
     model.max_tokens = preset->max_tokens;
     model.reasoning = preset->reasoning;
-    phi__preset_name(&model, preset->models, id);
+    phi__presets_name(&model, preset->models, id);
     return model;
 }
 
@@ -58,21 +58,21 @@ static const phi__preset_model phi__preset_claudes[] = {
     {"claude-instant", 0, 0, false}, {"claude-", 0, 0, true},    {NULL, 0, 0, false},
 };
 
-static phi_model phi__preset_claude(const phi__preset *preset, const char *id, const char *key) {
-    return phi__preset_make(PHI_PROTOCOL_ANTHROPIC, phi_codec_anthropic, preset, id, key);
+static phi_model phi__presets_claude(const phi__preset *preset, const char *id, const char *key) {
+    return phi__presets_make(PHI_PROTOCOL_ANTHROPIC, phi_codec_anthropic, preset, id, key);
 }
 
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
     static const phi__preset preset = {"anthropic", "https://api.anthropic.com", 0, 200000, 8192,
                                        false,       phi__preset_claudes};
-    return phi__preset_claude(&preset, id, api_key);
+    return phi__presets_claude(&preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
     /* its Chat API leaves the stream's end out and hides its thinking; this one does neither */
     static const phi__preset preset = {
         "minimax", "https://api.minimax.io/anthropic", 0, 200000, 8192, false, NULL};
-    return phi__preset_claude(&preset, id, api_key);
+    return phi__presets_claude(&preset, id, api_key);
 }
 
 /* ---- OpenAI, and what speaks its Chat protocol ---- */
@@ -200,8 +200,8 @@ PHI_API phi_model phi_model_preset(const char *name, const char *id, const char 
     size_t i;
     for (i = 0; name != NULL && i < PHI__COUNT(phi__preset_chats); i++)
         if (strcmp(phi__preset_chats[i].provider, name) == 0)
-            return phi__preset_make(PHI_PROTOCOL_OPENAI_CHAT, phi_codec_openai_chat,
-                                    &phi__preset_chats[i], id, api_key);
+            return phi__presets_make(PHI_PROTOCOL_OPENAI_CHAT, phi_codec_openai_chat,
+                                     &phi__preset_chats[i], id, api_key);
     memset(&model, 0, sizeof model);
     model.provider = name;
     return model;
@@ -234,16 +234,16 @@ PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key
     static const phi__preset preset = {
         "openai_responses", "https://api.openai.com/v1", PHI_QUIRK_CACHE_KEY, 128000, 8192, true,
         phi__preset_gpts};
-    return phi__preset_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi_codec_openai_responses, &preset, id,
-                            api_key);
+    return phi__presets_make(PHI_PROTOCOL_OPENAI_RESPONSES, phi_codec_openai_responses, &preset, id,
+                             api_key);
 }
 
 PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
                                   const char *api_key) {
     static const phi__preset preset = {"azure_openai", NULL, PHI_QUIRK_CACHE_KEY, 128000,
                                        8192,           true, phi__preset_azures};
-    phi_model model = phi__preset_make(PHI_PROTOCOL_AZURE_RESPONSES, phi_codec_azure_responses,
-                                       &preset, deployment, api_key);
+    phi_model model = phi__presets_make(PHI_PROTOCOL_AZURE_RESPONSES, phi_codec_azure_responses,
+                                        &preset, deployment, api_key);
     model.base_url = base_url;
     return model;
 }
@@ -265,13 +265,13 @@ PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
                                        8192,
                                        false,
                                        phi__preset_geminis};
-    return phi__preset_make(PHI_PROTOCOL_GOOGLE, phi_codec_google, &preset, id, api_key);
+    return phi__presets_make(PHI_PROTOCOL_GOOGLE, phi_codec_google, &preset, id, api_key);
 }
 
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token) {
     static const phi__preset preset = {"google_vertex",    NULL, 0, 1000000, 8192, false,
                                        phi__preset_geminis};
-    phi_model model = phi__preset_make(PHI_PROTOCOL_VERTEX, phi_codec_vertex, &preset, id, token);
+    phi_model model = phi__presets_make(PHI_PROTOCOL_VERTEX, phi_codec_vertex, &preset, id, token);
     model.base_url = base_url;
     return model;
 }
@@ -284,8 +284,8 @@ PHI_API phi_model phi_model_interactions(const char *id, const char *api_key) {
                                        8192,
                                        false,
                                        phi__preset_geminis};
-    return phi__preset_make(PHI_PROTOCOL_INTERACTIONS, phi_codec_interactions, &preset, id,
-                            api_key);
+    return phi__presets_make(PHI_PROTOCOL_INTERACTIONS, phi_codec_interactions, &preset, id,
+                             api_key);
 }
 
 /* ---- Amazon ---- */
@@ -293,10 +293,10 @@ PHI_API phi_model phi_model_interactions(const char *id, const char *api_key) {
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key) {
     static const phi__preset preset = {
         "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com", 0, 200000, 8192, false, NULL};
-    phi_model model = phi__preset_make(PHI_PROTOCOL_BEDROCK, phi_codec_bedrock, &preset, id, key);
+    phi_model model = phi__presets_make(PHI_PROTOCOL_BEDROCK, phi_codec_bedrock, &preset, id, key);
     const char *claude = id != NULL ? strstr(id, "claude-") : NULL;
     if (base_url != NULL) model.base_url = base_url;
-    phi__preset_name(&model, phi__preset_claudes, claude);
+    phi__presets_name(&model, phi__preset_claudes, claude);
     if (id != NULL && strstr(id, "gpt-oss") != NULL) model.reasoning = true;
     return model;
 }

@@ -15,7 +15,7 @@ static int phi__config_model_of_api(int api) {
     return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CONFIG_PRESET_ANTHROPIC;
 }
 
-/* Those that are not below are servers of the Chat protocol, by the name that files have for them. */
+/* Those that are not below are servers of the Chat protocol, by the name that files have. */
 static phi_model phi__config_model_preset(int preset, const char *url, const char *id,
                                           const char *key) {
     const phi__config_choice *choice = phi__config_tables_preset();

@@ -509,7 +509,7 @@ static void phi__failover_open(phi_runtime *rt) {
     static const phi__failover_ops ops = {phi__failover_do_make,  phi__failover_do_put,
                                           phi__failover_do_leave, phi__failover_do_back,
                                           phi__failover_do_own,   phi__failover_do_inherit};
-    rt->failover = &ops;
+    rt->features.failover = &ops;
 }
 
 PHI_API const phi__feature *phi_feature_failover(void) {

@@ -1,7 +1,6 @@
 /* failover_in.h - an agent's list of models to go to, for the functions that make and change it.
 
-   A runtime without the feature has no such list; then the functions below do what is right for an
-   agent that sits at its own model. */
+   A runtime without the feature has no such list; each agent sits at its own model then. */
 #ifndef PHI_FEATURES_FAILOVER_IN_H
 #define PHI_FEATURES_FAILOVER_IN_H
 
@@ -18,7 +17,7 @@ typedef struct phi__failover_made {
     const struct phi__failover_list *list; /* NULL: none */
 } phi__failover_made;
 
-/* Of rt->failover. */
+/* Of rt->features.failover. */
 typedef struct phi__failover_ops {
     bool (*make)(phi__agent *agent, const phi_failover *given, phi__failover_made *out);
     void (*put)(phi__agent *agent, const phi__failover_made *made);
@@ -32,33 +31,35 @@ typedef struct phi__failover_ops {
 static inline bool phi__failover_make(phi__agent *agent, const phi_failover *given,
                                       phi__failover_made *out) {
     memset(out, 0, sizeof *out);
-    return agent->rt->failover == NULL || agent->rt->failover->make(agent, given, out);
+    return agent->rt->features.failover == NULL ||
+           agent->rt->features.failover->make(agent, given, out);
 }
 
 /* It takes the place of the agent's list; the agent sits at its own model. */
 static inline void phi__failover_put(phi__agent *agent, const phi__failover_made *made) {
-    if (agent->rt->failover != NULL) agent->rt->failover->put(agent, made);
+    if (agent->rt->features.failover != NULL) agent->rt->features.failover->put(agent, made);
 }
 
 /* Seats the agent at its own model; returns where it sat, for phi__failover_back. */
 static inline uint32_t phi__failover_leave(phi__agent *agent) {
-    return agent->rt->failover != NULL ? agent->rt->failover->leave(agent) : 0;
+    return agent->rt->features.failover != NULL ? agent->rt->features.failover->leave(agent) : 0;
 }
 
 static inline void phi__failover_back(phi__agent *agent, uint32_t at) {
-    if (agent->rt->failover != NULL) agent->rt->failover->back(agent, at);
+    if (agent->rt->features.failover != NULL) agent->rt->features.failover->back(agent, at);
 }
 
 /* Puts the agent's own model and settings in place of those of the model where it sits. */
 static inline void phi__failover_own(const phi__agent *agent, phi_agent_desc *out) {
-    if (agent->rt->failover != NULL) agent->rt->failover->own(agent, out);
+    if (agent->rt->features.failover != NULL) agent->rt->features.failover->own(agent, out);
 }
 
 /* Of an agent below it, which begins at the model where this one sits: that model, and the list of
    those behind it, in the arena. False: no memory. */
 static inline bool phi__failover_inherit(const phi__agent *agent, phi_arena *arena,
                                          phi_agent_desc *out) {
-    return agent->rt->failover == NULL || agent->rt->failover->inherit(agent, arena, out);
+    return agent->rt->features.failover == NULL ||
+           agent->rt->features.failover->inherit(agent, arena, out);
 }
 
 #endif

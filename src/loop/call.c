@@ -533,11 +533,7 @@ static phi_status phi__call_check_effects(phi_runtime *rt, const char *function,
     char words[160];
     phi_status status;
     if ((rt->features.wanted & (uint32_t)PHI__POINT_EFFECTS) == 0)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "%s: effects: the runtime has no tool state: set "
-                          "phi_runtime_desc.features to a list with phi_feature_tool_state, or to "
-                          "PHI_ALL_FEATURES",
-                          function);
+        return phi__feature_missing(rt, "effects", "phi_feature_tool_state");
     status = phi__effect_check(&rt->memory, phi_str_of(effects), words, sizeof words);
     return status == PHI_BAD_ARG ? phi__error(rt, status, "%s: effects: %s", function, words)
                                  : status;

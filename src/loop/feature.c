@@ -57,7 +57,10 @@ PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order) {
 
 PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
                                      const char *name) {
-    if (phi__feature_named(rt, order)) return PHI_OK;
+    return phi__feature_named(rt, order) ? PHI_OK : phi__feature_missing(rt, what, name);
+}
+
+PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const char *name) {
     return phi__error(rt, PHI_UNSUPPORTED,
                       "%s: the runtime does not have it: set phi_runtime_desc.features to a list "
                       "with %s, or to PHI_ALL_FEATURES",

@@ -144,6 +144,9 @@ typedef struct phi__features {
     size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
     uint32_t wanted;               /* points that any of them wants */
     uint32_t joined;               /* the features that joined all runs */
+    /* Functions that the layers above call; NULL: the feature is not named. */
+    const struct phi__failover_ops *failover;
+    phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
 } phi__features;
 /* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
    more than there may be. */
@@ -152,7 +155,9 @@ PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *li
 PHI__FN void phi__feature_open(phi_runtime *rt);
 PHI__FN void phi__feature_close(phi_runtime *rt);
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
-/* PHI_OK, or PHI_UNSUPPORTED with the line to add: what wants it ("failover"), and its name. */
+/* PHI_UNSUPPORTED, with the line to add: what wants it ("failover"), and its name. */
+PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const char *name);
+/* PHI_OK, or the same. */
 PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
                                      const char *name);
 

@@ -196,9 +196,9 @@ static bool phi__projection_need(phi__run *run) {
     projected->needed = projected->last.need_summary ? projected->last.need_to + 1 : 0;
     if (projected->needed == 0 || projected->needed == was) return true;
     if (!phi__projection_emit(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
-    if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
-        (void)agent->rt->summarize_fn(agent->handle, projected->last.need_from,
-                                      projected->last.need_to);
+    if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->features.summarize_fn != NULL)
+        (void)agent->rt->features.summarize_fn(agent->handle, projected->last.need_from,
+                                               projected->last.need_to);
     return true;
 }
 

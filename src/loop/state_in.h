@@ -462,10 +462,8 @@ struct phi_runtime {
     struct phi__provider_node *providers;     /* registered ones, the newest first */
     const phi_codec_fn *codecs;               /* of models that carry none; NULL-ended, or NULL */
     struct phi__facts *facts;                 /* of all agents and of groups; NULL: none */
-    const struct phi__failover_ops *failover; /* NULL: the feature is not named */
     phi__list polled;                         /* runs whose model is in the process and answers */
     phi__agent *retired;
-    phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__list pressed;           /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
     phi__list threads;           /* of phi_thread_new */

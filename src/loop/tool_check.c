@@ -117,11 +117,7 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
                           "PHI_HOOK_BEFORE_TOOL in hook_points",
                           tool->name);
     if (tool->on_field != NULL && (rt->features.wanted & (uint32_t)PHI__POINT_SLICE) == 0)
-        return phi__error(rt, PHI_UNSUPPORTED,
-                          "tool \"%s\": on_field: the runtime does not stream arguments: set "
-                          "phi_runtime_desc.features to a list with phi_feature_argument_stream, "
-                          "or to PHI_ALL_FEATURES",
-                          tool->name);
+        return phi__feature_missing(rt, "on_field", "phi_feature_argument_stream");
     status = phi__tool_check_own_raw(rt, tool);
     return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
 }

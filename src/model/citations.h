@@ -1,7 +1,7 @@
 /* citations.h - the citations of a text: the sources of an answer's words.
 
-   Each provider has another shape, which phi_content.citations keeps as it came;
-   phi_citations reads the shapes of Anthropic, Bedrock, OpenAI, Gemini and servers that copy them. */
+   Each provider has another shape, which phi_content.citations keeps as it came; phi_citations
+   reads the shapes of Anthropic, Bedrock, OpenAI, Gemini and servers that copy them. */
 #ifndef PHI_MODEL_CITATIONS_H
 #define PHI_MODEL_CITATIONS_H
 
