@@ -241,8 +241,10 @@
     "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
     "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
     "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
-    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
-    "**/.git/config*|**/.git/logs/**|**/.git/modules/**|**/.git/worktrees/**|/proc/*/environ|"     \
+    "**/.cargo/credentials*|**/.cargo/credentials.toml|**/.gem/credentials|"                       \
+    "**/.m2/settings*.xml|**/.password-store/**|"                                                  \
+    "**/.git/config|**/.git/config.*|**/.git/logs/**|**/.git/logs/HEAD|**/.git/**/config|"         \
+    "**/.git/modules/**|**/.git/worktrees/**|**/.config/gh/hosts.yml|/proc/*/environ|"             \
     "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
     "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
     "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \

@@ -154,7 +154,7 @@ static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str
     if (whole.len > 0) pattern = phi__buf_str(&whole);
     matches = phi__wildcard_any(pattern, resolved, true) ||
               (glob && !phi__paths_sources(resolved, pattern) &&
-               phi__wildcard_meets(pattern, resolved, word->shown));
+               phi__wildcard_meets(pattern, resolved, word->hidden));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;

@@ -53,7 +53,7 @@ static bool phi__rules_word(phi_str pattern, phi_str text, const phi__shell_word
         phi__str_find(word->text, 0, "`") != SIZE_MAX)
         return false;
     while (phi__wildcard_next(&pattern, &one))
-        if (phi__wildcard_meets(one, text, false)) return true;
+        if (phi__wildcard_meets(one, text, PHI__WILDCARD_SEEN)) return true;
     return false;
 }
 
@@ -310,12 +310,13 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
 static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi_json *include = phi_json_get(subject->root, "include");
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    bool all = phi__str_is(subject->tool, "search") && !phi_json_is_string(include);
+    bool narrow = phi__reads_narrows(phi_json_str(include, ""));
+    bool all = phi__str_is(subject->tool, "search") && !narrow;
     phi_str path = phi__rules_path_of(subject->root);
     phi__shell_word word, dir;
     phi__buf text;
     bool matches;
-    if (phi__rules_allows(rule) || (!all && !phi_json_is_string(include))) return false;
+    if (phi__rules_allows(rule) || (!all && !narrow)) return false;
     memset(&word, 0, sizeof word);
     memset(&dir, 0, sizeof dir);
     dir.text = path.len > 0 ? path : PHI__LIT(".");
@@ -323,9 +324,9 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
     phi__buf_init(&text, subject->memory);
     phi__buf_add_str(&text, dir.text);
     phi__buf_text(&text, "/**");
-    phi__reads_put(&text, phi_json_str(include, ""));
+    if (narrow) phi__reads_put(&text, phi_json_str(include, ""));
     word.text = phi__buf_str(&text);
-    word.shown = all;
+    if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
     word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
