@@ -168,6 +168,16 @@ static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
     return word->known && word->text.len > 0 && i == word->text.len;
 }
 
+/* Behind <& and >&. bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
+static bool phi__shell_redirect_closes(phi__shell_parser *p) {
+    phi__shell_word_blanks(p);
+    if (p->at == p->end || *p->at != '-') return false;
+    p->at++;
+    if (p->at < p->end && strchr(" \t\n;&|<>()", *p->at) == NULL)
+        phi__shell_word_stop(p, "a word close behind the dash of a redirection");
+    return true;
+}
+
 /* Notes that a file which is read is at another descriptor than 0: "> /dev/stdout" opens it again,
    and writes it. */
 static void phi__shell_redirect_moved(phi__shell_parser *p) {
@@ -178,6 +188,10 @@ static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *c
                                      bool duplicates, bool standard) {
     phi__shell_redirect redirect, *all;
     phi_str target;
+    if (duplicates && phi__shell_redirect_closes(p)) {
+        if (!writes) command->reads = true;
+        return;
+    }
     if (!phi__shell_redirect_word(p, &redirect.target)) {
         phi__shell_word_invalid(p);
         return;
