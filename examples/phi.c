@@ -57,8 +57,8 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
     phi_status status = PHI_REJECTED;
     int i;
     for (i = 0; i < 2 && status == PHI_REJECTED && item->permissions != NULL; i++)
-        status = phi_permissions_always(item->permissions, item->tool_name, item->arguments,
-                                        scopes[i], &a->arena, rules, why);
+        status = phi_permissions_always_from(item->permissions, item->source, item->tool_name,
+                                             item->arguments, scopes[i], &a->arena, rules, why);
     if (status != PHI_OK) rules->count = 0;
     if (status == PHI_OK) *why = phi_str_of("");
 }

@@ -110,9 +110,14 @@ static inline void calls_rule(text *out, const phi_permission_rule *rule) {
     const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
     const struct {
         const char *name, *value;
-    } more[] = {{"path", rule->path},       {"host", rule->host},   {"with", rule->with},
-                {"without", rule->without}, {"piped", rule->piped}, {"argument", rule->argument},
-                {"matches", rule->matches}};
+    } more[] = {{"path", rule->path},
+                {"host", rule->host},
+                {"with", rule->with},
+                {"without", rule->without},
+                {"piped", rule->piped},
+                {"argument", rule->argument},
+                {"matches", rule->matches},
+                {"source", rule->source != NULL && *rule->source ? rule->source : NULL}};
     size_t i;
     text_print(out, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "", what ? what : "");
     for (i = 0; i < sizeof more / sizeof *more; i++)

@@ -19,6 +19,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
+#include "permissions/wildcard_in.h"
 
 #ifndef PHI_NO_PERMISSIONS
 
@@ -39,7 +40,7 @@ typedef struct phi__shell_word {
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
     bool below;  /* a pattern of the files below a named directory: see reads.c */
-    bool shown;  /* of a pattern: hidden files are left out */
+    phi__wildcard_hidden hidden; /* of a pattern */
 } phi__shell_word;
 
 /* Directories that a command may run in: relative ones are in the workspace. */
@@ -187,7 +188,8 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
-/* Adds a pattern of files of a program whose star matches slashes and dots as well. */
+/* Adds a pattern of files of a program whose star matches slashes and dots as well, without the
+   backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
@@ -199,6 +201,8 @@ PHI__FN phi_str phi__names_last(phi_str path);
 PHI__FN bool phi__names_tool(phi_str name);
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
+/* False if a pattern of files leaves most of them: "!*.c". */
+PHI__FN bool phi__reads_narrows(phi_str glob);
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
 /* Whether a directory is a hidden one, or outside, or not known. */

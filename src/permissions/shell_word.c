@@ -439,6 +439,7 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
     if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
+        if (next == '"') phi__shell_word_dialect(p);
         if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
             r->word.known = false;
         return;

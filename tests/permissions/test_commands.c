@@ -241,13 +241,16 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
                                         "{\"pattern\":\"foo\",\"include\":\"*\"}",
                                         "{\"pattern\":\"foo\",\"include\":\"[.]e*\"}",
                                         "{\"pattern\":\".\"}",
+                                        "{\"pattern\":\".\",\"include\":\"!x\"}",
+                                        "{\"pattern\":\".\",\"include\":\"\"}",
+                                        "{\"pattern\":\"x\",\"path\":\".git\",\"include\":\"!x\"}",
                                         "{\"pattern\":\"\",\"path\":\"src\"}",
                                         "{\"pattern\":\"BEGIN\"}",
                                         "{\"pattern\":\"token\",\"path\":\".git\"}",
                                         "{\"pattern\":\"url\",\"path\":\".git/config\"}"};
-    static const char *const allowed[] = {"{\"pattern\":\".\",\"include\":\"*.c\"}",
-                                          "{\"pattern\":\"foo\"}",
-                                          "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
+    static const char *const allowed[] = {
+        "{\"pattern\":\".\",\"include\":\"*.c\"}", "{\"pattern\":\"foo\"}",
+        "{\"pattern\":\"foo\",\"include\":\"!*.c\"}", "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
     phi_permissions_desc desc;
     phi_permissions *permissions;
     size_t i;
