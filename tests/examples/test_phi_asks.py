@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """phi, the command: questions for permission in the chat, who may answer them, and what is to be seen of them."""
+import fcntl
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -396,6 +398,31 @@ class Bytes(test_phi.Pty):
         self.assertNotRegex(said, "[\x1b\x80-\x9f\u202e]")
         for line in said.replace("\r", "").splitlines():
             json.loads(line)
+
+    def test_no_ctrl_c_in_a_pasted_text_ends_the_paste(self):
+        for parts in (["\x1b[200~" + "\x03" * 9000], ["\x1b[200~words", "\x03", "\x03", "\n"]):
+            with self.subTest(parts=len(parts)):
+                self.start("answers")
+                self.wait_for("Ready")
+                for part in parts:
+                    self.type(part)
+                    time.sleep(0.02)
+                self.type("rest of it\n\x1b[201~")
+                time.sleep(0.3)
+                self.assertIsNone(self.child.poll())
+                self.type("\r")
+                self.wait_for("It is seven.")
+                self.type("\x04")
+                self.assertEqual(self.left(), (0, True))
+
+    def test_what_was_not_read_when_the_chat_ends_is_not_left_for_the_shell(self):
+        self.start("answers")
+        self.wait_for("Ready")
+        self.type("\x04" + "x" * 4095 + "\nrm one.txt\n")
+        self.assertEqual(self.left(), (0, True))
+        left = bytearray(4)
+        fcntl.ioctl(self.slave, termios.FIONREAD, left)
+        self.assertEqual(left, bytes(4))
 
 
 for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:
