@@ -154,6 +154,7 @@ static int agent_of_config(app *a) {
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
+    with.hide_keys = a->o.found;
     a->agents = commands_agents(a->rt, a->config, with, a->o.replay != NULL);
     if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
     if (phi_agents_step(a->agents) == PHI_BUSY)
