@@ -276,23 +276,26 @@ static int tear_down(app *a, int code) {
 
 /* ---- one question ---- */
 
-/* A word and Enter, typed at the terminal that stderr is, too. Where not all of it fits, all of it comes first. */
+/* A word and Enter, typed at the terminal that stderr is, too. Where not all of it fits, all of it comes first. After a
+   note it is printed again, so that nothing scrolls it away. */
 static void ask_at_stderr(app *a) {
     char words[256], answer;
     text rows = {NULL, 0, 0};
-    int got;
+    int got, most;
     if (!person(a) || !ask_next(a)) return;
     got = a->q.printed ? typed_line(&a->typed, words, sizeof words) : 0;
     if (a->q.printed && got == 0) return;
+    a->q.printed = false;
     answer = got < 0 ? 'n' : got > 0 ? question_answer(&a->q, words) : 0;
     if (answer != 0) {
         decide(a, answer);
         return;
     }
-    a->q.printed = true;
-    (void)question_rows(&a->q, a->screen.columns, screen_measure(&a->screen) - 2, &rows);
+    most = screen_measure(&a->screen) - 2;
+    (void)question_rows(&a->q, a->screen.columns, most, &rows);
     if (a->q.cut && !a->q.above) show_question(a);
     note_str(a, STYLE_ASK, text_str(&rows));
+    a->q.printed = true;
     drop_keys(a); /* the terminal may have taken its time */
     (void)fprintf(stderr, a->q.offers ? "y, a (always) or n: " : a->q.fits ? "y or n: " : "n: ");
     free(rows.at);
