@@ -106,13 +106,30 @@ static bool ask_next(app *a) {
     return a->q.asking = first != NULL;
 }
 
+/* As much again: the payer's limits, or its budget where that is less. */
+static phi_raise again(phi_agent payer) {
+    phi_agent_desc desc = PHI_ZERO;
+    phi_raise by = PHI_ZERO;
+    (void)phi_agent_get_desc(payer, &desc);
+    by.turns = desc.limits.max_turns;
+    by.tokens = desc.limits.max_tokens;
+    by.duration_ms = desc.limits.max_duration_ms;
+    by.cost = desc.limits.max_cost;
+    by.requests = desc.budget.max_requests;
+    if (desc.budget.max_tokens > 0 && desc.budget.max_tokens < by.tokens)
+        by.tokens = desc.budget.max_tokens;
+    if (desc.budget.max_cost > 0 && (by.cost <= 0 || desc.budget.max_cost < by.cost))
+        by.cost = desc.budget.max_cost;
+    return by;
+}
+
 static void decide(app *a, char answer) {
-    static const phi_raise again = {50, 1000000, 600000, 1.0, 50};
+    phi_raise by = again(a->q.item.payer);
     const phi_pending_item *item = &a->q.item;
     bool yes = answer != 'n';
     if (a->chat && !a->q.above) show_question(a);
     if (item->kind == PHI_WAITING_BUDGET) {
-        (void)(yes ? phi_budget_raise(item->payer, &again) : phi_abort(item->agent));
+        (void)(yes ? phi_budget_raise(item->payer, &by) : phi_abort(item->agent));
     } else {
         if (answer == 'a')
             (void)phi_permissions_add(item->permissions, a->q.always.rules, a->q.always.count);

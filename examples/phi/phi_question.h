@@ -31,17 +31,17 @@ typedef struct question {
     char key;                           /* waits to be followed by nothing; 0: none */
 } question;
 
-/* Adds a name with its blanks spelled out: it never reads like a sentence. */
+/* Adds a name, whole, with its blanks spelled out: it never reads like a sentence. */
 static inline void question_name(text *out, phi_str name) {
-    text fits = {NULL, 0, 0};
+    text strict = {NULL, 0, 0};
     size_t i;
-    text_fit(&fits, name, 200);
-    for (i = 0; i < fits.len; i++)
-        if (fits.at[i] == ' ')
-            text_say(out, "<U+0020>");
+    text_strict(&strict, name);
+    for (i = 0; i < strict.len; i++)
+        if (strchr(" \t\n", strict.at[i]) != NULL)
+            text_print(out, "<U+%04X>", (unsigned)(unsigned char)strict.at[i]);
         else
-            text_add(out, fits.at + i, 1);
-    free(fits.at);
+            text_add(out, strict.at + i, 1);
+    free(strict.at);
 }
 
 /* What is asked, and below it a rule a line; head and rules are those of the item's kind. */

@@ -38,6 +38,7 @@ SCENARIOS = {
     "long": bash("touch one.txt " + "word " * 60),
     "denied": bash("rm -rf /"),
     "unnamed": [{"blocks": [{"type": "tool_use", "name": "files", "input": {"delete": "notes"}}]}],
+    "lengthy": [{"blocks": [{"type": "tool_use", "name": "x" * 300 + "_delete", "input": {}}]}],
     "sentence": [{"blocks": [{"type": "tool_use", "name": "bash wants to run: ls", "input": {}}]}],
     "beside": [{"blocks": [*bash("touch one.txt")[0]["blocks"], *bash("sleep 0.5")[0]["blocks"]]}] + bash("")[1:],
     "rows": [{"blocks": [{"type": "text", "text": "".join("row %d of it\n" % i for i in range(90))}, *bash(
@@ -305,6 +306,23 @@ class Screen(test_phi.Tmux):
 
     def test_no_tools_name_reads_like_a_sentence(self):
         self.assertRegex(self.ask("sentence"), r"(?m)^bash<U\+0020>wants<U\+0020>to<U\+0020>run:<U\+0020>ls wants to run:$")
+        self.tmux("kill-server")
+        self.assertIn("x" * 300 + "_delete wants to run:\n", self.ask("lengthy").replace("\n  + ", ""))
+
+    def test_a_run_goes_on_with_as_much_as_it_had_and_no_more(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        self.write("work/agent.toml", CONFIG.replace('enabled = ["bash"]', 'enabled = ["list_files"]') % ("loop", "allow", "true") +
+                   "[execution]\nmax_turns = 2\npause = true\n")
+        self.start("loop", "-c", "agent.toml", SERVER=test_phi.mock.url)
+        test_phi.mock.asked()
+        self.type("go", "Enter")
+        for _ in range(2):
+            self.wait_for(r"^The run has paused. Shall it go on, with as much again\?\n(.*\n)+y: go on")
+            self.assertEqual(len(test_phi.mock.asked()), 2)
+            time.sleep(0.3)
+            self.type("y")
+            self.wait_for(r"^\(yes\)")
+            self.settled(0.5)
 
     def test_always_is_not_offered_where_its_key_is_not_shown(self):
         screen = self.ask("one", size=(26, 24))
