@@ -64,7 +64,8 @@ static inline void note_str(app *a, style how, phi_str words) {
         screen_fresh(&a->screen);
     } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
         text_say(&clean, "\n");
-        (void)fwrite(clean.at, 1, clean.len, stderr);
+        (void)fprintf(stderr, "%s%s", a->q.printed ? "\n" : "", clean.at);
+        a->q.printed = false; /* again, below this */
     }
     free(clean.at);
 }

@@ -21,13 +21,13 @@ static inline uint64_t keys_now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Safe in a signal handler. */
+/* Safe in a signal handler. What was typed or pasted for the program, and not read, is no command for the shell. */
 static inline void keys_restore(void) {
     static const char sane[] = "\033[?2004l\033[?2026l\033[?25h\033[0m";
     if (!keys_raw) return;
     keys_raw = 0;
     if (write(1, sane, sizeof sane - 1) < 0) return; /* the terminal is gone */
-    (void)tcsetattr(0, TCSADRAIN, &keys_before);
+    (void)tcsetattr(0, TCSAFLUSH, &keys_before);
 }
 
 static inline void keys_begin(void) {

@@ -25,15 +25,12 @@ typedef struct screen {
     int above; /* rows from the growing one to the cursor's */
 } screen;
 
-/* How many rows there are. */
+/* How many rows there are: of the terminal with the questions where the answer goes elsewhere. */
 static inline int screen_measure(screen *s) {
-    struct winsize size;
-    s->columns = 79;
-    s->rows = 24;
-    if (ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-        s->columns = size.ws_col < 9 ? 8 : size.ws_col - 1;
-        s->rows = size.ws_row;
-    }
+    struct winsize size = PHI_ZERO;
+    if (ioctl(1, TIOCGWINSZ, &size) != 0) (void)ioctl(2, TIOCGWINSZ, &size);
+    s->columns = size.ws_col == 0 ? 79 : size.ws_col < 9 ? 8 : size.ws_col - 1;
+    s->rows = size.ws_row == 0 ? 24 : size.ws_row;
     return s->rows;
 }
 
