@@ -93,7 +93,7 @@
 #if PHI__PUB_STRATEGY != 0x4f40baa4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CONFIG != 0xb4fcc38f
+#if PHI__PUB_CONFIG != 0x9d9daf92
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x8c207f0a
+#if PHI__PUB_PERMISSIONS != 0x5739d8e3
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x8c207f0a
+#define PHI__PUB_PERMISSIONS 0x5739d8e3
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -173,7 +173,8 @@ typedef struct phi_permission_rule {
     const char *piped;   /* names of programs: what one prints goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
        "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
-       command, every word with a / or .. must match for a rule that allows, one word for others. */
+       command, every word with a / or .. must match for a rule that allows, one word for others;
+       of a tool that is not phi's own, any text of the arguments for others. */
     const char *path;
     const char *host;     /* of the URL: "example.com|*.example.org" */
     const char *argument; /* a member of the arguments, for `matches` */
@@ -279,6 +280,12 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
                                           phi_str arguments, phi_permission_scope scope,
                                           phi_arena *arena, phi_permission_rules *out,
                                           phi_str *why);
+
+/* The same of a tool of `source`: the rules name it. */
+PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
+                                               phi_str tool_name, phi_str arguments,
+                                               phi_permission_scope scope, phi_arena *arena,
+                                               phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
 }
@@ -4764,11 +4771,48 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xb3e4c932
+#if PHI__IMP_PERMISSIONS != 0xce2bdda0
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xb3e4c932
+#define PHI__IMP_PERMISSIONS 0xce2bdda0
+
+/* ---- src/permissions/wildcard_in.h ---- */
+
+/* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
+   times the text, for paths times the text once more. */
+#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
+#define PHI_PERMISSIONS_WILDCARD_IN_H
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* What ** of a glob does about hidden files. */
+typedef enum phi__wildcard_hidden {
+    PHI__WILDCARD_SEEN = 0, /* it matches their names, but enters few hidden directories */
+    PHI__WILDCARD_LEFT_OUT, /* it matches no leading dot */
+    PHI__WILDCARD_ENTERED   /* it matches files in hidden directories, too */
+} phi__wildcard_hidden;
+
+/* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
+   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
+PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
+/* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
+   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
+   hidden directory if the pattern begins with **, unless these are entered and the pattern does not
+   end in a star. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden);
+/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
+PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
+/* The words of a pattern, likewise. */
+PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
+PHI__FN bool phi__wildcard_literal(phi_str pattern);
+/* The pattern that matches this text alone. */
+PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
+
+#endif
+#endif
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -4811,7 +4855,7 @@ typedef struct phi__shell_word {
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
     bool below;  /* a pattern of the files below a named directory: see reads.c */
-    bool shown;  /* of a pattern: hidden files are left out */
+    phi__wildcard_hidden hidden; /* of a pattern */
 } phi__shell_word;
 
 /* Directories that a command may run in: relative ones are in the workspace. */
@@ -4959,7 +5003,8 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
-/* Adds a pattern of files of a program whose star matches slashes and dots as well. */
+/* Adds a pattern of files of a program whose star matches slashes and dots as well, without the
+   backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
@@ -4971,6 +5016,8 @@ PHI__FN phi_str phi__names_last(phi_str path);
 PHI__FN bool phi__names_tool(phi_str name);
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
+/* False if a pattern of files leaves most of them: "!*.c". */
+PHI__FN bool phi__reads_narrows(phi_str glob);
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
 /* Whether a directory is a hidden one, or outside, or not known. */
@@ -5024,6 +5071,9 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
 /* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
    its files. */
 PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path);
+/* True if a tool has the name of one of phi's own or of a shell: another source's tool with this
+   name does something else. */
+PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 /* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
@@ -5033,14 +5083,23 @@ PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_r
                              const phi__shell_word *word);
 PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
                              phi_str path);
+/* The same of any text of a tool's arguments, for a rule that asks or denies; depth: 0. */
+PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  const phi_json *node, unsigned depth);
 /* The same of subject->command: for a rule that allows, all of its words. */
 PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule);
 /* Whether all options of a command are among those of the rule's text. */
 PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
 /* Whether programs take the word for this long option: --fo and --fo=x for --force. */
 PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
+/* True for --force=x and the option --force. */
+PHI__FN bool phi__options_valued_by(phi_str word, phi_str option);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
-PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
+PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
+/* True if the host of a URL is the rule's; for rules that ask or deny, whatever a program may take
+   for it, and, if subject->may, what may be the same host in another spelling. */
+PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str url);
 
 #endif
 #endif
@@ -5091,35 +5150,6 @@ PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 #endif
 #endif
 
-/* ---- src/permissions/wildcard_in.h ---- */
-
-/* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
-   times the text, for paths times the text once more. */
-#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
-#define PHI_PERMISSIONS_WILDCARD_IN_H
-
-
-#ifndef PHI_NO_PERMISSIONS
-
-/* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
-   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
-PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
-/* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
-   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
-   hidden directory if the pattern begins with **. shown: it does not match a leading dot. */
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown);
-/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
-PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
-/* The words of a pattern, likewise. */
-PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
-/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
-PHI__FN bool phi__wildcard_literal(phi_str pattern);
-/* The pattern that matches this text alone. */
-PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
-
-#endif
-#endif
-
 /* ---- src/permissions/always.c ---- */
 
 /* always.c - "always allow this": rules out of a call that was asked about. */
@@ -5130,6 +5160,7 @@ typedef struct phi__always {
     phi_permissions *permissions;
     phi_arena *arena;
     phi_permission_scope scope;
+    phi_str source;
     phi_permission_rule *rules;
     size_t count;
     bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
@@ -5153,10 +5184,21 @@ static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **o
     return good;
 }
 
+/* Whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing. */
+static phi_status phi__always_source(const phi__always *a, phi_permission_rule *rule) {
+    phi__buf words;
+    if (a->source.len == 0 && phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool)))
+        return PHI_OK;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, a->source);
+    return phi__always_keep(a, &words, &rule->source) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* Room for one more; the same one again is not added. */
-static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rule) {
+static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     phi_permission_rule *all;
     size_t i;
+    if (phi__always_source(a, rule) != PHI_OK) return PHI_NO_MEMORY;
     for (i = 0; i < a->count; i++) {
         const phi_permission_rule *old = &a->rules[i];
         if (old->command != NULL && rule->command != NULL &&
@@ -5333,10 +5375,27 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     return phi__always_add(a, &rule);
 }
 
+/* The host of a URL of the arguments, if there is one. False: it has no plain host. */
+static bool phi__always_host(const phi__always *a, const phi_json *root, const char **out,
+                             bool *lost) {
+    static const char *const names[] = {"url", "uri"};
+    phi__buf host, words;
+    size_t i = 0;
+    bool good;
+    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    if (i == PHI__COUNT(names)) return true;
+    phi__buf_init(&host, a->arena->memory);
+    phi__buf_init(&words, a->arena->memory);
+    good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
+    if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
+    phi__buf_free(&host);
+    *lost = !phi__always_keep(a, &words, out);
+    return good;
+}
+
 static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
     phi_str path = phi__rules_path_of(subject->root);
-    const phi_json *url = phi_json_get(subject->root, "url");
-    bool good = true;
+    bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT, lost = false;
     phi_permission_rule rule;
     phi__buf words;
     memset(&rule, 0, sizeof rule);
@@ -5344,22 +5403,18 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
     phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, subject->tool);
     if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
-    phi__buf_init(&words, a->arena->memory);
-    if (path.len > 0)
-        good = phi__always_path(a, path, a->scope == PHI_PERMISSION_SCOPE_KIND, &rule.path);
-    else if (phi_json_is_string(url)) {
-        phi__buf host;
-        phi__buf_init(&host, a->arena->memory);
-        good = phi__rules_host_of(phi_json_str(url, ""), &host);
-        if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
-        phi__buf_free(&host);
-        if (!good) return phi__always_refuse(a, subject, "its URL has no plain host");
-        good = phi__always_keep(a, &words, &rule.host);
-    } else if (a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+    if (!phi__always_host(a, subject->root, &rule.host, &lost) && !lost)
+        return phi__always_refuse(a, subject, "its URL has no plain host");
+    if (lost) return PHI_NO_MEMORY;
+    /* what other arguments say, phi knows of its own tools alone */
+    if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
+        if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
+    } else if (exact && (path.len > 0 || rule.host == NULL)) {
+        phi__buf_init(&words, a->arena->memory);
         phi__wildcard_quote(&words, subject->arguments);
-        good = phi__always_keep(a, &words, &rule.matches);
+        if (!phi__always_keep(a, &words, &rule.matches)) return PHI_NO_MEMORY;
     }
-    return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
 }
 
 /* phi__check_parts: each part that is not allowed yet. */
@@ -5402,6 +5457,14 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
                                           phi_str arguments, phi_permission_scope scope,
                                           phi_arena *arena, phi_permission_rules *out,
                                           phi_str *why) {
+    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
+                                       arena, out, why);
+}
+
+PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
+                                               phi_str tool_name, phi_str arguments,
+                                               phi_permission_scope scope, phi_arena *arena,
+                                               phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
@@ -5411,10 +5474,11 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
+    a.source = source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
-                              phi__always_part, &a);
+    status =
+        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
@@ -5435,12 +5499,13 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
 
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
-/* Files that keep nothing, and the streams that a command has anyway. */
+/* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
+   writes the file that the command reads. */
 static bool phi__check_harmless(const phi__shell_redirect *redirect) {
     static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
                                         "/dev/stdout", "/dev/stderr", "/dev/stdin"};
-    size_t i;
-    for (i = 0; redirect->target.known && i < PHI__COUNT(files); i++)
+    size_t i, n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
+    for (i = 0; redirect->target.known && i < n; i++)
         if (phi__str_is(redirect->target.text, files[i])) return true;
     return false;
 }
@@ -5724,6 +5789,144 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 #endif
 
+/* ---- src/permissions/hosts.c ---- */
+
+/* hosts.c - the host of a URL against the host of a rule. */
+
+
+#ifndef PHI_NO_PERMISSIONS
+
+/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
+static size_t phi__hosts_scheme(phi_str url) {
+    size_t i = 0;
+    while (i < url.len &&
+           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
+            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
+        i++;
+    return i;
+}
+
+/* True if the scheme is one that goes to its host: not "file", "javascript", "data", "unix"... */
+static bool phi__hosts_remote(phi_str scheme) {
+    static const char *const names[] = {"http", "https", "ws",  "wss", "ftp",
+                                        "ftps", "sftp",  "ssh", "git", "git+ssh"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is_nocase(scheme, names[i])) return true;
+    return false;
+}
+
+/* True if every program takes these bytes for a name: browsers and curl make other names of
+   percent signs, of letters beyond ASCII and of what they leave out. */
+static bool phi__hosts_plain(phi_str host) {
+    size_t i;
+    for (i = 0; i < host.len; i++) {
+        char c = host.at[i];
+        if ((c == '.' || c == '-') && (i == 0 || host.at[i - 1] == '.')) return false;
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+            return false;
+    }
+    return host.len > 0;
+}
+
+/* [::1]: an address, and nothing else. */
+static bool phi__hosts_address(phi_str host) {
+    size_t i;
+    if (host.len < 4 || host.at[0] != '[' || host.at[host.len - 1] != ']') return false;
+    for (i = 1; i + 1 < host.len; i++)
+        if (host.at[i] == '\0' || strchr("0123456789abcdef:.", host.at[i]) == NULL) return false;
+    return true;
+}
+
+/* True if a name that ends in a number is not the usual form of an address: 2130706433, 127.1,
+   0x7f.0.0.1, 0177.0.0.1. */
+static bool phi__hosts_number(phi_str host) {
+    size_t i, from = host.len, dots = 0;
+    bool odd = false;
+    while (from > 0 && host.at[from - 1] != '.') from--;
+    if (from == host.len || host.at[from] < '0' || host.at[from] > '9') return false;
+    for (i = 0; i < host.len; i++) {
+        bool first = i == 0 || host.at[i - 1] == '.';
+        if (host.at[i] == '.') dots++;
+        if (host.at[i] == 'x') odd = true;
+        if (first && host.at[i] == '0' && i + 1 < host.len && host.at[i + 1] != '.') odd = true;
+    }
+    return odd || dots != 3;
+}
+
+/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
+static void phi__hosts_may(phi_str url, phi__buf *out) {
+    size_t at = phi__hosts_scheme(url), end, i;
+    if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
+        at++; /* browsers do without the slashes */
+    else
+        at = phi__str_find(url, 0, ":/");
+    at = at == SIZE_MAX ? 0 : at + (url.at[at] == ':');
+    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
+    for (end = at;
+         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
+         end++)
+        if (url.at[end] == '@') at = end + 1;
+    if (end < url.len && strchr("\t\r\n", url.at[end]) != NULL) phi__buf_char(out, '%');
+    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
+        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
+                                                                : url.at[i]);
+    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
+}
+
+/* Of rules that ask or deny. A host that may be the rule's in another spelling is asked about. */
+static bool phi__hosts_suspect(const phi__rules_subject *subject, const phi_permission_rule *rule,
+                               phi_str url, phi_str host) {
+    bool is_url = phi__str_find(url, 0, ":/") != SIZE_MAX;
+    if (phi__wildcard_any(phi_str_of(rule->host), host, false)) return subject->may || is_url;
+    if (subject->command == NULL) is_url = url.len > 0;
+    return subject->may && is_url && (!phi__hosts_plain(host) || phi__hosts_number(host));
+}
+
+/* ---- for other files ---- */
+
+PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
+    size_t at = phi__hosts_scheme(url), end, i;
+    bool port = false;
+    phi_str host;
+    if (!phi__hosts_remote(phi__str(url.at, at)) ||
+        !phi__str_starts(phi__str(url.at + at, url.len - at), "://"))
+        return false;
+    at += 3;
+    /* a NUL, which strchr would find, does not end a host: it is refused below */
+    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
+        end++;
+    for (i = at; i < end; i++) {
+        char c = url.at[i];
+        if (c == ':' && (url.at[at] != '[' || url.at[i - 1] == ']'))
+            port = true;
+        else if (port && (c < '0' || c > '9'))
+            return false;
+        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
+    }
+    host = phi__buf_str(out);
+    return !out->failed && (phi__hosts_plain(host) || phi__hosts_address(host));
+}
+
+PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str url) {
+    phi__buf host;
+    bool matches;
+    phi__buf_init(&host, subject->memory);
+    if (rule->verdict == PHI_PERMISSION_ALLOW) {
+        matches = phi__hosts_of(url, &host) &&
+                  phi__wildcard_any(phi_str_of(rule->host), phi__buf_str(&host), false);
+    } else {
+        phi__hosts_may(url, &host);
+        matches = phi__hosts_suspect(subject, rule, url, phi__buf_str(&host));
+    }
+    if (host.failed) subject->lost = true;
+    phi__buf_free(&host);
+    return matches;
+}
+
+#endif
+
 /* ---- src/permissions/modes.c ---- */
 
 /* modes.c - the rules of each mode: tables. */
@@ -5889,8 +6092,11 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
                              PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("rm|shred|unlink *", NULL, "/[*][*]|~/[*][*]|/home/*/[*][*]",         \
-                             "it deletes the system or the home directory"), /* by find */         \
+        PHI__MODES_DENY_PATH(                                                                      \
+            "rm|shred|unlink *", NULL,                                                             \
+            "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
+            "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
+            "it deletes the system or the home directory"), /* by find */                          \
         PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
                              PHI__MODES_SYSTEM_PATHS,                                              \
                              "it changes the modes or owners of the whole system"),                \
@@ -5940,13 +6146,13 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
                        "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
                        "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
                        "it deletes a directory of the system or of a person"),                     \
-        PHI__MODES_ASK("rm|shred|unlink|truncate|mv *", NULL,                                      \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv|tee|sponge|dd|ln|install *", NULL,             \
                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
                        "it breaks the system"),                                                    \
         PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
                         "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
                         "it breaks the system"),                                                   \
-        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib|/home/*|/Users/*|~", \
                        "it deletes the system"),                                                   \
         PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
         PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
@@ -5967,8 +6173,10 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
     "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
     "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
-    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
-    "**/.git/config*|**/.git/logs/**|**/.git/modules/**|**/.git/worktrees/**|/proc/*/environ|"     \
+    "**/.cargo/credentials*|**/.cargo/credentials.toml|**/.gem/credentials|"                       \
+    "**/.m2/settings*.xml|**/.password-store/**|"                                                  \
+    "**/.git/config|**/.git/config.*|**/.git/logs/**|**/.git/logs/HEAD|**/.git/**/config|"         \
+    "**/.git/modules/**|**/.git/worktrees/**|**/.config/gh/hosts.yml|/proc/*/environ|"             \
     "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
     "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
     "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \
@@ -6186,6 +6394,11 @@ PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options
     return true;
 }
 
+PHI__FN bool phi__options_valued_by(phi_str text, phi_str option) {
+    return phi__str_starts(option, "--") && text.len > option.len && text.at[option.len] == '=' &&
+           memcmp(text.at, option.at, option.len) == 0;
+}
+
 PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
     const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
     size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
@@ -6205,7 +6418,8 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
     PHI__PATHS_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__PATHS_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
+    PHI__PATHS_TRIES_MOST = 4000, /* parts of words of a line that are compared with paths */
+    PHI__PATHS_DEPTH = 32         /* of arguments */
 };
 
 static bool phi__paths_allows(const phi_permission_rule *rule) {
@@ -6351,7 +6565,7 @@ static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str
     if (whole.len > 0) pattern = phi__buf_str(&whole);
     matches = phi__wildcard_any(pattern, resolved, true) ||
               (glob && !phi__paths_sources(resolved, pattern) &&
-               phi__wildcard_meets(pattern, resolved, word->shown));
+               phi__wildcard_meets(pattern, resolved, word->hidden));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
@@ -6365,12 +6579,13 @@ static bool phi__paths_absolute(phi_str path) {
 static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const phi__shell_word *dir,
                           const phi__shell_word *word, bool fold) {
     bool found = false, known = word->known && (dir == NULL || dir->known);
-    phi__buf joined, resolved;
+    phi__buf joined, resolved, person;
     phi_str one, path = word->text;
     phi__buf_init(&joined, subject->memory);
+    phi__buf_init(&person, subject->memory);
     phi__buf_init(&resolved, subject->memory);
     if (dir != NULL && dir->text.len > 0 && !phi__paths_absolute(path)) {
-        phi__buf_add_str(&joined, dir->text);
+        phi__buf_add_str(&joined, fold ? phi__paths_shell(subject, dir->text, &person) : dir->text);
         phi__buf_char(&joined, '/');
         phi__buf_add_str(&joined, path);
         path = phi__buf_str(&joined);
@@ -6380,8 +6595,9 @@ static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const ph
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wildcard_next(&pattern, &one))
         found = phi__paths_one(subject, one, phi__buf_str(&resolved), word, fold, fold && !known);
-    if (joined.failed || resolved.failed) subject->lost = true;
+    if (joined.failed || resolved.failed || person.failed) subject->lost = true;
     phi__buf_free(&joined);
+    phi__buf_free(&person);
     phi__buf_free(&resolved);
     return found;
 }
@@ -6438,6 +6654,38 @@ PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_r
     return phi__paths_word(subject, rule, &word);
 }
 
+/* Behind "file:" and a host: the path; empty: it is no such URL. */
+static phi_str phi__paths_url(phi_str text) {
+    size_t at = phi__str_find_nocase(text, 0, "file:"), slash;
+    if (at == SIZE_MAX) return phi__str("", 0);
+    text = phi__paths_after(text, at + 5);
+    if (!phi__str_starts(text, "//")) return text;
+    slash = phi__str_find(text, 2, "/");
+    return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
+}
+
+/* A text of a tool's arguments that is a file's name, or, with blanks in it, may be one. */
+static bool phi__paths_named(const phi__rules_subject *subject, phi_str text) {
+    if (text.len == 0 || text.len > PHI__PATHS_MOST || phi__paths_holds(text, "\n")) return false;
+    return subject->may || !phi__paths_holds(text, " ");
+}
+
+PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  const phi_json *node, unsigned depth) {
+    phi_json_iter each = phi_json_each(node);
+    phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
+    const phi_json *member;
+    if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
+        return rule->verdict == PHI_PERMISSION_ASK;
+    if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
+                                            (url.len > 0 && phi__paths_text(subject, rule, url))))
+        return true;
+    if (!phi_json_is_array(node) && !phi_json_is_object(node)) return false;
+    while ((member = phi_json_next(&each)) != NULL)
+        if (phi__paths_arguments(subject, rule, member, depth + 1)) return true;
+    return false;
+}
+
 /* ---- commands ---- */
 
 /* The part of a word that may be a path: of an option, its value. */
@@ -6489,16 +6737,15 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
-/* The part, and its beginning up to a colon: "~/.ssh:/keys". */
+/* The part, and its beginning up to a colon or comma: "~/.ssh:/keys", "source=~/.ssh,ro". */
 static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
                             const phi__shell_word *part) {
     phi__shell_word before = *part;
-    const char *colon;
+    size_t i = 0;
     if (phi__paths_word(subject, rule, part)) return true;
-    if (part->text.len == 0) return false;
-    colon = (const char *)memchr(part->text.at, ':', part->text.len);
-    if (colon == NULL || colon == part->text.at) return false;
-    before.text.len = (size_t)(colon - part->text.at);
+    while (i < part->text.len && part->text.at[i] != ':' && part->text.at[i] != ',') i++;
+    if (i == 0 || i >= part->text.len) return false;
+    before.text.len = i;
     return phi__paths_word(subject, rule, &before);
 }
 
@@ -6511,6 +6758,8 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
     size_t i;
     if (phi__paths_part(subject, rule, word)) return true;
+    part.text = phi__paths_url(text);
+    if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
@@ -6920,6 +7169,12 @@ static bool phi__reads_letter(char c) {
            (unsigned char)c >= 128;
 }
 
+/* True if the sign at i makes the letter before it optional: "?", and "\?" of grep. */
+static bool phi__reads_optional(phi_str text, size_t i) {
+    if (i + 1 < text.len && text.at[i] == '\\') i++;
+    return i < text.len && text.at[i] != '\0' && strchr("*?{", text.at[i]) != NULL;
+}
+
 /* True if an alternative of a regular expression has a word that each line it finds must have: the
    word is in no group and no set, and nothing after it makes its last letter optional. */
 static bool phi__reads_word(phi_str text) {
@@ -6928,7 +7183,7 @@ static bool phi__reads_word(phi_str text) {
     for (i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool letter = phi__reads_letter(c) && open == 0;
-        bool last = i + 1 < text.len && strchr("*?{\\", text.at[i + 1]) != NULL;
+        bool last = phi__reads_optional(text, i + 1);
         if (c == '\\') i++;
         if (c == '(' || c == '[') open++;
         if ((c == ')' || c == ']') && open > 0) open--;
@@ -6987,10 +7242,15 @@ typedef struct phi__reads {
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
     for (i = 0; i < glob.len; i++) {
-        if (glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*')) phi__buf_char(out, '*');
+        bool quoted = glob.at[i] == '\\';
+        if (quoted && ++i == glob.len) return; /* find takes it for nothing */
+        if (!quoted && glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*'))
+            phi__buf_char(out, '*');
         phi__buf_char(out, glob.at[i]);
     }
 }
+
+PHI__FN bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
 
 /* Adds `start`, a separator and `rest`. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
@@ -7009,7 +7269,8 @@ static void phi__reads_add(phi__reads *r, phi_str start, const char *between, ph
     r->lost = r->lost || all == NULL;
     if (r->lost) return;
     word.below = below;
-    word.shown = r->reader != NULL && r->reader->shown && rest.len == 0;
+    if (r->reader != NULL && r->reader->shown && rest.len == 0)
+        word.hidden = PHI__WILDCARD_LEFT_OUT;
     r->c->also = all;
     all[r->c->also_count++] = word;
 }
@@ -7046,14 +7307,16 @@ static void phi__reads_deep(phi__reads *r) {
     }
 }
 
-/* A pattern of files, which begins with ! where it leaves them out. */
-static void phi__reads_glob(phi__reads *r, phi_str glob) {
-    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
+static bool phi__reads_glob(phi__reads *r, phi_str glob) {
+    if (!phi__reads_narrows(glob)) return false;
+    phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+    return true;
 }
 
 /* ---- options ---- */
 
-/* -g PATTERN of rg, --include=PATTERN of grep. */
+/* -g PATTERN of rg, --include=PATTERN of grep: true if it narrows the search. */
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
@@ -7061,41 +7324,69 @@ static bool phi__reads_pattern(phi__reads *r, size_t i) {
     phi_str text = c->words[i].text;
     size_t k;
     for (k = 0; k < PHI__COUNT(names); k++)
-        if (phi__str_starts(text, names[k])) {
-            phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
-            return true;
-        }
+        if (phi__str_starts(text, names[k]))
+            return phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+    if (phi__str_is(text, "--include"))
+        return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
     if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
     for (k = 1; k < text.len && text.at[k] != 'g'; k++)
         if (strchr(r->reader->values, text.at[k]) != NULL) return false;
     if (k == text.len) return false;
-    if (k + 1 < text.len)
-        phi__reads_glob(r, phi__reads_tail(text, k + 1));
-    else if (i + 1 < c->count)
-        phi__reads_glob(r, c->words[i + 1].text);
-    return true;
+    if (k + 1 < text.len) return phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
 }
 
-static void phi__reads_long(phi__reads *r, phi_str text) {
-    static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
-                                "--before-context=???*";
-    if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
-    if (r->reader->searches && phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+/* A number of lines around each that is found. */
+static void phi__reads_context(phi__reads *r, phi_str value) {
+    if (value.len >= PHI__READS_CONTEXT) r->dumps = true;
+}
+
+/* A long option of a search at *i, and its value where that is the next word. */
+static void phi__reads_searching(phi__reads *r, size_t *i) {
+    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*|--multi*";
+    static const char context[] = "--con*|--a*|--be*";
+    static const char valued[] =
+        "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
+    phi_str text = r->c->words[*i].text, value = phi__str("", 0);
+    const char *at = (const char *)memchr(text.at, '=', text.len);
+    bool around = phi__wildcard_any(phi_str_of(context), text, false);
+    bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
+    if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    if (at != NULL)
+        value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
+    else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
+        if (++*i < r->c->count) value = r->c->words[*i].text;
+    if (around) phi__reads_context(r, value);
+}
+
+/* The digits of -999, at k. */
+static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
+    size_t from = k;
+    while (k < text.len && text.at[k] >= '0' && text.at[k] <= '9') k++;
+    phi__reads_context(r, phi__str(text.at + from, k - from));
 }
 
 /* An option at *i, and its value where that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
+    const char *dumps = r->reader->shown ? "efvzU" : "efvz";
     phi_str text = r->c->words[*i].text, value;
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
         if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
-        if (r->reader->searches && strchr("efv", text.at[k]) != NULL) r->dumps = true;
+        if (r->reader->searches && strchr(dumps, text.at[k]) != NULL) r->dumps = true;
+        if (r->reader->searches) phi__reads_digits(r, text, k);
         if (strchr(r->reader->values, text.at[k]) == NULL) continue;
         value = phi__reads_tail(text, k + 1);
         if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
-        if (strchr("ABC", text.at[k]) != NULL && value.len >= PHI__READS_CONTEXT) r->dumps = true;
+        if (strchr("ABC", text.at[k]) != NULL) phi__reads_context(r, value);
         return;
     }
+}
+
+static void phi__reads_long(phi__reads *r, size_t *i) {
+    if (phi__wildcard_any(phi_str_of(r->reader->longer), r->c->words[*i].text, false))
+        r->deep = true;
+    if (r->reader->searches) phi__reads_searching(r, i);
 }
 
 static void phi__reads_operands(phi__reads *r) {
@@ -7109,7 +7400,7 @@ static void phi__reads_operands(phi__reads *r) {
         } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
             globs = phi__reads_pattern(r, i) || globs;
             if (word->text.at[1] == '-')
-                phi__reads_long(r, word->text);
+                phi__reads_long(r, &i);
             else
                 phi__reads_option(r, &i);
         } else if (!sought) {
@@ -7123,14 +7414,17 @@ static void phi__reads_operands(phi__reads *r) {
 
 /* ---- git ---- */
 
+static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
+
 /* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__shell_command *c = r->c;
-    bool sought, grep, options = true, dumps = false;
+    bool sought, grep, options = true;
     size_t i;
     if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
     grep = phi__str_is(c->words[1].text, "grep");
+    if (grep) r->reader = &phi__reads_git_grep;
     sought = !grep;
     for (i = 2; i < c->count; i++) {
         phi_str text = c->words[i].text;
@@ -7138,12 +7432,15 @@ static void phi__reads_git(phi__reads *r) {
         if (options && phi__str_starts(text, "-")) {
             options = !phi__str_is(text, "--");
             sought = sought || phi__str_starts(text, "-e");
-            dumps = dumps || (grep && phi__wildcard_any(PHI__LIT("-[ev]*|-?v*"), text, false));
+            if (grep && options && text.at[1] == '-')
+                phi__reads_searching(r, &i);
+            else if (grep && options)
+                phi__reads_option(r, &i);
             if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
                 phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
         } else if (!sought) {
             sought = true;
-            dumps = dumps || phi__reads_dumps(text);
+            r->dumps = r->dumps || phi__reads_dumps(text);
         } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
             end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
             if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
@@ -7151,10 +7448,10 @@ static void phi__reads_git(phi__reads *r) {
                 text = phi__reads_tail(text, 1);
             if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
                 phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
-                phi__reads_glob(r, text);
+                (void)phi__reads_glob(r, text);
         }
     }
-    if (grep && dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+    if (grep && r->dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
 }
 
 /* ---- for other files ---- */
@@ -7227,21 +7524,57 @@ static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
     return 1;
 }
 
+static bool phi__rules_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Where the first expansion of a word begins, and where the last one ends: of "pu$()sh", "pu" and
+   "sh" are certain. False: nothing is, or there is none. */
+static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
+    size_t i, last = 0;
+    *begin = text.len;
+    for (i = 0; i < text.len; i++) {
+        bool sign = text.at[i] == '$' || text.at[i] == '`';
+        if (sign && *begin == text.len) *begin = i;
+        if (!sign && (*begin == text.len || strchr(")}", text.at[i]) == NULL)) continue;
+        last = i + 1;
+        if (text.at[i] != '$') continue;
+        while (last < text.len && (text.at[last] == '_' || phi__rules_letter(text.at[last])))
+            last++;
+        if (last == i + 1 && last < text.len) last++; /* $@ */
+    }
+    *end = last;
+    return *begin<text.len && * begin + text.len - last> 0;
+}
+
 /* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
-static bool phi__rules_word(phi_str pattern, phi_str text, const phi__shell_word *word, bool may) {
+static bool phi__rules_word(phi__rules_subject *subject, phi_str pattern, phi_str text,
+                            const phi__shell_word *word) {
+    size_t begin, end;
+    bool matches = false;
     phi_str one;
+    phi__buf glob;
     if (phi__wildcard_any(pattern, text, false)) return true;
-    if (!may || word->known || phi__str_find(word->text, 0, "$") != SIZE_MAX ||
-        phi__str_find(word->text, 0, "`") != SIZE_MAX)
+    if (!subject->may || word->known) return false;
+    phi__buf_init(&glob, subject->memory);
+    if (phi__rules_certain(text, &begin, &end)) {
+        phi__buf_add(&glob, text.at, begin);
+        phi__buf_text(&glob, "**");
+        phi__buf_add(&glob, text.at + end, text.len - end);
+        text = phi__buf_str(&glob);
+    } else if (phi__str_find(word->text, 0, "$") != SIZE_MAX ||
+               phi__str_find(word->text, 0, "`") != SIZE_MAX)
         return false;
-    while (phi__wildcard_next(&pattern, &one))
-        if (phi__wildcard_meets(one, text, false)) return true;
-    return false;
+    while (!matches && phi__wildcard_next(&pattern, &one))
+        matches = phi__wildcard_meets(one, text, PHI__WILDCARD_SEEN);
+    if (glob.failed) subject->lost = true;
+    phi__buf_free(&glob);
+    return matches;
 }
 
 /* The words of a command against the words of a rule's pattern. */
-static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule,
-                             bool may) {
+static bool phi__rules_words(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
     bool allows = phi__rules_allows(rule);
     phi_str rest = phi_str_of(rule->command), pattern;
     size_t i = 0;
@@ -7253,7 +7586,7 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
-        if (!phi__rules_word(pattern, text, &c->words[i], may) &&
+        if (!phi__rules_word(subject, pattern, text, &c->words[i]) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
@@ -7273,7 +7606,7 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bo
             if (!may && phi__str_is(text, "--")) break;
             if (phi__wildcard_any(one, text, false)) return true;
             if (!may) continue;
-            if (phi__options_short_for(text, one)) return true;
+            if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -7374,70 +7707,6 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
 
 /* ---- hosts ---- */
 
-/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
-static size_t phi__rules_scheme(phi_str url) {
-    size_t i = 0;
-    while (i < url.len &&
-           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
-            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
-        i++;
-    return i;
-}
-
-PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
-    size_t at = phi__rules_scheme(url), end, i;
-    bool port = false;
-    if (at == 0 || phi__str_is_nocase(phi__str(url.at, at), "file") ||
-        !phi__str_starts(phi__rules_after(url, at), "://"))
-        return false;
-    at += 3;
-    /* a NUL, which strchr would find, does not end a host: it is refused below */
-    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
-        end++;
-    for (i = at; i < end; i++) {
-        char c = url.at[i];
-        if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
-        if (c == ':' && url.at[at] != '[')
-            port = true;
-        else if (port && (c < '0' || c > '9'))
-            return false;
-        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
-    }
-    return out->len > 0 && !out->failed;
-}
-
-/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
-static void phi__rules_host_may(phi_str url, phi__buf *out) {
-    size_t at = phi__str_find(url, 0, ":/"), end, i;
-    at = at == SIZE_MAX ? 0 : at + 1;
-    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
-    for (end = at;
-         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
-         end++)
-        if (url.at[end] == '@') at = end + 1;
-    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
-        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
-                                                                : url.at[i]);
-    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
-}
-
-static bool phi__rules_url(phi__rules_subject *subject, const phi_permission_rule *rule,
-                           phi_str url) {
-    phi__buf host;
-    bool matches;
-    phi__buf_init(&host, subject->memory);
-    matches = phi__rules_host_of(url, &host);
-    if (!phi__rules_allows(rule)) {
-        phi__buf_clear(&host);
-        phi__rules_host_may(url, &host);
-        matches = subject->may || phi__str_find(url, 0, ":/") != SIZE_MAX;
-    }
-    matches = matches && phi__rules_any(rule->host, phi__buf_str(&host));
-    if (host.failed) subject->lost = true;
-    phi__buf_free(&host);
-    return matches;
-}
-
 static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
     /* a tool heeds one of them, and the other may be a decoy */
     static const char *const names[] = {"url", "uri"};
@@ -7447,14 +7716,14 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
         const phi_json *url = phi_json_get(subject->root, names[i]);
         if (url == NULL) continue;
         urls++;
-        good += phi__rules_url(subject, rule, phi_json_str(url, ""));
+        good += phi__hosts_url(subject, rule, phi_json_str(url, ""));
     }
     for (i = 1; c != NULL && i < c->count; i++) {
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
         good += (c->words[i].known || !phi__rules_allows(rule)) &&
-                phi__rules_url(subject, rule, c->words[i].text);
+                phi__hosts_url(subject, rule, c->words[i].text);
     }
     return phi__rules_allows(rule) ? urls > 0 && good == urls : good > 0;
 }
@@ -7492,12 +7761,13 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
 static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
     const phi_json *include = phi_json_get(subject->root, "include");
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    bool all = phi__str_is(subject->tool, "search") && !phi_json_is_string(include);
+    bool narrow = phi__reads_narrows(phi_json_str(include, ""));
+    bool all = phi__str_is(subject->tool, "search") && !narrow;
     phi_str path = phi__rules_path_of(subject->root);
     phi__shell_word word, dir;
     phi__buf text;
     bool matches;
-    if (phi__rules_allows(rule) || (!all && !phi_json_is_string(include))) return false;
+    if (phi__rules_allows(rule) || (!all && !narrow)) return false;
     memset(&word, 0, sizeof word);
     memset(&dir, 0, sizeof dir);
     dir.text = path.len > 0 ? path : PHI__LIT(".");
@@ -7505,9 +7775,9 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
     phi__buf_init(&text, subject->memory);
     phi__buf_add_str(&text, dir.text);
     phi__buf_text(&text, "/**");
-    phi__reads_put(&text, phi_json_str(include, ""));
+    if (narrow) phi__reads_put(&text, phi_json_str(include, ""));
     word.text = phi__buf_str(&text);
-    word.shown = all;
+    if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
     word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
@@ -7518,7 +7788,10 @@ static bool phi__rules_searched(phi__rules_subject *subject, const phi_permissio
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
-    if (found && (rule->argument == NULL || rule->matches != NULL)) return matches;
+    bool any = rule->argument == NULL || rule->matches != NULL;
+    if (any && !phi__rules_allows(rule) && !phi__rules_own(subject->shell_tools, subject->tool))
+        return phi__paths_arguments(subject, rule, subject->root, 0);
+    if (found && any) return matches;
     if (rule->argument != NULL && rule->matches == NULL)
         path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
     /* these two look at the workspace where they are given no path */
@@ -7554,7 +7827,10 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
-    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
+    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool)) &&
+        (phi__rules_allows(rule) || rule->path == NULL ||
+         !phi__rules_any(rule->tool, subject->tool)))
+        return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
     return phi__paths_word(subject, rule, &subject->path);
@@ -7572,7 +7848,7 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
         phi__rules_moved(subject, rule->path != NULL))
         return false;
-    if (rule->command != NULL && !phi__rules_words(c, rule, subject->may)) return false;
+    if (rule->command != NULL && !phi__rules_words(subject, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
@@ -7581,13 +7857,15 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
-/* Another source's tool with the name of one of phi's does something else. */
+PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool) {
+    return phi__rules_any("read_file|write_file|edit_file|list_files|search|bash", tool) ||
+           phi__rules_any(shell_tools, tool);
+}
+
 static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
     if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
     if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
-    return !phi__rules_any(own, subject->tool) &&
-           !phi__rules_any(subject->shell_tools, subject->tool);
+    return !phi__rules_own(subject->shell_tools, subject->tool);
 }
 
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -7990,7 +8268,10 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
         }
     }
     if (*at == '+') at++;
-    if (at < p->end && *at == '=') return true;
+    if (at < p->end && *at == '=') {
+        if (index || at[-1] == '+') phi__shell_word_dialect(p); /* dash runs a command x+=y */
+        return true;
+    }
     if (index) phi__shell_word_stop(p, "a subscript that is uncertain");
     return false;
 }
@@ -8327,6 +8608,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
+        if (!bang) phi__shell_word_dialect(p); /* a program, which runs x=y */
         phi__shell_word_blanks(p);
         if (phi__shell_word_take(p, "-p")) phi__shell_word_blanks(p);
     }
@@ -8593,15 +8875,43 @@ static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
     return word->known && word->text.len > 0 && i == word->text.len;
 }
 
+/* Behind <& and >&. bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
+static bool phi__shell_redirect_closes(phi__shell_parser *p) {
+    phi__shell_word_blanks(p);
+    if (p->at == p->end || *p->at != '-') return false;
+    p->at++;
+    if (p->at < p->end && strchr(" \t\n;&|<>()", *p->at) == NULL)
+        phi__shell_word_stop(p, "a word close behind the dash of a redirection");
+    return true;
+}
+
+/* Notes that a file which is read is at another descriptor than 0: "> /dev/stdout" opens it again,
+   and writes it. */
+static void phi__shell_redirect_moved(phi__shell_parser *p) {
+    phi__shell_word_doubt(p, "a file that is read may be written by its descriptor");
+}
+
 static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
-                                     bool duplicates) {
+                                     bool duplicates, bool standard) {
     phi__shell_redirect redirect, *all;
+    phi_str target;
+    if (duplicates && phi__shell_redirect_closes(p)) {
+        if (!writes) command->reads = true;
+        return;
+    }
     if (!phi__shell_redirect_word(p, &redirect.target)) {
         phi__shell_word_invalid(p);
         return;
     }
+    target = redirect.target.text;
     if (!writes) command->reads = true;
-    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) return;
+    if (!writes && !duplicates && !standard) phi__shell_redirect_moved(p);
+    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) {
+        while (target.len > 1 && target.at[0] == '0' && target.at[1] != '-')
+            target = phi__str(target.at + 1, target.len - 1);
+        if (!standard && target.at[0] == '0') phi__shell_redirect_moved(p);
+        return;
+    }
     redirect.writes = writes;
     all = (phi__shell_redirect *)phi__shell_word_room(p->arena, command->redirects,
                                                       command->redirect_count, sizeof *all);
@@ -8637,7 +8947,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
     else if (i < 3)
         phi__shell_redirect_here(p, command, i == 1, standard);
     else
-        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
+        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9, standard);
 }
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
@@ -9231,6 +9541,7 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
     if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
+        if (next == '"') phi__shell_word_dialect(p);
         if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
             r->word.known = false;
         return;
@@ -9827,7 +10138,8 @@ typedef struct phi__wildcard_tokens {
     size_t count;
 } phi__wildcard_tokens;
 
-/* `glob`: sets are not looked into, and classes in them may be anything. */
+/* `glob`: sets are not looked into; classes in them, and "[^]" which ends elsewhere in some shells,
+   may be anything. */
 static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
     size_t i = 0, end;
     out->text = text;
@@ -9841,7 +10153,8 @@ static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool gl
         }
         if (token == '[' && glob) {
             size_t close = phi__wildcard_set_end(text, i);
-            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL;
+            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL &&
+                         (text.at[i + 1] != '^' || text.at[i + 2] != ']');
             token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
             end = plain ? close : text.len;
         } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
@@ -9876,31 +10189,35 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
     return star == PHI__WILDCARD_DEEP || token != '/';
 }
 
-/* The dot of a hidden file, which wildcards of a shell do not match; ** does if `shown` is false,
-   but goes into no hidden directory of a pattern that may be anywhere: else every search would be
-   one of ".ssh" and the files in it. */
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does, unless hidden files
+   are not shown, but goes into no hidden directory of a pattern that may be anywhere: else every
+   search would be one of ".ssh" and the files in it. Where these are entered, it goes into those of
+   a pattern with a last name that has an end. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
-                                const phi__wildcard_tokens *b, size_t j, bool shown) {
+                                const phi__wildcard_tokens *b, size_t j,
+                                phi__wildcard_hidden hidden) {
+    bool open = phi__wildcard_star_token(a->at[a->count - 1]);
     size_t k;
     if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
         return false;
-    if (shown) return true;
+    if (hidden == PHI__WILDCARD_LEFT_OUT) return true;
     if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
     for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
-    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP;
+    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP &&
+           (open || hidden != PHI__WILDCARD_ENTERED);
 }
 
 /* From place i of `a` and j of `b`, where both match so far: to the next places. */
 static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
-                                 const phi__wildcard_tokens *b, size_t j, bool shown, bool *here,
-                                 bool *below) {
+                                 const phi__wildcard_tokens *b, size_t j,
+                                 phi__wildcard_hidden hidden, bool *here, bool *below) {
     bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
     bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
     if (star_a) below[j] = true;
     if (star_b) here[j + 1] = true;
     if (i == a->count || j == b->count) return;
     if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
-    if (phi__wildcard_hides(a, i, b, j, shown)) return;
+    if (phi__wildcard_hides(a, i, b, j, hidden)) return;
     if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
     if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
@@ -9916,7 +10233,7 @@ static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildca
 
 /* ---- for other files ---- */
 
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden) {
     phi__wildcard_tokens a, b;
     bool rows[2][PHI__WILDCARD_MOST + 1];
     size_t i, j;
@@ -9931,7 +10248,7 @@ PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
         bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
         memset(below, 0, sizeof rows[0]);
         for (j = 0; j <= b.count; j++)
-            if (here[j]) phi__wildcard_follow(&a, i, &b, j, shown, here, below);
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, hidden, here, below);
         if (here[b.count] && (rest || i == a.count)) return true;
     }
     return false;
@@ -10341,7 +10658,7 @@ static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, si
 }
 
 /* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
-   with matches a dot, too. */
+   with matches a dot, too; names are looked for in hidden directories as well. */
 static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
                                 phi__shell_word *out) {
     phi__buf text;
@@ -10350,9 +10667,10 @@ static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str n
     phi__buf_init(&text, w->arena->memory);
     phi__buf_add_str(&text, start);
     phi__buf_text(&text, below ? "/**" : "/");
+    if (names.len > 0) out->hidden = PHI__WILDCARD_ENTERED;
     if (below && names.len > 0) phi__buf_char(&text, '/');
     if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
-    phi__buf_add_str(&text, names);
+    phi__reads_put(&text, names);
     good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
     phi__buf_free(&text);
     return good;
@@ -42116,11 +42434,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x1cff0b42
+#if PHI__IMP_SECTIONS != 0xbd6e0fe2
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x1cff0b42
+#define PHI__IMP_SECTIONS 0xbd6e0fe2
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -42610,7 +42928,6 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
 }
 
 static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc *desc) {
-    desc->hide_keys = t->hide_keys;
     desc->max_restarts = t->max_restarts;
     desc->no_restart = t->no_restart;
     desc->restart_delay_ms = t->restart_delay_ms;
@@ -42642,6 +42959,7 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     phi_status status = PHI_OK;
     *fits = false;
     phi__section_mcp_plain(t, desc);
+    desc->hide_keys = t->hide_keys || ground->desc.hide_keys;
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((t->url != NULL) == (t->command != NULL)) {
