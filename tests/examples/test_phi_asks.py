@@ -403,6 +403,11 @@ class Screen(test_phi.Tmux):
                 self.start("answers", *args, SERVER=test_phi.mock.url)
                 self.assertNotRegex(self.screen(), r"(?m)^(You: yes|\(yes\)|\* bash|bash wants|  \| ls|y: once)")
                 self.tmux("kill-server")
+        for width, row in ((76, "z \\(yes\\)"), (73, "\\(yes\\)")):  # where a row of 79 columns begins, and one of 75
+            self.start("answers", "-m", "claude-" + " (yes) ".join(["z" * width] * 3))
+            self.assertRegex(self.screen(), "(?m)^    %s$" % row)
+            self.assertNotRegex(self.screen(), r"(?m)^\(yes\)")
+            self.tmux("kill-server")
         out, err, code = self.phi("-a", self.FORGED, "go")
         self.assertEqual((out, code), ("", 2))
         self.assertEqual(err, "phi: " + self.FORGED.replace("\n", "\n    ") + ": No such file or directory\n")

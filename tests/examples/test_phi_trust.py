@@ -236,7 +236,7 @@ class Asked(test_phi.Pty):
     def test_what_is_not_toml_is_not_asked_about(self):
         self.write("phi.toml", "[provider\n")
         self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
-        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c phi.toml)")
+        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c\r\n    phi.toml)")
         self.assertEqual(self.left()[0], 2)
 
 
