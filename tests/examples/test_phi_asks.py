@@ -349,6 +349,11 @@ class Screen(test_phi.Tmux):
         self.type("y")
         self.wait_for(r"\* bash touch one.txt")
 
+    def test_margins_that_another_program_has_left_hide_nothing(self):
+        phi = self.command
+        self.command = lambda *args: (["sh", "-c", "printf \"\\033[2;5r\"; exec \"$0\"", *phi(*args)[0]], phi(*args)[1])
+        self.assertRegex(self.ask("one"), r"(?m)^bash wants to run:\n  \| touch one.txt\n(.*\n)+y: once")
+
     def test_what_hides_text_is_spelled_out(self):
         screen = self.ask("hidden", size=(200, 40)).replace("\n  + ", "")
         for c in HIDDEN:
