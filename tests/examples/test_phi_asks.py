@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import sys
 import tempfile
 import termios
@@ -457,6 +458,25 @@ class Bytes(test_phi.Pty):
         self.type("y\n")
         self.wait_for("* bash touch one.txt (")
         self.assertEqual(self.left()[0], 0)
+
+    def test_a_question_is_printed_again_when_the_program_goes_on_or_the_window_has_another_size(self):
+        self.start("long", "go")
+        for number in (signal.SIGSTOP, signal.SIGWINCH):
+            self.wait_for("touch one.txt word")
+            self.wait_for("n: ")
+            self.said = b""
+            if number == signal.SIGSTOP:  # meanwhile a shell may have filled the window
+                self.child.send_signal(number)
+                os.waitpid(self.child.pid, os.WUNTRACED)
+                self.type("y\n")
+                self.child.send_signal(signal.SIGCONT)
+            else:
+                fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        self.wait_for("\r\n  + ord")
+        self.wait_for("n: ")
+        self.assertLess(max(len(row) for row in self.said.decode().split("\r\n")), 41)
+        self.type("n\n")
+        self.wait_for("I was told: The user said no")
 
     def test_a_question_fits_its_terminal_also_where_the_answer_goes_elsewhere(self):
         command, env = self.command("long", "go")
