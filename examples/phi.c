@@ -305,7 +305,7 @@ static void ask_at_stderr(app *a) {
     char words[256], answer;
     text rows = {NULL, 0, 0};
     int got, most;
-    if (!person(a) || !ask_next(a)) return;
+    if (keys_signal || !person(a) || !ask_next(a)) return;
     if (keys_resized && a->q.printed) {
         a->q.printed = a->q.above = false;
         (void)fputs("\n", stderr);

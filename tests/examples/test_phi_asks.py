@@ -487,6 +487,17 @@ class Bytes(test_phi.Pty):
         rows = self.said.decode().split("bash wants to run:\r\n")[1].split("\r\n")
         self.assertEqual({(row[:4], len(row) < 40) for row in rows[:9]}, {("  | ", True), ("  + ", True)})
 
+    def test_no_answer_counts_after_a_signal_that_ends_it(self):
+        for _ in range(3):
+            self.start("one", "go")
+            self.wait_for("n: ")
+            self.type("y")
+            time.sleep(0.1)
+            self.child.send_signal(signal.SIGTERM)
+            self.type("\n")
+            self.assertEqual(self.left()[0], 130)
+            self.assertNotIn(b"(yes)", self.said + os.read(self.master, 65536))
+
     def test_a_word_with_a_nul_behind_it_is_no_answer(self):
         self.start("one", "go")
         self.wait_for("n: ")
