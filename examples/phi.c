@@ -205,6 +205,7 @@ static int agent_of_environment(app *a) {
 
 /* Whether the file of the directory may be used: 0, or the program's exit code. */
 static int look_at_found(app *a) {
+    int answer;
     if (!a->o.found) return 0;
     if (!trust_open(&a->trust, a->o.config, &a->arena)) {
         note(a, STYLE_BAD, "phi: ./phi.toml is not used: %s (look at it, and name it: -c phi.toml)",
@@ -218,7 +219,12 @@ static int look_at_found(app *a) {
                  "phi.toml; or start phi in a terminal)");
             return UNUSABLE;
         }
-        if (!trust_ask(&a->trust, a->screen.columns, a->screen.rows, &a->typed)) {
+        do {
+            keys_resized = 0;
+            (void)screen_measure(&a->screen);
+            answer = trust_ask(&a->trust, a->screen.columns, a->screen.rows, &a->typed);
+        } while (answer < 0);
+        if (answer == 0) {
             note(a, STYLE_DIM, "(./phi.toml is not used)");
             a->o.config = NULL;
             if (keys_signal) return INTERRUPTED;
@@ -294,12 +300,17 @@ static int tear_down(app *a, int code) {
 /* ---- one question ---- */
 
 /* A word and Enter, typed at the terminal that stderr is, too. Where not all of it fits, all of it comes first. After a
-   note it is printed again, so that nothing scrolls it away. */
+   note, in another window, and behind a shell it is printed again, so that nothing scrolls it away. */
 static void ask_at_stderr(app *a) {
     char words[256], answer;
     text rows = {NULL, 0, 0};
     int got, most;
-    if (!person(a) || !ask_next(a)) return;
+    if (keys_signal || !person(a) || !ask_next(a)) return;
+    if (keys_resized && a->q.printed) {
+        a->q.printed = a->q.above = false;
+        (void)fputs("\n", stderr);
+    }
+    keys_resized = 0;
     got = a->q.printed ? typed_line(&a->typed, words, sizeof words) : 0;
     if (a->q.printed && got == 0) return;
     a->q.printed = false;
@@ -564,7 +575,7 @@ int main(int argc, char **argv) {
     asks = a.o.command != NULL || a.o.question.len > 0;
     screen_open(&a.screen, asks || dumb);
     a.whole = !isatty(1);
-    keys_catch_ends();
+    keys_catch_signals();
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);
     if (code == 0)

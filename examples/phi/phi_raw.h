@@ -58,19 +58,22 @@ static inline void keys_catch(const int *numbers, void (*handler)(int), int flag
     for (; *numbers != 0; numbers++) (void)sigaction(*numbers, &action, NULL);
 }
 
-/* They only set keys_signal: the program looks, and ends its runs. */
-static inline void keys_catch_ends(void) {
+/* They only set keys_signal, and keys_resized: the program looks, and ends its runs, or shows its question again. */
+static inline void keys_catch_signals(void) {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
+    static const int shown[] = {SIGWINCH, SIGCONT, 0};
     keys_catch(ends, keys_on_signal, 0);
+    keys_catch(shown, keys_on_signal,
+               (int)SA_RESTART); /* a question that is written is written whole */
 }
 
 /* False: standard input is no terminal. */
 static inline bool keys_open(void) {
-    static const int sizes[] = {SIGWINCH, SIGCONT, SIGTSTP, 0};
+    static const int stop[] = {SIGTSTP, 0};
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0};
     if (tcgetattr(0, &keys_before) != 0) return false;
-    keys_catch_ends();
-    keys_catch(sizes, keys_on_signal, 0);
+    keys_catch_signals();
+    keys_catch(stop, keys_on_signal, 0);
     keys_catch(crashes, keys_on_crash, (int)SA_RESETHAND);
     (void)atexit(keys_restore);
     keys_begin();

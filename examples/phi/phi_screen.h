@@ -131,8 +131,10 @@ static inline bool screen_amend(screen *s, const char *what, int below) {
     return true;
 }
 
-/* The window has another size, or shows something else: all of it is drawn again, with the newest rows that fit. */
+/* The window has another size, or shows something else: all of it is drawn again, with the newest rows that fit. Another
+   program may have left the terminal with margins that would hide some of them, or with other letters. */
 static inline void screen_redraw(screen *s, int below) {
+    static const char home[] = "\033[r\033[?6l\033[?69l\033[4l\033%G\033(B\017\033[H";
     size_t starts[SCREEN_ROWS], from, at, end, next, count = 0, most;
     style styles[SCREEN_ROWS], how = STYLE_PLAIN;
     most = (size_t)s->rows * (size_t)s->columns * 4;
@@ -149,7 +151,7 @@ static inline void screen_redraw(screen *s, int below) {
     s->at_growing = most > 0 ? styles[(count - most) % SCREEN_ROWS] : how;
     s->above = 0;
     s->last.len = 0;
-    if (!s->plain) screen_write(s, "\033[H", 3);
+    if (!s->plain) screen_write(s, home, sizeof home - 1);
 }
 
 /* Draws what came, and the lines below, with the cursor in one of them. */

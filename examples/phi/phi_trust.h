@@ -162,8 +162,8 @@ static inline bool trust_open(trust *t, const char *path, phi_arena *arena) {
     return t->why == NULL;
 }
 
-/* Shows it on stderr, and reads a word and Enter. False: "no", or something else than "yes". */
-static inline bool trust_ask(const trust *t, int columns, int window, typed *in) {
+/* Shows it on stderr, and reads a word and Enter: 1: "yes"; 0: something else; -1: it is to be shown again. */
+static inline int trust_ask(const trust *t, int columns, int window, typed *in) {
     text rows = {NULL, 0, 0};
     char word[64] = "";
     int got = 0;
@@ -178,13 +178,14 @@ static inline bool trust_ask(const trust *t, int columns, int window, typed *in)
     (void)fputs("It may start programs, allow calls and send what you type. ", stderr);
     (void)tcflush(0, TCIFLUSH); /* typed before it was shown */
     (void)fputs("Trust it? yes or no: ", stderr);
-    while (got == 0 && !keys_signal) {
+    while (got == 0 && !keys_signal && !keys_resized) {
         struct pollfd terminal = {0, POLLIN, 0};
         (void)poll(&terminal, 1, 200);
-        got = typed_line(in, word, sizeof word);
+        if (!keys_resized) got = typed_line(in, word, sizeof word);
     }
     free(rows.at);
-    return got > 0 && strcmp(word, "yes") == 0;
+    if (got == 0 && keys_resized && !keys_signal) return (void)fputs("\n", stderr), -1;
+    return got > 0 && strcmp(word, "yes") == 0 ? 1 : 0;
 }
 
 static inline void trust_free(trust *t) {

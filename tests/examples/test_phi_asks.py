@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import sys
 import tempfile
 import termios
@@ -349,6 +350,11 @@ class Screen(test_phi.Tmux):
         self.type("y")
         self.wait_for(r"\* bash touch one.txt")
 
+    def test_margins_that_another_program_has_left_hide_nothing(self):
+        phi = self.command
+        self.command = lambda *args: (["sh", "-c", "printf \"\\033[2;5r\"; exec \"$0\"", *phi(*args)[0]], phi(*args)[1])
+        self.assertRegex(self.ask("one"), r"(?m)^bash wants to run:\n  \| touch one.txt\n(.*\n)+y: once")
+
     def test_what_hides_text_is_spelled_out(self):
         screen = self.ask("hidden", size=(200, 40)).replace("\n  + ", "")
         for c in HIDDEN:
@@ -403,6 +409,11 @@ class Screen(test_phi.Tmux):
                 self.start("answers", *args, SERVER=test_phi.mock.url)
                 self.assertNotRegex(self.screen(), r"(?m)^(You: yes|\(yes\)|\* bash|bash wants|  \| ls|y: once)")
                 self.tmux("kill-server")
+        for width, row in ((76, "z \\(yes\\)"), (73, "\\(yes\\)")):  # where a row of 79 columns begins, and one of 75
+            self.start("answers", "-m", "claude-" + " (yes) ".join(["z" * width] * 3))
+            self.assertRegex(self.screen(), "(?m)^    %s$" % row)
+            self.assertNotRegex(self.screen(), r"(?m)^\(yes\)")
+            self.tmux("kill-server")
         out, err, code = self.phi("-a", self.FORGED, "go")
         self.assertEqual((out, code), ("", 2))
         self.assertEqual(err, "phi: " + self.FORGED.replace("\n", "\n    ") + ": No such file or directory\n")
@@ -448,6 +459,25 @@ class Bytes(test_phi.Pty):
         self.wait_for("* bash touch one.txt (")
         self.assertEqual(self.left()[0], 0)
 
+    def test_a_question_is_printed_again_when_the_program_goes_on_or_the_window_has_another_size(self):
+        self.start("long", "go")
+        for number in (signal.SIGSTOP, signal.SIGWINCH):
+            self.wait_for("touch one.txt word")
+            self.wait_for("n: ")
+            self.said = b""
+            if number == signal.SIGSTOP:  # meanwhile a shell may have filled the window
+                self.child.send_signal(number)
+                os.waitpid(self.child.pid, os.WUNTRACED)
+                self.type("y\n")
+                self.child.send_signal(signal.SIGCONT)
+            else:
+                fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        self.wait_for("\r\n  + ord")
+        self.wait_for("n: ")
+        self.assertLess(max(len(row) for row in self.said.decode().split("\r\n")), 41)
+        self.type("n\n")
+        self.wait_for("I was told: The user said no")
+
     def test_a_question_fits_its_terminal_also_where_the_answer_goes_elsewhere(self):
         command, env = self.command("long", "go")
         self.command = lambda *args: (["sh", "-c", 'stty cols 40; exec "$0" "$@" > out', *command], env)
@@ -456,6 +486,17 @@ class Bytes(test_phi.Pty):
         self.wait_for("n: ")
         rows = self.said.decode().split("bash wants to run:\r\n")[1].split("\r\n")
         self.assertEqual({(row[:4], len(row) < 40) for row in rows[:9]}, {("  | ", True), ("  + ", True)})
+
+    def test_no_answer_counts_after_a_signal_that_ends_it(self):
+        for _ in range(3):
+            self.start("one", "go")
+            self.wait_for("n: ")
+            self.type("y")
+            time.sleep(0.1)
+            self.child.send_signal(signal.SIGTERM)
+            self.type("\n")
+            self.assertEqual(self.left()[0], 130)
+            self.assertNotIn(b"(yes)", self.said + os.read(self.master, 65536))
 
     def test_a_word_with_a_nul_behind_it_is_no_answer(self):
         self.start("one", "go")

@@ -2,6 +2,7 @@
 """phi, the command: whose phi.toml is used, where keys go, and who may read what it writes."""
 import hashlib
 import os
+import signal
 import stat
 import sys
 import termios
@@ -233,10 +234,25 @@ class Asked(test_phi.Pty):
         self.wait_for("(./phi.toml is not used)")
         self.assertEqual(self.left()[0], 0)
 
+    def test_it_is_shown_again_when_the_program_goes_on(self):
+        self.write("phi.toml", '[provider]\n%sbase_url = "${SERVER}/s/echo"\napi_key = "k"\n' % MODEL)
+        self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
+        self.wait_for("yes or no: ")
+        self.said = b""
+        self.child.send_signal(signal.SIGSTOP)
+        os.waitpid(self.child.pid, os.WUNTRACED)
+        self.type("yes\n")
+        self.child.send_signal(signal.SIGCONT)
+        self.wait_for('  | provider.api_key = "k"')
+        self.wait_for("yes or no: ")
+        self.type("no\n")
+        self.wait_for("(./phi.toml is not used)")
+        self.assertEqual(self.left()[0], 0)
+
     def test_what_is_not_toml_is_not_asked_about(self):
         self.write("phi.toml", "[provider\n")
         self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
-        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c phi.toml)")
+        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c\r\n    phi.toml)")
         self.assertEqual(self.left()[0], 2)
 
 
