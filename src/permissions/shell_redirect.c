@@ -125,7 +125,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_here *here;
     phi__shell_word word;
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
-        !word.known) {
+        !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }

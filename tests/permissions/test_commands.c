@@ -242,6 +242,9 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
                                         "{\"pattern\":\"foo\",\"include\":\"[.]e*\"}",
                                         "{\"pattern\":\".\"}",
                                         "{\"pattern\":\".\",\"include\":\"!x\"}",
+                                        "{\"pattern\":\".\",\"include\":\".{e,x}nv\"}",
+                                        "{\"pattern\":\"x\",\"include\":\"sub/?env\"}",
+                                        "{\"pattern\":\"x\",\"include\":\"{a\"}",
                                         "{\"pattern\":\".\",\"include\":\"\"}",
                                         "{\"pattern\":\"x\",\"path\":\".git\",\"include\":\"!x\"}",
                                         "{\"pattern\":\"\",\"path\":\"src\"}",
@@ -250,7 +253,8 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
                                         "{\"pattern\":\"url\",\"path\":\".git/config\"}"};
     static const char *const allowed[] = {
         "{\"pattern\":\".\",\"include\":\"*.c\"}", "{\"pattern\":\"foo\"}",
-        "{\"pattern\":\"foo\",\"include\":\"!*.c\"}", "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
+        "{\"pattern\":\"foo\",\"include\":\"!*.c\"}", "{\"pattern\":\".\",\"include\":\"*.{c,h}\"}",
+        "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
     phi_permissions_desc desc;
     phi_permissions *permissions;
     size_t i;
