@@ -82,7 +82,7 @@ typedef struct phi__reads_program {
 static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
-    {"diff", "r", "--rec*", "", false, false, false},
+    {"diff", NULL, "", "", false, false, false},
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
@@ -99,6 +99,7 @@ typedef struct phi__reads {
     phi_str sought;
     bool deep, dumps;
     bool joins; /* it looks for more than one line */
+    bool pipes; /* an operand is a process substitution */
     bool lost;
 } phi__reads;
 
@@ -163,6 +164,7 @@ static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
+    if (n == 0 && r->pipes) return;
     if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
@@ -289,7 +291,9 @@ static void phi__reads_operands(phi__reads *r) {
             sought = true;
             r->sought = word->text;
             if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
-        } else if (r->count < PHI__READS_OPERANDS)
+        } else if (word->pipe)
+            r->pipes = true;
+        else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
     for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */

@@ -125,9 +125,13 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bo
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
+            size_t begin, end;
             if (!may && phi__str_is(text, "--")) break;
             if (phi__wildcard_any(one, text, false)) return true;
             if (!may) continue;
+            if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
+                text = phi__rules_after(text, end); /* $@-rf */
+            if (phi__wildcard_any(one, text, false)) return true;
             if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
@@ -431,6 +435,18 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether the first word, of which a part is an expansion or a pattern, may be one of these
+   names. */
+static bool phi__rules_partly(phi__rules_subject *subject, phi_str names,
+                              const phi__shell_command *c) {
+    size_t begin, end, i = 0;
+    phi_str name = phi__rules_name(c, true);
+    while (i < name.len && !phi__rules_letter(name.at[i])) i++;
+    return i < name.len &&
+           (phi__rules_certain(name, &begin, &end) || phi__str_find(name, 0, "$") == SIZE_MAX) &&
+           phi__rules_word(subject, names, name, &c->words[0]);
+}
+
 /* Whether a rule matches the words of a command from a later one on, which a program may run that
    is not known to. */
 static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -448,7 +464,9 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
         part.words += i;
         part.count -= i;
         part.assigned_count = part.also_count = 0;
-        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false) &&
+            !phi__rules_partly(subject, name, &part))
+            continue;
         if (phi__rules_tired(subject, part.count)) return true;
         subject->command = &part;
         matches = phi__rules_match(subject, rule);
