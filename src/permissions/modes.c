@@ -125,7 +125,8 @@
         PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_READS("diff *", "-l --paginate --fr* --to*"),                                   \
+        PHI__MODES_READS("strings *", "@*"),                                                       \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
         PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
                         "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \

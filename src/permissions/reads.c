@@ -7,14 +7,16 @@
    the search shows most lines or looks for keys. */
 #include "permissions/shell_in.h"
 
+#include "match/glob_in.h"
 #include "permissions/wildcard_in.h"
 
 #ifndef PHI_NO_PERMISSIONS
 
 enum {
-    PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
-    PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
-    PHI__READS_OPERANDS = 16 /* files and directories of a command that are looked at */
+    PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
+    PHI__READS_CHOICES = 256  /* patterns of files of a command */
 };
 
 static phi_str phi__reads_tail(phi_str text, size_t n) {
@@ -80,7 +82,7 @@ typedef struct phi__reads_program {
 static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
-    {"diff", "r", "--rec*", "", false, false, false},
+    {"diff", NULL, "", "", false, false, false},
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
@@ -94,7 +96,10 @@ typedef struct phi__reads {
     const phi__reads_program *reader;
     const phi__shell_word *operands[PHI__READS_OPERANDS];
     size_t count;
+    phi_str sought;
     bool deep, dumps;
+    bool joins; /* it looks for more than one line */
+    bool pipes; /* an operand is a process substitution */
     bool lost;
 } phi__reads;
 
@@ -102,9 +107,11 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
     for (i = 0; i < glob.len; i++) {
         bool quoted = glob.at[i] == '\\';
+        char before = i > 0 ? glob.at[i - 1] : '\0';
         if (quoted && ++i == glob.len) return; /* find takes it for nothing */
-        if (!quoted && glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*'))
-            phi__buf_char(out, '*');
+        if (!quoted && glob.at[i] == '*' && before != '*') phi__buf_char(out, '*');
+        if (!quoted && before == '/' && (glob.at[i] == '?' || glob.at[i] == '['))
+            phi__buf_text(out, "**"); /* it matches a leading dot, too */
         phi__buf_char(out, glob.at[i]);
     }
 }
@@ -157,6 +164,7 @@ static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
+    if (n == 0 && r->pipes) return;
     if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
@@ -166,10 +174,26 @@ static void phi__reads_deep(phi__reads *r) {
     }
 }
 
+/* Each choice that the braces of a pattern leave; all files where these are too many. */
+static void phi__reads_choices(phi__reads *r, phi_str glob) {
+    phi__buf choices;
+    size_t at = 0;
+    phi__buf_init(&choices, r->arena->memory);
+    if (phi__glob_expand(&choices, glob) != NULL || r->c->also_count > PHI__READS_CHOICES)
+        phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
+    for (; !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
+        phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
+    r->lost = r->lost || choices.failed;
+    phi__buf_free(&choices);
+}
+
 /* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
 static bool phi__reads_glob(phi__reads *r, phi_str glob) {
     if (!phi__reads_narrows(glob)) return false;
-    phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+    if (r->reader != NULL && r->reader->shown)
+        phi__reads_choices(r, glob);
+    else
+        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
     return true;
 }
 
@@ -202,7 +226,7 @@ static void phi__reads_context(phi__reads *r, phi_str value) {
 
 /* A long option of a search at *i, and its value where that is the next word. */
 static void phi__reads_searching(phi__reads *r, size_t *i) {
-    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*|--multi*";
+    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
     static const char context[] = "--con*|--a*|--be*";
     static const char valued[] =
         "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
@@ -211,6 +235,7 @@ static void phi__reads_searching(phi__reads *r, size_t *i) {
     bool around = phi__wildcard_any(phi_str_of(context), text, false);
     bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
     if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    if (phi__str_starts(text, "--multi")) r->joins = true;
     if (at != NULL)
         value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
     else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
@@ -227,12 +252,12 @@ static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
 
 /* An option at *i, and its value where that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
-    const char *dumps = r->reader->shown ? "efvzU" : "efvz";
     phi_str text = r->c->words[*i].text, value;
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
         if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
-        if (r->reader->searches && strchr(dumps, text.at[k]) != NULL) r->dumps = true;
+        if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
+        if (text.at[k] == 'U') r->joins = true;
         if (r->reader->searches) phi__reads_digits(r, text, k);
         if (strchr(r->reader->values, text.at[k]) == NULL) continue;
         value = phi__reads_tail(text, k + 1);
@@ -264,11 +289,24 @@ static void phi__reads_operands(phi__reads *r) {
                 phi__reads_option(r, &i);
         } else if (!sought) {
             sought = true;
+            r->sought = word->text;
             if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
-        } else if (r->count < PHI__READS_OPERANDS)
+        } else if (word->pipe)
+            r->pipes = true;
+        else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
+    for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+        if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
     if (r->deep && !globs) phi__reads_deep(r);
+}
+
+/* diff of a directory and a file looks at the file of this name in the directory. */
+static void phi__reads_beside(phi__reads *r) {
+    size_t i;
+    for (i = 0; r->count == 2 && i < 2; i++)
+        phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
+                       false);
 }
 
 /* ---- git ---- */
@@ -330,6 +368,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
+        if (phi__str_is(name, "diff")) phi__reads_beside(&r);
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }

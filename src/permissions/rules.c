@@ -1,6 +1,7 @@
 /* rules.c - matching rules of permissions. */
 #include "permissions/rules_in.h"
 
+#include "match/glob_in.h"
 #include "permissions/wildcard_in.h"
 
 #ifndef PHI_NO_PERMISSIONS
@@ -124,9 +125,13 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bo
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
+            size_t begin, end;
             if (!may && phi__str_is(text, "--")) break;
             if (phi__wildcard_any(one, text, false)) return true;
             if (!may) continue;
+            if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
+                text = phi__rules_after(text, end); /* $@-rf */
+            if (phi__wildcard_any(one, text, false)) return true;
             if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
@@ -278,31 +283,47 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
-/* The files that a search looks at: those of its pattern, or all in its directory. */
-static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi_json *include = phi_json_get(subject->root, "include");
+/* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_rule *rule,
+                              const phi__shell_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    bool narrow = phi__reads_narrows(phi_json_str(include, ""));
-    bool all = phi__str_is(subject->tool, "search") && !narrow;
-    phi_str path = phi__rules_path_of(subject->root);
-    phi__shell_word word, dir;
+    phi__shell_word word;
     phi__buf text;
     bool matches;
-    if (phi__rules_allows(rule) || (!all && !narrow)) return false;
     memset(&word, 0, sizeof word);
-    memset(&dir, 0, sizeof dir);
-    dir.text = path.len > 0 ? path : PHI__LIT(".");
-    dir.known = true;
     phi__buf_init(&text, subject->memory);
-    phi__buf_add_str(&text, dir.text);
+    phi__buf_add_str(&text, dir->text);
     phi__buf_text(&text, "/**");
-    if (narrow) phi__reads_put(&text, phi_json_str(include, ""));
+    phi__reads_put(&text, choice);
     word.text = phi__buf_str(&text);
     if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
-    word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
+    word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
+    return matches;
+}
+
+/* The files that a search looks at: those of its pattern, or all in its directory. */
+static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
+    phi_str path = phi__rules_path_of(subject->root);
+    bool matches = false, narrow = phi__reads_narrows(include);
+    phi__shell_word dir;
+    phi__buf choices;
+    size_t at = 0;
+    if (phi__rules_allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
+    memset(&dir, 0, sizeof dir);
+    dir.text = path.len > 0 ? path : PHI__LIT(".");
+    dir.known = true;
+    if (!narrow) return phi__rules_choice(subject, rule, &dir, phi__str("", 0), true);
+    phi__buf_init(&choices, subject->memory);
+    if (phi__glob_expand(&choices, include) != NULL)
+        matches = phi__rules_choice(subject, rule, &dir, PHI__LIT("*"), false);
+    for (; !choices.failed && at < choices.len && !matches; at += strlen(choices.at + at) + 1)
+        matches = phi__rules_choice(subject, rule, &dir, phi_str_of(choices.at + at), false);
+    if (choices.failed) subject->lost = true;
+    phi__buf_free(&choices);
     return matches;
 }
 
@@ -414,6 +435,18 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether the first word, of which a part is an expansion or a pattern, may be one of these
+   names. */
+static bool phi__rules_partly(phi__rules_subject *subject, phi_str names,
+                              const phi__shell_command *c) {
+    size_t begin, end, i = 0;
+    phi_str name = phi__rules_name(c, true);
+    while (i < name.len && !phi__rules_letter(name.at[i])) i++;
+    return i < name.len &&
+           (phi__rules_certain(name, &begin, &end) || phi__str_find(name, 0, "$") == SIZE_MAX) &&
+           phi__rules_word(subject, names, name, &c->words[0]);
+}
+
 /* Whether a rule matches the words of a command from a later one on, which a program may run that
    is not known to. */
 static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -431,7 +464,9 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
         part.words += i;
         part.count -= i;
         part.assigned_count = part.also_count = 0;
-        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false) &&
+            !phi__rules_partly(subject, name, &part))
+            continue;
         if (phi__rules_tired(subject, part.count)) return true;
         subject->command = &part;
         matches = phi__rules_match(subject, rule);

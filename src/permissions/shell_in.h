@@ -153,8 +153,8 @@ PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
 /* A word at p->at. False: there is none. */
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
-/* Finds the commands of an unquoted here-document. */
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body);
+/* Finds the commands of an unquoted here-document, and takes its backslashes off. */
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body);
 /* Behind "((": up to "))". */
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
 /* ( ... ) of an array or a pattern, from behind the parenthesis. */

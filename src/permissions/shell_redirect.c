@@ -64,14 +64,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
     here->body->text = phi__str(from, (size_t)(to - from));
     here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
-    if (memchr(from, '\\', (size_t)(to - from)) != NULL) here->body->known = false;
-    if (memchr(from, '$', (size_t)(to - from)) == NULL &&
-        memchr(from, '`', (size_t)(to - from)) == NULL)
-        return;
-    here->body->known = false;
     body = p->body;
     p->body = here->body;
-    phi__shell_word_body(p, here->body->text);
+    phi__shell_word_body(p, here->body);
     p->body = body;
 }
 
@@ -125,7 +120,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_here *here;
     phi__shell_word word;
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
-        !word.known) {
+        !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }

@@ -754,6 +754,7 @@ TEST(a_rule_names_the_options_that_a_command_may_have) {
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x -a\"}"), ASK);
     rule.options = NULL;
     rule.without = "--force";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --force=1\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --fo\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --f=1\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --format\"}"), ALLOW);
