@@ -4771,11 +4771,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xce2bdda0
+#if PHI__IMP_PERMISSIONS != 0xa33ccab6
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xce2bdda0
+#define PHI__IMP_PERMISSIONS 0xa33ccab6
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -4968,8 +4968,8 @@ PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
 /* A word at p->at. False: there is none. */
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
-/* Finds the commands of an unquoted here-document. */
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body);
+/* Finds the commands of an unquoted here-document, and takes its backslashes off. */
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body);
 /* Behind "((": up to "))". */
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
 /* ( ... ) of an array or a pattern, from behind the parenthesis. */
@@ -6054,7 +6054,8 @@ PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_ru
         PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_READS("diff *", "-l --paginate --fr* --to*"),                                   \
+        PHI__MODES_READS("strings *", "@*"),                                                       \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
         PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
                         "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
@@ -6270,11 +6271,13 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
-        "KEY",        "TOKEN",   "SECRET",     "PASS",   "CREDENTIAL", "_PWD$",     "_AUTH$",
-        "AUTH_",      "OAUTH",   "JWT",        "COOKIE", "AUTHORIZ",   "BEARER",    "NETRC",
-        "DSN$",       "_PAT$",   "CERT",       "VAULT",  "DATABASE",   "REDIS_URL", "PRIVATE",
-        "CONNECTION", "_CONN",   "MONGO",      "AMQP",   "RABBIT",     "POSTGRES",  "WEBHOOK",
-        "DB_URL$",    "SESSION", "KUBECONFIG", "OTP$",   "_SK$",       "SALT$"};
+        "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
+        "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
+        "BEARER",      "NETRC",     "DSN$",     "_PAT$",      "CERT",       "VAULT",
+        "DATABASE",    "REDIS_URL", "PRIVATE",  "CONNECTION", "_CONN",      "MONGO",
+        "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
+        "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
+        "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
     size_t i;
     for (i = 0; i < PHI__COUNT(parts); i++) {
         size_t n = strlen(parts[i]), at = 0;
@@ -7153,9 +7156,10 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
 #ifndef PHI_NO_PERMISSIONS
 
 enum {
-    PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
-    PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
-    PHI__READS_OPERANDS = 16 /* files and directories of a command that are looked at */
+    PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
+    PHI__READS_CHOICES = 256  /* patterns of files of a command */
 };
 
 static phi_str phi__reads_tail(phi_str text, size_t n) {
@@ -7221,7 +7225,7 @@ typedef struct phi__reads_program {
 static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
-    {"diff", "r", "--rec*", "", false, false, false},
+    {"diff", NULL, "", "", false, false, false},
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
@@ -7235,7 +7239,10 @@ typedef struct phi__reads {
     const phi__reads_program *reader;
     const phi__shell_word *operands[PHI__READS_OPERANDS];
     size_t count;
+    phi_str sought;
     bool deep, dumps;
+    bool joins; /* it looks for more than one line */
+    bool pipes; /* an operand is a process substitution */
     bool lost;
 } phi__reads;
 
@@ -7243,9 +7250,11 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
     for (i = 0; i < glob.len; i++) {
         bool quoted = glob.at[i] == '\\';
+        char before = i > 0 ? glob.at[i - 1] : '\0';
         if (quoted && ++i == glob.len) return; /* find takes it for nothing */
-        if (!quoted && glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*'))
-            phi__buf_char(out, '*');
+        if (!quoted && glob.at[i] == '*' && before != '*') phi__buf_char(out, '*');
+        if (!quoted && before == '/' && (glob.at[i] == '?' || glob.at[i] == '['))
+            phi__buf_text(out, "**"); /* it matches a leading dot, too */
         phi__buf_char(out, glob.at[i]);
     }
 }
@@ -7298,6 +7307,7 @@ static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
+    if (n == 0 && r->pipes) return;
     if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
@@ -7307,10 +7317,26 @@ static void phi__reads_deep(phi__reads *r) {
     }
 }
 
+/* Each choice that the braces of a pattern leave; all files where these are too many. */
+static void phi__reads_choices(phi__reads *r, phi_str glob) {
+    phi__buf choices;
+    size_t at = 0;
+    phi__buf_init(&choices, r->arena->memory);
+    if (phi__glob_expand(&choices, glob) != NULL || r->c->also_count > PHI__READS_CHOICES)
+        phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
+    for (; !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
+        phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
+    r->lost = r->lost || choices.failed;
+    phi__buf_free(&choices);
+}
+
 /* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
 static bool phi__reads_glob(phi__reads *r, phi_str glob) {
     if (!phi__reads_narrows(glob)) return false;
-    phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+    if (r->reader != NULL && r->reader->shown)
+        phi__reads_choices(r, glob);
+    else
+        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
     return true;
 }
 
@@ -7343,7 +7369,7 @@ static void phi__reads_context(phi__reads *r, phi_str value) {
 
 /* A long option of a search at *i, and its value where that is the next word. */
 static void phi__reads_searching(phi__reads *r, size_t *i) {
-    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*|--multi*";
+    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
     static const char context[] = "--con*|--a*|--be*";
     static const char valued[] =
         "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
@@ -7352,6 +7378,7 @@ static void phi__reads_searching(phi__reads *r, size_t *i) {
     bool around = phi__wildcard_any(phi_str_of(context), text, false);
     bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
     if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    if (phi__str_starts(text, "--multi")) r->joins = true;
     if (at != NULL)
         value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
     else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
@@ -7368,12 +7395,12 @@ static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
 
 /* An option at *i, and its value where that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
-    const char *dumps = r->reader->shown ? "efvzU" : "efvz";
     phi_str text = r->c->words[*i].text, value;
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
         if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
-        if (r->reader->searches && strchr(dumps, text.at[k]) != NULL) r->dumps = true;
+        if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
+        if (text.at[k] == 'U') r->joins = true;
         if (r->reader->searches) phi__reads_digits(r, text, k);
         if (strchr(r->reader->values, text.at[k]) == NULL) continue;
         value = phi__reads_tail(text, k + 1);
@@ -7405,11 +7432,24 @@ static void phi__reads_operands(phi__reads *r) {
                 phi__reads_option(r, &i);
         } else if (!sought) {
             sought = true;
+            r->sought = word->text;
             if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
-        } else if (r->count < PHI__READS_OPERANDS)
+        } else if (word->pipe)
+            r->pipes = true;
+        else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
+    for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+        if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
     if (r->deep && !globs) phi__reads_deep(r);
+}
+
+/* diff of a directory and a file looks at the file of this name in the directory. */
+static void phi__reads_beside(phi__reads *r) {
+    size_t i;
+    for (i = 0; r->count == 2 && i < 2; i++)
+        phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
+                       false);
 }
 
 /* ---- git ---- */
@@ -7471,6 +7511,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
+        if (phi__str_is(name, "diff")) phi__reads_beside(&r);
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }
@@ -7603,9 +7644,13 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bo
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
+            size_t begin, end;
             if (!may && phi__str_is(text, "--")) break;
             if (phi__wildcard_any(one, text, false)) return true;
             if (!may) continue;
+            if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
+                text = phi__rules_after(text, end); /* $@-rf */
+            if (phi__wildcard_any(one, text, false)) return true;
             if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
@@ -7757,31 +7802,47 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
-/* The files that a search looks at: those of its pattern, or all in its directory. */
-static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi_json *include = phi_json_get(subject->root, "include");
+/* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_rule *rule,
+                              const phi__shell_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    bool narrow = phi__reads_narrows(phi_json_str(include, ""));
-    bool all = phi__str_is(subject->tool, "search") && !narrow;
-    phi_str path = phi__rules_path_of(subject->root);
-    phi__shell_word word, dir;
+    phi__shell_word word;
     phi__buf text;
     bool matches;
-    if (phi__rules_allows(rule) || (!all && !narrow)) return false;
     memset(&word, 0, sizeof word);
-    memset(&dir, 0, sizeof dir);
-    dir.text = path.len > 0 ? path : PHI__LIT(".");
-    dir.known = true;
     phi__buf_init(&text, subject->memory);
-    phi__buf_add_str(&text, dir.text);
+    phi__buf_add_str(&text, dir->text);
     phi__buf_text(&text, "/**");
-    if (narrow) phi__reads_put(&text, phi_json_str(include, ""));
+    phi__reads_put(&text, choice);
     word.text = phi__buf_str(&text);
     if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
-    word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
+    word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
+    return matches;
+}
+
+/* The files that a search looks at: those of its pattern, or all in its directory. */
+static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
+    phi_str path = phi__rules_path_of(subject->root);
+    bool matches = false, narrow = phi__reads_narrows(include);
+    phi__shell_word dir;
+    phi__buf choices;
+    size_t at = 0;
+    if (phi__rules_allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
+    memset(&dir, 0, sizeof dir);
+    dir.text = path.len > 0 ? path : PHI__LIT(".");
+    dir.known = true;
+    if (!narrow) return phi__rules_choice(subject, rule, &dir, phi__str("", 0), true);
+    phi__buf_init(&choices, subject->memory);
+    if (phi__glob_expand(&choices, include) != NULL)
+        matches = phi__rules_choice(subject, rule, &dir, PHI__LIT("*"), false);
+    for (; !choices.failed && at < choices.len && !matches; at += strlen(choices.at + at) + 1)
+        matches = phi__rules_choice(subject, rule, &dir, phi_str_of(choices.at + at), false);
+    if (choices.failed) subject->lost = true;
+    phi__buf_free(&choices);
     return matches;
 }
 
@@ -7893,6 +7954,18 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether the first word, of which a part is an expansion or a pattern, may be one of these
+   names. */
+static bool phi__rules_partly(phi__rules_subject *subject, phi_str names,
+                              const phi__shell_command *c) {
+    size_t begin, end, i = 0;
+    phi_str name = phi__rules_name(c, true);
+    while (i < name.len && !phi__rules_letter(name.at[i])) i++;
+    return i < name.len &&
+           (phi__rules_certain(name, &begin, &end) || phi__str_find(name, 0, "$") == SIZE_MAX) &&
+           phi__rules_word(subject, names, name, &c->words[0]);
+}
+
 /* Whether a rule matches the words of a command from a later one on, which a program may run that
    is not known to. */
 static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -7910,7 +7983,9 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
         part.words += i;
         part.count -= i;
         part.assigned_count = part.also_count = 0;
-        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false) &&
+            !phi__rules_partly(subject, name, &part))
+            continue;
         if (phi__rules_tired(subject, part.count)) return true;
         subject->command = &part;
         matches = phi__rules_match(subject, rule);
@@ -8771,14 +8846,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
     here->body->text = phi__str(from, (size_t)(to - from));
     here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
-    if (memchr(from, '\\', (size_t)(to - from)) != NULL) here->body->known = false;
-    if (memchr(from, '$', (size_t)(to - from)) == NULL &&
-        memchr(from, '`', (size_t)(to - from)) == NULL)
-        return;
-    here->body->known = false;
     body = p->body;
     p->body = here->body;
-    phi__shell_word_body(p, here->body->text);
+    phi__shell_word_body(p, here->body);
     p->body = body;
 }
 
@@ -8832,7 +8902,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_here *here;
     phi__shell_word word;
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
-        !word.known) {
+        !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
@@ -9286,13 +9356,16 @@ static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
     return known;
 }
 
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body) {
     const char *at = p->at, *end = p->end;
     size_t len = p->buf.len;
     if (!phi__shell_word_down(p)) return;
-    p->at = body.at;
-    p->end = body.at + body.len;
-    (void)phi__shell_word_double(p, true);
+    p->at = body->text.at;
+    p->end = body->text.at + body->text.len;
+    if (!phi__shell_word_double(p, true))
+        body->known = false;
+    else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
+        p->lost = true;
     p->buf.len = len;
     p->depth--;
     p->end = end;
@@ -9708,7 +9781,8 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
     PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024  /* bytes of a word with braces */
+    PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32 /* words of a command among which one that runs texts is looked for */
 };
 
 static const char phi__suspects_too_many[] = "it has too many words that may be run";
@@ -9869,7 +9943,7 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
     s->words = all;
     memset(&all[s->count], 0, sizeof *all);
     all[s->count].text = text;
-    all[s->count++].known = true;
+    all[s->count++].known = phi__str_find(text, 0, "$") == SIZE_MAX;
     if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
 }
 
@@ -9986,28 +10060,53 @@ static bool phi__suspects_message(const phi__shell_command *c) {
            phi__wildcard_any(phi_str_of(names), c->words[1].text, false);
 }
 
+/* Whether the line may run a text: a program that is not known may run its words ("flock f sh"). */
 static bool phi__suspects_runner(const phi__shell *shell) {
+    size_t i, k;
+    for (i = 0; i < shell->count; i++) {
+        const phi__shell_command *c = &shell->commands[i];
+        size_t n = c->count > 0 && phi__names_plain(c->words[0].text) ? 1 : c->count;
+        for (k = 0; k < n && k < PHI__SUSPECTS_RUN; k++)
+            if (phi__names_runner(c->words[k].text)) return true;
+    }
+    return false;
+}
+
+/* env -SLINE, --split-string=LINE: also if it is one word. */
+static void phi__suspects_split(phi__suspects *s, const phi__shell_command *c) {
+    size_t i, at;
+    for (i = 1; i < c->count && phi__str_is(phi__names_last(c->words[0].text), "env"); i++) {
+        phi_str text = c->words[i].text;
+        at = phi__str_starts(text, "--s") ? phi__str_find(text, 0, "=")
+                                          : phi__str_find(text, 0, "S");
+        if (phi__str_starts(text, "-") && at != SIZE_MAX)
+            phi__suspects_text(s, c, phi__str(text.at + at + 1, text.len - at - 1));
+    }
+}
+
+/* find, with a word that may be -exec. */
+static bool phi__suspects_open(const phi__shell_command *c) {
     size_t i;
-    for (i = 0; i < shell->count; i++)
-        if (shell->commands[i].count > 0 && phi__names_runner(shell->commands[i].words[0].text))
-            return true;
+    for (i = 1; phi__str_is(phi__names_last(c->words[0].text), "find") && i < c->count; i++)
+        if (!c->words[i].known && phi__str_find(c->words[i].text, 0, "$") != SIZE_MAX) return true;
     return false;
 }
 
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
     size_t i;
-    c.quiet =
-        c.wraps || (c.sort != PHI__SHELL_SUSPECT && c.count > 0 &&
-                    phi__names_plain(c.words[0].text) && !(phi__suspects_prints(&c) && runner));
+    c.quiet = c.wraps ||
+              (c.sort != PHI__SHELL_SUSPECT && c.count > 0 && phi__names_plain(c.words[0].text) &&
+               !phi__suspects_open(&c) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
+    phi__suspects_split(s, &c);
     if (c.wraps || phi__suspects_message(&c)) return;
-    for (i = 1; i < c.count; i++)
+    for (i = c.sort == PHI__SHELL_SUSPECT ? 0 : 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
     if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
         phi__suspects_text(s, &c, c.input->text);
