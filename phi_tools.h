@@ -4771,11 +4771,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xa33ccab6
+#if PHI__IMP_PERMISSIONS != 0x244ea514
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xa33ccab6
+#define PHI__IMP_PERMISSIONS 0x244ea514
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -7159,7 +7159,7 @@ enum {
     PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
     PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
     PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
-    PHI__READS_CHOICES = 256  /* patterns of files of a command */
+    PHI__READS_CHOICES = 64   /* patterns of files of a command; more are all files */
 };
 
 static phi_str phi__reads_tail(phi_str text, size_t n) {
@@ -7243,6 +7243,7 @@ typedef struct phi__reads {
     bool deep, dumps;
     bool joins; /* it looks for more than one line */
     bool pipes; /* an operand is a process substitution */
+    bool all;   /* it has more patterns of files than are looked at */
     bool lost;
 } phi__reads;
 
@@ -7321,10 +7322,11 @@ static void phi__reads_deep(phi__reads *r) {
 static void phi__reads_choices(phi__reads *r, phi_str glob) {
     phi__buf choices;
     size_t at = 0;
+    if (r->all) return;
     phi__buf_init(&choices, r->arena->memory);
-    if (phi__glob_expand(&choices, glob) != NULL || r->c->also_count > PHI__READS_CHOICES)
-        phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
-    for (; !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
+    r->all = phi__glob_expand(&choices, glob) != NULL || r->c->also_count >= PHI__READS_CHOICES;
+    if (r->all) phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
+    for (; !r->all && !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
         phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
     r->lost = r->lost || choices.failed;
     phi__buf_free(&choices);
