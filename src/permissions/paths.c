@@ -250,6 +250,7 @@ static phi_str phi__paths_url(phi_str text) {
     if (at == SIZE_MAX) return phi__str("", 0);
     text = phi__paths_after(text, at + 5);
     if (!phi__str_starts(text, "//")) return text;
+    if (text.len > 2 && text.at[2] == '$') return phi__paths_after(text, 2); /* file://$PWD/x */
     slash = phi__str_find(text, 2, "/");
     return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
 }

@@ -110,6 +110,12 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
     bool any = false;
     size_t i;
     memset(&s, 0, sizeof s);
+    if (command.count == 0 && command.assigned_count > 1 &&
+        phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
+        command.words = command.assigned; /* for NAME in WORDS */
+        command.count = command.assigned_count;
+        command.assigned_count = 0;
+    }
     for (i = 0; i < command.count; i++) {
         any = any || command.words[i].braces;
         s.full =
