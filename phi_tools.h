@@ -4771,11 +4771,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x244ea514
+#if PHI__IMP_PERMISSIONS != 0x434bea0f
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x244ea514
+#define PHI__IMP_PERMISSIONS 0x434bea0f
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -6663,6 +6663,7 @@ static phi_str phi__paths_url(phi_str text) {
     if (at == SIZE_MAX) return phi__str("", 0);
     text = phi__paths_after(text, at + 5);
     if (!phi__str_starts(text, "//")) return text;
+    if (text.len > 2 && text.at[2] == '$') return phi__paths_after(text, 2); /* file://$PWD/x */
     slash = phi__str_find(text, 2, "/");
     return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
 }
@@ -9880,6 +9881,12 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
     bool any = false;
     size_t i;
     memset(&s, 0, sizeof s);
+    if (command.count == 0 && command.assigned_count > 1 &&
+        phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
+        command.words = command.assigned; /* for NAME in WORDS */
+        command.count = command.assigned_count;
+        command.assigned_count = 0;
+    }
     for (i = 0; i < command.count; i++) {
         any = any || command.words[i].braces;
         s.full =
