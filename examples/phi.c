@@ -57,8 +57,8 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
     phi_status status = PHI_REJECTED;
     int i;
     for (i = 0; i < 2 && status == PHI_REJECTED && item->permissions != NULL; i++)
-        status = phi_permissions_always(item->permissions, item->tool_name, item->arguments,
-                                        scopes[i], &a->arena, rules, why);
+        status = phi_permissions_always_from(item->permissions, item->source, item->tool_name,
+                                             item->arguments, scopes[i], &a->arena, rules, why);
     if (status != PHI_OK) rules->count = 0;
     if (status == PHI_OK) *why = phi_str_of("");
 }
@@ -106,13 +106,30 @@ static bool ask_next(app *a) {
     return a->q.asking = first != NULL;
 }
 
+/* As much again: the payer's limits, or its budget where that is less. */
+static phi_raise again(phi_agent payer) {
+    phi_agent_desc desc = PHI_ZERO;
+    phi_raise by = PHI_ZERO;
+    (void)phi_agent_get_desc(payer, &desc);
+    by.turns = desc.limits.max_turns;
+    by.tokens = desc.limits.max_tokens;
+    by.duration_ms = desc.limits.max_duration_ms;
+    by.cost = desc.limits.max_cost;
+    by.requests = desc.budget.max_requests;
+    if (desc.budget.max_tokens > 0 && desc.budget.max_tokens < by.tokens)
+        by.tokens = desc.budget.max_tokens;
+    if (desc.budget.max_cost > 0 && (by.cost <= 0 || desc.budget.max_cost < by.cost))
+        by.cost = desc.budget.max_cost;
+    return by;
+}
+
 static void decide(app *a, char answer) {
-    static const phi_raise again = {50, 1000000, 600000, 1.0, 50};
+    phi_raise by = again(a->q.item.payer);
     const phi_pending_item *item = &a->q.item;
     bool yes = answer != 'n';
     if (a->chat && !a->q.above) show_question(a);
     if (item->kind == PHI_WAITING_BUDGET) {
-        (void)(yes ? phi_budget_raise(item->payer, &again) : phi_abort(item->agent));
+        (void)(yes ? phi_budget_raise(item->payer, &by) : phi_abort(item->agent));
     } else {
         if (answer == 'a')
             (void)phi_permissions_add(item->permissions, a->q.always.rules, a->q.always.count);
@@ -154,6 +171,7 @@ static int agent_of_config(app *a) {
     with.base = &a->desc;
     with.ask_fn = ask;
     with.ask_user_data = a;
+    with.hide_keys = a->o.found;
     a->agents = commands_agents(a->rt, a->config, with, a->o.replay != NULL);
     if (commands_problems(a->config, a->agents, stderr, a->o.quiet) > 0) return UNUSABLE;
     if (phi_agents_step(a->agents) == PHI_BUSY)
@@ -187,6 +205,7 @@ static int agent_of_environment(app *a) {
 
 /* Whether the file of the directory may be used: 0, or the program's exit code. */
 static int look_at_found(app *a) {
+    int answer;
     if (!a->o.found) return 0;
     if (!trust_open(&a->trust, a->o.config, &a->arena)) {
         note(a, STYLE_BAD, "phi: ./phi.toml is not used: %s (look at it, and name it: -c phi.toml)",
@@ -200,7 +219,12 @@ static int look_at_found(app *a) {
                  "phi.toml; or start phi in a terminal)");
             return UNUSABLE;
         }
-        if (!trust_ask(&a->trust, a->screen.columns, a->screen.rows, &a->typed)) {
+        do {
+            keys_resized = 0;
+            (void)screen_measure(&a->screen);
+            answer = trust_ask(&a->trust, a->screen.columns, a->screen.rows, &a->typed);
+        } while (answer < 0);
+        if (answer == 0) {
             note(a, STYLE_DIM, "(./phi.toml is not used)");
             a->o.config = NULL;
             if (keys_signal) return INTERRUPTED;
@@ -276,23 +300,31 @@ static int tear_down(app *a, int code) {
 
 /* ---- one question ---- */
 
-/* A word and Enter, typed at the terminal that stderr is, too. Where not all of it fits, all of it comes first. */
+/* A word and Enter, typed at the terminal that stderr is, too. Where not all of it fits, all of it comes first. After a
+   note, in another window, and behind a shell it is printed again, so that nothing scrolls it away. */
 static void ask_at_stderr(app *a) {
     char words[256], answer;
     text rows = {NULL, 0, 0};
-    int got;
-    if (!person(a) || !ask_next(a)) return;
+    int got, most;
+    if (keys_signal || !person(a) || !ask_next(a)) return;
+    if (keys_resized && a->q.printed) {
+        a->q.printed = a->q.above = false;
+        (void)fputs("\n", stderr);
+    }
+    keys_resized = 0;
     got = a->q.printed ? typed_line(&a->typed, words, sizeof words) : 0;
     if (a->q.printed && got == 0) return;
+    a->q.printed = false;
     answer = got < 0 ? 'n' : got > 0 ? question_answer(&a->q, words) : 0;
     if (answer != 0) {
         decide(a, answer);
         return;
     }
-    a->q.printed = true;
-    (void)question_rows(&a->q, a->screen.columns, screen_measure(&a->screen) - 2, &rows);
+    most = screen_measure(&a->screen) - 2;
+    (void)question_rows(&a->q, a->screen.columns, most, &rows);
     if (a->q.cut && !a->q.above) show_question(a);
     note_str(a, STYLE_ASK, text_str(&rows));
+    a->q.printed = true;
     drop_keys(a); /* the terminal may have taken its time */
     (void)fprintf(stderr, a->q.offers ? "y, a (always) or n: " : a->q.fits ? "y or n: " : "n: ");
     free(rows.at);
@@ -544,7 +576,7 @@ int main(int argc, char **argv) {
     asks = a.o.command != NULL || a.o.question.len > 0;
     screen_open(&a.screen, asks || dumb);
     a.whole = !isatty(1);
-    keys_catch_ends();
+    keys_catch_signals();
     if (a.o.command != NULL) return tear_down(&a, commands(a.o.command, a.o.config));
     code = set_up(&a);
     if (code == 0)

@@ -15,7 +15,7 @@ typedef struct typed {
     bool ended;
 } typed;
 
-/* The next line, without its end: 1; there is none yet: 0; nor will there be: -1. */
+/* The next line, without its end: 1; there is none yet: 0; nor will there be: -1. A NUL is a '?': no line ends early. */
 static inline int typed_line(typed *t, char *out, size_t size) {
     for (;;) {
         struct pollfd keys = {0, POLLIN, 0};
@@ -25,6 +25,8 @@ static inline int typed_line(typed *t, char *out, size_t size) {
         if (end != NULL || t->len == sizeof t->bytes || (t->ended && t->len > 0)) {
             size_t fits = n < size ? n : size - 1, gone = n + (end != NULL ? 1 : 0);
             memcpy(out, t->bytes, fits);
+            for (n = 0; n < fits; n++)
+                if (out[n] == '\0') out[n] = '?';
             out[fits] = '\0';
             t->len -= gone;
             memmove(t->bytes, t->bytes + gone, t->len);

@@ -58,13 +58,14 @@ static inline void note_str(app *a, style how, phi_str words) {
     if (how == STYLE_ASK) /* in rows already, and safe */
         text_add(&clean, words.at, words.len);
     else
-        text_note(&clean, words);
+        rows_note(&clean, words, a->chat || isatty(2) ? a->screen.columns : 0);
     if (a->chat) {
         screen_put(&a->screen, how, text_str(&clean));
         screen_fresh(&a->screen);
     } else if (!a->o.quiet || how == STYLE_BAD || how == STYLE_ASK) {
         text_say(&clean, "\n");
-        (void)fwrite(clean.at, 1, clean.len, stderr);
+        (void)fprintf(stderr, "%s%s", a->q.printed ? "\n" : "", clean.at);
+        a->q.printed = false; /* again, below this */
     }
     free(clean.at);
 }

@@ -18,26 +18,33 @@ typedef struct call_line {
     int64_t began_ms;
 } call_line;
 
+/* The argument whose value says enough; NULL: there is none. */
+static inline phi_json *calls_known(const phi_json *json) {
+    static const char *const names[] = {"command", "path", "pattern", "query", "url", "task", NULL};
+    phi_json *found = NULL;
+    int i;
+    for (i = 0; names[i] != NULL && found == NULL; i++) found = phi_json_get(json, names[i]);
+    return found;
+}
+
 /* What a person wants to know of a call's arguments: the command, the path... In the arena. */
 static inline phi_str calls_argument(phi_arena *arena, phi_str arguments) {
-    static const char *const names[] = {"command", "path", "pattern", "query", "url", "task", NULL};
-    phi_json *json, *found = NULL;
+    phi_json *json, *found;
     phi_json_iter it;
-    int i;
     if (phi_json_parse(arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) != PHI_OK)
         return arguments;
-    for (i = 0; names[i] != NULL && found == NULL; i++) found = phi_json_get(json, names[i]);
+    found = calls_known(json);
     it = phi_json_each(json);
     if (!phi_json_is_string(found) && phi_json_count(json) == 1) found = phi_json_next(&it);
     return phi_json_is_string(found) ? phi_json_str(found, "") : arguments;
 }
 
-/* True when the argument is the only one, or the arguments themselves. */
+/* True when the argument is the only one, under a known name; or when it is the arguments themselves. */
 static inline bool calls_is_whole(phi_arena *arena, phi_str arguments, phi_str argument) {
     phi_json *json;
     return phi_str_equal(argument, arguments) ||
            (phi_json_parse(arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &json, NULL) == PHI_OK &&
-            phi_json_count(json) == 1);
+            phi_json_count(json) == 1 && calls_known(json) != NULL);
 }
 
 /* The call of that id; else one that is unused; NULL: there are too many. */
@@ -110,9 +117,14 @@ static inline void calls_rule(text *out, const phi_permission_rule *rule) {
     const char *what = rule->command ? rule->command : rule->path ? rule->path : rule->host;
     const struct {
         const char *name, *value;
-    } more[] = {{"path", rule->path},       {"host", rule->host},   {"with", rule->with},
-                {"without", rule->without}, {"piped", rule->piped}, {"argument", rule->argument},
-                {"matches", rule->matches}};
+    } more[] = {{"path", rule->path},
+                {"host", rule->host},
+                {"with", rule->with},
+                {"without", rule->without},
+                {"piped", rule->piped},
+                {"argument", rule->argument},
+                {"matches", rule->matches},
+                {"source", rule->source != NULL && *rule->source ? rule->source : NULL}};
     size_t i;
     text_print(out, "%s%s%s", rule->tool ? rule->tool : "*", what ? " " : "", what ? what : "");
     for (i = 0; i < sizeof more / sizeof *more; i++)

@@ -32,6 +32,7 @@ typedef struct key_reader {
     char bytes[4096];
     size_t len;
     uint64_t read_ms; /* when the last bytes came */
+    bool alone;       /* ... one byte, a while after those before */
     bool pasted, closed;
     bool replies; /* the rest of a terminal's answer is still to come */
     char character[8];
@@ -45,6 +46,7 @@ static inline bool keys_read(key_reader *k) {
     got = read(0, k->bytes + k->len, sizeof k->bytes - k->len);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
     if (got <= 0) return k->closed = true, false;
+    k->alone = got == 1 && k->len == 0 && keys_now_ms() - k->read_ms > KEYS_ESCAPE_MS;
     k->len += (size_t)got;
     k->read_ms = keys_now_ms();
     return true;
@@ -82,11 +84,16 @@ static inline size_t keys_reply(key_reader *k) {
     return !k->replies && k->bytes[n] == '\a' ? n + 1 : n;
 }
 
-/* Ctrl+C alone ends a paste that has no end. */
-static inline int keys_pasted(key_reader *k, size_t *n) {
+/* Ctrl+C ends a paste that has no end: one that comes alone, a while before and after all else, for a text may hold one
+   where the terminal's bytes happen to be cut. */
+static inline int keys_pasted(key_reader *k, bool late, size_t *n) {
     static const char end[] = "\033[201~";
     size_t have = k->len < 6 ? k->len : 6;
-    if (k->len == 1 && k->bytes[0] == KEY_CTRL('C')) return k->pasted = false, KEY_CTRL('C');
+    if (k->alone && k->len == 1 && k->bytes[0] == KEY_CTRL('C')) {
+        *n = late ? 1 : 0;
+        k->pasted = !late;
+        return late ? KEY_CTRL('C') : KEY_NONE;
+    }
     if (memcmp(k->bytes, end, have) != 0 || have == 0) return KEY_TEXT;
     *n = have == 6 ? 6 : 0;
     if (have == 6) k->pasted = false;
@@ -119,7 +126,7 @@ static inline int keys_next(key_reader *k) {
     uint32_t c;
     int key = KEY_UNKNOWN;
     if (k->len == 0) return k->closed ? KEY_CLOSED : KEY_NONE;
-    if (n == 0) n = 1, key = k->pasted ? keys_pasted(k, &n) : KEY_TEXT;
+    if (n == 0) n = 1, key = k->pasted ? keys_pasted(k, late, &n) : KEY_TEXT;
     if (key == KEY_TEXT && !k->pasted && k->bytes[0] == '\033')
         key = keys_escaped(k, late, &n);
     else if (key == KEY_TEXT && !k->pasted && ((unsigned char)*k->bytes < 32 || *k->bytes == 127))

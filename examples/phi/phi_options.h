@@ -161,7 +161,7 @@ static inline int options_read(options *o, int argc, char **argv) {
     if (o->record && o->replay) return options_wrong("--record or --replay, not both", "");
     if (!o->command && o->question.len == 0 && (o->json || !isatty(1)))
         return options_wrong("a chat wants a terminal; give a question", "");
-    if (o->config == NULL && access("phi.toml", R_OK) == 0) {
+    if (o->config == NULL && o->command == NULL && access("phi.toml", R_OK) == 0) {
         o->config = "phi.toml";
         o->found = true;
     }

@@ -9,6 +9,7 @@
 #include "phi_marked.h"
 
 enum { QUESTION_MS = 250, QUESTION_ROWS = 40, QUESTION_LEAST = 5 };
+enum { QUESTION_KEYS = 27 }; /* columns of the keys with "always" */
 
 /* Zero to begin with; again with question_free. */
 typedef struct question {
@@ -30,6 +31,19 @@ typedef struct question {
     char key;                           /* waits to be followed by nothing; 0: none */
 } question;
 
+/* Adds a name, whole, with its blanks spelled out: it never reads like a sentence. */
+static inline void question_name(text *out, phi_str name) {
+    text strict = {NULL, 0, 0};
+    size_t i;
+    text_strict(&strict, name);
+    for (i = 0; i < strict.len; i++)
+        if (strchr(" \t\n", strict.at[i]) != NULL)
+            text_print(out, "<U+%04X>", (unsigned)(unsigned char)strict.at[i]);
+        else
+            text_add(out, strict.at + i, 1);
+    free(strict.at);
+}
+
 /* What is asked, and below it a rule a line; head and rules are those of the item's kind. */
 static inline void question_set(question *q, const phi_pending_item *item, phi_arena *arena) {
     phi_str argument = calls_argument(arena, item->arguments);
@@ -44,7 +58,7 @@ static inline void question_set(question *q, const phi_pending_item *item, phi_a
         return;
     }
     text_say(&q->head, q->nested ? "A sub-agent: " : "");
-    text_fit(&q->head, item->tool_name, 200);
+    question_name(&q->head, item->tool_name);
     text_say(&q->head, item->source.len > 0 ? " of " : "");
     text_fit(&q->head, item->source, 200);
     text_say(&q->head, " wants to run:");
@@ -120,7 +134,7 @@ static inline int question_rows(question *q, int columns, int most, text *out) {
     least = head + (body < QUESTION_LEAST ? body : QUESTION_LEAST);
     if (most <= 0) most = head + body + rules + 1;
     q->fits = columns >= 16 && most >= least;
-    q->offers = q->with_always && q->fits && most >= least + rules;
+    q->offers = q->with_always && q->fits && columns >= QUESTION_KEYS && most >= least + rules;
     room = most - head - (q->offers ? rules : 0) - (q->why.len > 0 && most > least ? 1 : 0);
     q->cut = body > room;
     if (q->fits)

@@ -21,13 +21,13 @@ static inline uint64_t keys_now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Safe in a signal handler. */
+/* Safe in a signal handler. What was typed or pasted for the program, and not read, is no command for the shell. */
 static inline void keys_restore(void) {
     static const char sane[] = "\033[?2004l\033[?2026l\033[?25h\033[0m";
     if (!keys_raw) return;
     keys_raw = 0;
     if (write(1, sane, sizeof sane - 1) < 0) return; /* the terminal is gone */
-    (void)tcsetattr(0, TCSADRAIN, &keys_before);
+    (void)tcsetattr(0, TCSAFLUSH, &keys_before);
 }
 
 static inline void keys_begin(void) {
@@ -58,19 +58,22 @@ static inline void keys_catch(const int *numbers, void (*handler)(int), int flag
     for (; *numbers != 0; numbers++) (void)sigaction(*numbers, &action, NULL);
 }
 
-/* They only set keys_signal: the program looks, and ends its runs. */
-static inline void keys_catch_ends(void) {
+/* They only set keys_signal, and keys_resized: the program looks, and ends its runs, or shows its question again. */
+static inline void keys_catch_signals(void) {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
+    static const int shown[] = {SIGWINCH, SIGCONT, 0};
     keys_catch(ends, keys_on_signal, 0);
+    keys_catch(shown, keys_on_signal,
+               (int)SA_RESTART); /* a question that is written is written whole */
 }
 
 /* False: standard input is no terminal. */
 static inline bool keys_open(void) {
-    static const int sizes[] = {SIGWINCH, SIGCONT, SIGTSTP, 0};
+    static const int stop[] = {SIGTSTP, 0};
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, 0};
     if (tcgetattr(0, &keys_before) != 0) return false;
-    keys_catch_ends();
-    keys_catch(sizes, keys_on_signal, 0);
+    keys_catch_signals();
+    keys_catch(stop, keys_on_signal, 0);
     keys_catch(crashes, keys_on_crash, (int)SA_RESETHAND);
     (void)atexit(keys_restore);
     keys_begin();

@@ -42,6 +42,25 @@ static inline bool rows_next(const text *t, int columns, size_t from, size_t *en
     return false;
 }
 
+/* Adds a message of the program, safe to show, in rows of so many columns (0: in lines): all but the first are indented,
+   so that none looks like another message. */
+static inline void rows_note(text *out, phi_str message, int columns) {
+    text note = {NULL, 0, 0};
+    size_t from = 0, end, next;
+    bool more = true, continues = false;
+    text_note(&note, message);
+    while (more && columns > 0 && note.len > 0) {
+        more = rows_next(&note, columns - (continues ? 4 : 0), from, &end, &next);
+        text_say(out, continues ? "    " : "");
+        text_add(out, note.at + from, end - from);
+        text_say(out, more ? "\n" : "");
+        continues = more && note.at[next - 1] != '\n';
+        from = next;
+    }
+    if (columns == 0) text_add(out, note.at, note.len);
+    free(note.at);
+}
+
 /* Columns of the text from `from` to before `to`. */
 static inline int rows_width(const text *t, size_t from, size_t to) {
     int width = 0;

@@ -25,15 +25,12 @@ typedef struct screen {
     int above; /* rows from the growing one to the cursor's */
 } screen;
 
-/* How many rows there are. */
+/* How many rows there are: of the terminal with the questions where the answer goes elsewhere. */
 static inline int screen_measure(screen *s) {
-    struct winsize size;
-    s->columns = 79;
-    s->rows = 24;
-    if (ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-        s->columns = size.ws_col < 9 ? 8 : size.ws_col - 1;
-        s->rows = size.ws_row;
-    }
+    struct winsize size = PHI_ZERO;
+    if (ioctl(1, TIOCGWINSZ, &size) != 0) (void)ioctl(2, TIOCGWINSZ, &size);
+    s->columns = size.ws_col == 0 ? 79 : size.ws_col < 9 ? 8 : size.ws_col - 1;
+    s->rows = size.ws_row == 0 ? 24 : size.ws_row;
     return s->rows;
 }
 
@@ -134,8 +131,10 @@ static inline bool screen_amend(screen *s, const char *what, int below) {
     return true;
 }
 
-/* The window has another size, or shows something else: all of it is drawn again, with the newest rows that fit. */
+/* The window has another size, or shows something else: all of it is drawn again, with the newest rows that fit. Another
+   program may have left the terminal with margins that would hide some of them, or with other letters. */
 static inline void screen_redraw(screen *s, int below) {
+    static const char home[] = "\033[r\033[?6l\033[?69l\033[4l\033%G\033(B\017\033[H";
     size_t starts[SCREEN_ROWS], from, at, end, next, count = 0, most;
     style styles[SCREEN_ROWS], how = STYLE_PLAIN;
     most = (size_t)s->rows * (size_t)s->columns * 4;
@@ -152,7 +151,7 @@ static inline void screen_redraw(screen *s, int below) {
     s->at_growing = most > 0 ? styles[(count - most) % SCREEN_ROWS] : how;
     s->above = 0;
     s->last.len = 0;
-    if (!s->plain) screen_write(s, "\033[H", 3);
+    if (!s->plain) screen_write(s, home, sizeof home - 1);
 }
 
 /* Draws what came, and the lines below, with the cursor in one of them. */

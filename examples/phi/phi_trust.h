@@ -1,8 +1,8 @@
 /* phi_trust.h - the phi.toml of a directory: it may be a stranger's, so a person sees what it says before it is used.
 
    It is shown and asked about once: a "yes" is kept by its path and hash in phi/trusted of the user's configuration
-   directory. Trusted or not, variables reach only what the user has named: an api_key where every address in the file is
-   a preset's, PHI_BASE_URL's, or a line of phi/servers of that directory. Copy what you need of it. */
+   directory. Trusted or not, variables reach only what the user has named: a model's api_key where every address in the
+   file is a preset's, PHI_BASE_URL's, or a line of phi/servers of that directory. Copy what you need of it. */
 #ifndef PHI_TRUST_H
 #define PHI_TRUST_H
 
@@ -28,7 +28,7 @@ static inline void trust_refuse(trust *t, const char *name, size_t n) {
     to[n] = '\0';
 }
 
-/* A variable at the beginning whose value is an address names a server for the user. The length of "${NAME}"; 0: it is
+/* A variable at the beginning of an address, whose value is one, names a server for the user. The length of "${NAME}"; 0: it is
    none. */
 static inline size_t trust_leads(phi_str value, const char **address) {
     char name[64];
@@ -42,7 +42,7 @@ static inline size_t trust_leads(phi_str value, const char **address) {
     return n + 3;
 }
 
-static inline void trust_variables(trust *t, phi_str key, phi_str value, size_t from) {
+static inline void trust_variables(trust *t, const char *place, phi_str value, size_t from) {
     static const char *const plain[] = {"HOME", "USER", "PWD"};
     size_t i, n, p;
     for (i = from; i + 1 < value.len; i++) {
@@ -51,17 +51,18 @@ static inline void trust_variables(trust *t, phi_str key, phi_str value, size_t 
         for (n = 0; i + 2 + n < value.len && strchr(":}", name[n]) == NULL; n++) {}
         for (p = 0; p < 3; p++)
             if (strlen(plain[p]) == n && memcmp(plain[p], name, n) == 0) break;
-        if (p == 3 && !phi_str_equal(key, phi_str_of("api_key"))) trust_refuse(t, name, n);
+        if (p == 3 && !trust_takes_key(place)) trust_refuse(t, name, n);
     }
 }
 
-static inline void trust_value(trust *t, phi_str key, phi_str value) {
+static inline void trust_value(trust *t, phi_str key, const char *place, phi_str value) {
     static const char *const prose[] = {"system_prompt", "prompt", "description", "reason"};
     const char *address = NULL;
-    size_t lead = trust_leads(value, &address), i;
-    text whole = {NULL, 0, 0};
     bool names =
         phi_str_equal(key, phi_str_of("base_url")) || phi_str_equal(key, phi_str_of("url"));
+    size_t lead = names ? trust_leads(value, &address) : 0,
+           i; /* elsewhere it may have a password */
+    text whole = {NULL, 0, 0};
     for (i = 0; i < sizeof prose / sizeof *prose; i++)
         if (phi_str_equal(key, phi_str_of(prose[i]))) break;
     if (lead > 0) {
@@ -70,7 +71,7 @@ static inline void trust_value(trust *t, phi_str key, phi_str value) {
         if (!trust_same(trust_origin(text_str(&whole)), address)) t->unknown_address = true;
     } else if (i == sizeof prose / sizeof *prose && (names || trust_origin(value).len > 0))
         t->unknown_address |= !trust_knows(t, trust_origin(value));
-    trust_variables(t, key, value, lead);
+    trust_variables(t, place, value, lead);
     free(whole.at);
 }
 
@@ -116,7 +117,7 @@ static inline void trust_walk(trust *t, const phi_json *node, phi_str key, const
     }
     free(name.at);
     if ((inner && (phi_json_count(node) > 0 || place[0] == '\0')) || t->why != NULL) return;
-    if (phi_json_is_string(node)) trust_value(t, key, phi_json_str(node, ""));
+    if (phi_json_is_string(node)) trust_value(t, key, place, phi_json_str(node, ""));
     if (phi_json_write(arena, node, 0, &value) != PHI_OK) t->why = "there is no memory to show it";
     if (value.len > TRUST_VALUE || strlen(place) > TRUST_VALUE)
         t->why = "a value is too long to be shown";
@@ -144,7 +145,7 @@ static inline bool trust_open(trust *t, const char *path, phi_arena *arena) {
     text place = {NULL, 0, 0};
     phi_json *root = NULL;
     const char *c;
-    if (!trust_read(path, false, &t->file) || realpath(path, t->path) == NULL)
+    if (!trust_read(path, false, &t->file) || !trust_path(path, t->path))
         t->why = "it cannot be read";
     else if (t->file.len > TRUST_BYTES)
         t->why = "it is too long to be shown";
@@ -161,13 +162,12 @@ static inline bool trust_open(trust *t, const char *path, phi_arena *arena) {
     return t->why == NULL;
 }
 
-/* Shows it on stderr, and reads a word and Enter. False: "no", or something else than "yes". */
-static inline bool trust_ask(const trust *t, int columns, int window, typed *in) {
+/* Shows it on stderr, and reads a word and Enter: 1: "yes"; 0: something else; -1: it is to be shown again. */
+static inline int trust_ask(const trust *t, int columns, int window, typed *in) {
     text rows = {NULL, 0, 0};
     char word[64] = "";
     int got = 0;
     marked_wrap(&rows, &t->shown, columns);
-    (void)tcflush(0, TCIFLUSH); /* typed before it was shown */
     (void)fprintf(stderr, "./phi.toml is used for the first time as it is now. It says:\n%s\n",
                   rows.at);
     if (marked_count(&rows) > window - 4)
@@ -175,15 +175,17 @@ static inline bool trust_ask(const trust *t, int columns, int window, typed *in)
                       marked_count(&rows));
     if (t->unknown_address)
         (void)fputs("It gets no keys: you have not named that server.\n", stderr);
-    (void)fputs("It may start programs, allow calls and send what you type. Trust it? yes or no: ",
-                stderr);
-    while (got == 0 && !keys_signal) {
+    (void)fputs("It may start programs, allow calls and send what you type. ", stderr);
+    (void)tcflush(0, TCIFLUSH); /* typed before it was shown */
+    (void)fputs("Trust it? yes or no: ", stderr);
+    while (got == 0 && !keys_signal && !keys_resized) {
         struct pollfd terminal = {0, POLLIN, 0};
         (void)poll(&terminal, 1, 200);
-        got = typed_line(in, word, sizeof word);
+        if (!keys_resized) got = typed_line(in, word, sizeof word);
     }
     free(rows.at);
-    return got > 0 && strcmp(word, "yes") == 0;
+    if (got == 0 && keys_resized && !keys_signal) return (void)fputs("\n", stderr), -1;
+    return got > 0 && strcmp(word, "yes") == 0 ? 1 : 0;
 }
 
 static inline void trust_free(trust *t) {

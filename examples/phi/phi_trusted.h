@@ -46,6 +46,31 @@ static inline bool trust_read(const char *path, bool own, text *out) {
     return good && got == 0;
 }
 
+/* Where a file is, by its directory: what it names begins there, also where it is a link to another one. */
+static inline bool trust_path(const char *path, char *out) {
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    text place = {NULL, 0, 0};
+    size_t n;
+    text_print(&place, "%.*s.", (int)(name - path), path);
+    n = place.at != NULL && realpath(place.at, out) != NULL ? strlen(out) : PATH_MAX;
+    free(place.at);
+    return n < PATH_MAX && snprintf(out + n, PATH_MAX - n, "/%s", name) < (int)(PATH_MAX - n);
+}
+
+/* Whether a value is the key of a model: that of an environment, a request or an OpenAPI document is none. */
+static inline bool trust_takes_key(const char *place) {
+    static const char *const tables[] = {"provider.", "provider.instances[",
+                                         "sub_agents.instances["};
+    size_t i, n;
+    for (i = 0; i < sizeof tables / sizeof *tables; i++) {
+        n = strlen(tables[i]);
+        if (strncmp(place, tables[i], n) != 0) continue;
+        if (i > 0) n += strspn(place + n, "0123456789");
+        if (strcmp(place + n, i > 0 ? "].api_key" : "api_key") == 0) return true;
+    }
+    return false;
+}
+
 /* ---- addresses ---- */
 
 /* "https://host:port" of an address; empty: it is none. */

@@ -1,18 +1,22 @@
 # Completion of phi for bash: source it, or put it where bash-completion looks (make install does).
 _phi() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} name
     COMPREPLY=()
     case $before in
     -c | --config | check)
-        mapfile -t COMPREPLY < <(compgen -f -- "$word" | grep -E '\.(toml|yaml|yml|json)$'; compgen -d -S / -- "$word")
+        compopt -o filenames 2>/dev/null # they are quoted
+        mapfile -t COMPREPLY < <(compgen -f -- "$word" | grep -E '\.(toml|yaml|yml|json)$'; compgen -d -- "$word")
         return
         ;;
     -a | --attach | --session | --record | --replay | --trace)
+        compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
     -m | --model)
-        mapfile -t COMPREPLY < <(compgen -W "$(phi models 2>/dev/null | sed -n '/^without /d; s/^\([:a-z][^ ]*\) .*/\1/p')" -- "$word")
+        while IFS= read -r name; do # compgen -W would run what stands in them
+            [[ $name == "$word"* ]] && COMPREPLY+=("$name")
+        done < <(phi models 2>/dev/null | sed -n '/^without /d; s/^\([:a-z][A-Za-z0-9:._/-]*\) .*/\1/p')
         return
         ;;
     --agent | --system) return ;;

@@ -74,6 +74,8 @@ typedef struct phi_agents_desc {
        request has their tools; one that has failed is a warning (default: only for those with
        required = true) */
     bool wait_for_servers;
+    /* MCP servers' programs get no variable whose name looks like a key, whatever the file says */
+    bool hide_keys;
 } phi_agents_desc;
 
 /* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.

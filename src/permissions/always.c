@@ -6,6 +6,7 @@ typedef struct phi__always {
     phi_permissions *permissions;
     phi_arena *arena;
     phi_permission_scope scope;
+    phi_str source;
     phi_permission_rule *rules;
     size_t count;
     bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
@@ -29,10 +30,21 @@ static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **o
     return good;
 }
 
+/* Whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing. */
+static phi_status phi__always_source(const phi__always *a, phi_permission_rule *rule) {
+    phi__buf words;
+    if (a->source.len == 0 && phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool)))
+        return PHI_OK;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, a->source);
+    return phi__always_keep(a, &words, &rule->source) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* Room for one more; the same one again is not added. */
-static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rule) {
+static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     phi_permission_rule *all;
     size_t i;
+    if (phi__always_source(a, rule) != PHI_OK) return PHI_NO_MEMORY;
     for (i = 0; i < a->count; i++) {
         const phi_permission_rule *old = &a->rules[i];
         if (old->command != NULL && rule->command != NULL &&
@@ -209,10 +221,27 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     return phi__always_add(a, &rule);
 }
 
+/* The host of a URL of the arguments, if there is one. False: it has no plain host. */
+static bool phi__always_host(const phi__always *a, const phi_json *root, const char **out,
+                             bool *lost) {
+    static const char *const names[] = {"url", "uri"};
+    phi__buf host, words;
+    size_t i = 0;
+    bool good;
+    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    if (i == PHI__COUNT(names)) return true;
+    phi__buf_init(&host, a->arena->memory);
+    phi__buf_init(&words, a->arena->memory);
+    good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
+    if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
+    phi__buf_free(&host);
+    *lost = !phi__always_keep(a, &words, out);
+    return good;
+}
+
 static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
     phi_str path = phi__rules_path_of(subject->root);
-    const phi_json *url = phi_json_get(subject->root, "url");
-    bool good = true;
+    bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT, lost = false;
     phi_permission_rule rule;
     phi__buf words;
     memset(&rule, 0, sizeof rule);
@@ -220,22 +249,18 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
     phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, subject->tool);
     if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
-    phi__buf_init(&words, a->arena->memory);
-    if (path.len > 0)
-        good = phi__always_path(a, path, a->scope == PHI_PERMISSION_SCOPE_KIND, &rule.path);
-    else if (phi_json_is_string(url)) {
-        phi__buf host;
-        phi__buf_init(&host, a->arena->memory);
-        good = phi__rules_host_of(phi_json_str(url, ""), &host);
-        if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
-        phi__buf_free(&host);
-        if (!good) return phi__always_refuse(a, subject, "its URL has no plain host");
-        good = phi__always_keep(a, &words, &rule.host);
-    } else if (a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+    if (!phi__always_host(a, subject->root, &rule.host, &lost) && !lost)
+        return phi__always_refuse(a, subject, "its URL has no plain host");
+    if (lost) return PHI_NO_MEMORY;
+    /* what other arguments say, phi knows of its own tools alone */
+    if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
+        if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
+    } else if (exact && (path.len > 0 || rule.host == NULL)) {
+        phi__buf_init(&words, a->arena->memory);
         phi__wildcard_quote(&words, subject->arguments);
-        good = phi__always_keep(a, &words, &rule.matches);
+        if (!phi__always_keep(a, &words, &rule.matches)) return PHI_NO_MEMORY;
     }
-    return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
 }
 
 /* phi__check_parts: each part that is not allowed yet. */
@@ -278,6 +303,14 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
                                           phi_str arguments, phi_permission_scope scope,
                                           phi_arena *arena, phi_permission_rules *out,
                                           phi_str *why) {
+    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
+                                       arena, out, why);
+}
+
+PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
+                                               phi_str tool_name, phi_str arguments,
+                                               phi_permission_scope scope, phi_arena *arena,
+                                               phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
@@ -287,10 +320,11 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
+    a.source = source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
-                              phi__always_part, &a);
+    status =
+        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);

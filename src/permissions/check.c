@@ -5,12 +5,13 @@
 
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
-/* Files that keep nothing, and the streams that a command has anyway. */
+/* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
+   writes the file that the command reads. */
 static bool phi__check_harmless(const phi__shell_redirect *redirect) {
     static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
                                         "/dev/stdout", "/dev/stderr", "/dev/stdin"};
-    size_t i;
-    for (i = 0; redirect->target.known && i < PHI__COUNT(files); i++)
+    size_t i, n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
+    for (i = 0; redirect->target.known && i < n; i++)
         if (phi__str_is(redirect->target.text, files[i])) return true;
     return false;
 }

@@ -123,7 +123,8 @@
         PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_READS("diff *", "-l --paginate --fr* --to*"),                                   \
+        PHI__MODES_READS("strings *", "@*"),                                                       \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
         PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
                         "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
@@ -161,8 +162,11 @@
         PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
                              PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("rm|shred|unlink *", NULL, "/[*][*]|~/[*][*]|/home/*/[*][*]",         \
-                             "it deletes the system or the home directory"), /* by find */         \
+        PHI__MODES_DENY_PATH(                                                                      \
+            "rm|shred|unlink *", NULL,                                                             \
+            "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
+            "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
+            "it deletes the system or the home directory"), /* by find */                          \
         PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
                              PHI__MODES_SYSTEM_PATHS,                                              \
                              "it changes the modes or owners of the whole system"),                \
@@ -212,13 +216,13 @@
                        "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
                        "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
                        "it deletes a directory of the system or of a person"),                     \
-        PHI__MODES_ASK("rm|shred|unlink|truncate|mv *", NULL,                                      \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv|tee|sponge|dd|ln|install *", NULL,             \
                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
                        "it breaks the system"),                                                    \
         PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
                         "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
                         "it breaks the system"),                                                   \
-        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib|/home/*|/Users/*|~", \
                        "it deletes the system"),                                                   \
         PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
         PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
@@ -239,8 +243,10 @@
     "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
     "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
     "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
-    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
-    "**/.git/config*|**/.git/logs/**|**/.git/modules/**|**/.git/worktrees/**|/proc/*/environ|"     \
+    "**/.cargo/credentials*|**/.cargo/credentials.toml|**/.gem/credentials|"                       \
+    "**/.m2/settings*.xml|**/.password-store/**|"                                                  \
+    "**/.git/config|**/.git/config.*|**/.git/logs/**|**/.git/logs/HEAD|**/.git/**/config|"         \
+    "**/.git/modules/**|**/.git/worktrees/**|**/.config/gh/hosts.yml|/proc/*/environ|"             \
     "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
     "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
     "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \

@@ -6,11 +6,13 @@
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
-        "KEY",        "TOKEN",   "SECRET",     "PASS",   "CREDENTIAL", "_PWD$",     "_AUTH$",
-        "AUTH_",      "OAUTH",   "JWT",        "COOKIE", "AUTHORIZ",   "BEARER",    "NETRC",
-        "DSN$",       "_PAT$",   "CERT",       "VAULT",  "DATABASE",   "REDIS_URL", "PRIVATE",
-        "CONNECTION", "_CONN",   "MONGO",      "AMQP",   "RABBIT",     "POSTGRES",  "WEBHOOK",
-        "DB_URL$",    "SESSION", "KUBECONFIG", "OTP$",   "_SK$",       "SALT$"};
+        "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
+        "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
+        "BEARER",      "NETRC",     "DSN$",     "_PAT$",      "CERT",       "VAULT",
+        "DATABASE",    "REDIS_URL", "PRIVATE",  "CONNECTION", "_CONN",      "MONGO",
+        "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
+        "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
+        "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
     size_t i;
     for (i = 0; i < PHI__COUNT(parts); i++) {
         size_t n = strlen(parts[i]), at = 0;

@@ -54,6 +54,11 @@ PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options
     return true;
 }
 
+PHI__FN bool phi__options_valued_by(phi_str text, phi_str option) {
+    return phi__str_starts(option, "--") && text.len > option.len && text.at[option.len] == '=' &&
+           memcmp(text.at, option.at, option.len) == 0;
+}
+
 PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
     const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
     size_t n = value != NULL ? (size_t)(value - text.at) : text.len;

@@ -6,7 +6,8 @@
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
     PHI__PATHS_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__PATHS_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
+    PHI__PATHS_TRIES_MOST = 4000, /* parts of words of a line that are compared with paths */
+    PHI__PATHS_DEPTH = 32         /* of arguments */
 };
 
 static bool phi__paths_allows(const phi_permission_rule *rule) {
@@ -152,7 +153,7 @@ static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str
     if (whole.len > 0) pattern = phi__buf_str(&whole);
     matches = phi__wildcard_any(pattern, resolved, true) ||
               (glob && !phi__paths_sources(resolved, pattern) &&
-               phi__wildcard_meets(pattern, resolved, word->shown));
+               phi__wildcard_meets(pattern, resolved, word->hidden));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
@@ -166,12 +167,13 @@ static bool phi__paths_absolute(phi_str path) {
 static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const phi__shell_word *dir,
                           const phi__shell_word *word, bool fold) {
     bool found = false, known = word->known && (dir == NULL || dir->known);
-    phi__buf joined, resolved;
+    phi__buf joined, resolved, person;
     phi_str one, path = word->text;
     phi__buf_init(&joined, subject->memory);
+    phi__buf_init(&person, subject->memory);
     phi__buf_init(&resolved, subject->memory);
     if (dir != NULL && dir->text.len > 0 && !phi__paths_absolute(path)) {
-        phi__buf_add_str(&joined, dir->text);
+        phi__buf_add_str(&joined, fold ? phi__paths_shell(subject, dir->text, &person) : dir->text);
         phi__buf_char(&joined, '/');
         phi__buf_add_str(&joined, path);
         path = phi__buf_str(&joined);
@@ -181,8 +183,9 @@ static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const ph
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wildcard_next(&pattern, &one))
         found = phi__paths_one(subject, one, phi__buf_str(&resolved), word, fold, fold && !known);
-    if (joined.failed || resolved.failed) subject->lost = true;
+    if (joined.failed || resolved.failed || person.failed) subject->lost = true;
     phi__buf_free(&joined);
+    phi__buf_free(&person);
     phi__buf_free(&resolved);
     return found;
 }
@@ -239,6 +242,39 @@ PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_r
     return phi__paths_word(subject, rule, &word);
 }
 
+/* Behind "file:" and a host: the path; empty: it is no such URL. */
+static phi_str phi__paths_url(phi_str text) {
+    size_t at = phi__str_find_nocase(text, 0, "file:"), slash;
+    if (at == SIZE_MAX) return phi__str("", 0);
+    text = phi__paths_after(text, at + 5);
+    if (!phi__str_starts(text, "//")) return text;
+    if (text.len > 2 && text.at[2] == '$') return phi__paths_after(text, 2); /* file://$PWD/x */
+    slash = phi__str_find(text, 2, "/");
+    return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
+}
+
+/* A text of a tool's arguments that is a file's name, or, with blanks in it, may be one. */
+static bool phi__paths_named(const phi__rules_subject *subject, phi_str text) {
+    if (text.len == 0 || text.len > PHI__PATHS_MOST || phi__paths_holds(text, "\n")) return false;
+    return subject->may || !phi__paths_holds(text, " ");
+}
+
+PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  const phi_json *node, unsigned depth) {
+    phi_json_iter each = phi_json_each(node);
+    phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
+    const phi_json *member;
+    if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
+        return rule->verdict == PHI_PERMISSION_ASK;
+    if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
+                                            (url.len > 0 && phi__paths_text(subject, rule, url))))
+        return true;
+    if (!phi_json_is_array(node) && !phi_json_is_object(node)) return false;
+    while ((member = phi_json_next(&each)) != NULL)
+        if (phi__paths_arguments(subject, rule, member, depth + 1)) return true;
+    return false;
+}
+
 /* ---- commands ---- */
 
 /* The part of a word that may be a path: of an option, its value. */
@@ -290,16 +326,15 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
-/* The part, and its beginning up to a colon: "~/.ssh:/keys". */
+/* The part, and its beginning up to a colon or comma: "~/.ssh:/keys", "source=~/.ssh,ro". */
 static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
                             const phi__shell_word *part) {
     phi__shell_word before = *part;
-    const char *colon;
+    size_t i = 0;
     if (phi__paths_word(subject, rule, part)) return true;
-    if (part->text.len == 0) return false;
-    colon = (const char *)memchr(part->text.at, ':', part->text.len);
-    if (colon == NULL || colon == part->text.at) return false;
-    before.text.len = (size_t)(colon - part->text.at);
+    while (i < part->text.len && part->text.at[i] != ':' && part->text.at[i] != ',') i++;
+    if (i == 0 || i >= part->text.len) return false;
+    before.text.len = i;
     return phi__paths_word(subject, rule, &before);
 }
 
@@ -312,6 +347,8 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
     size_t i;
     if (phi__paths_part(subject, rule, word)) return true;
+    part.text = phi__paths_url(text);
+    if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */

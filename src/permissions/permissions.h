@@ -52,7 +52,8 @@ typedef struct phi_permission_rule {
     const char *piped;   /* names of programs: what one prints goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
        "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
-       command, every word with a / or .. must match for a rule that allows, one word for others. */
+       command, every word with a / or .. must match for a rule that allows, one word for others;
+       of a tool that is not phi's own, any text of the arguments for others. */
     const char *path;
     const char *host;     /* of the URL: "example.com|*.example.org" */
     const char *argument; /* a member of the arguments, for `matches` */
@@ -158,6 +159,12 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
                                           phi_str arguments, phi_permission_scope scope,
                                           phi_arena *arena, phi_permission_rules *out,
                                           phi_str *why);
+
+/* The same of a tool of `source`: the rules name it. */
+PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
+                                               phi_str tool_name, phi_str arguments,
+                                               phi_permission_scope scope, phi_arena *arena,
+                                               phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
 }

@@ -7,12 +7,14 @@
    the search shows most lines or looks for keys. */
 #include "permissions/shell_in.h"
 
+#include "match/glob_in.h"
 #include "permissions/wildcard_in.h"
 
 enum {
-    PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
-    PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
-    PHI__READS_OPERANDS = 16 /* files and directories of a command that are looked at */
+    PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
+    PHI__READS_CHOICES = 64   /* patterns of files of a command; more are all files */
 };
 
 static phi_str phi__reads_tail(phi_str text, size_t n) {
@@ -26,6 +28,12 @@ static bool phi__reads_letter(char c) {
            (unsigned char)c >= 128;
 }
 
+/* True if the sign at i makes the letter before it optional: "?", and "\?" of grep. */
+static bool phi__reads_optional(phi_str text, size_t i) {
+    if (i + 1 < text.len && text.at[i] == '\\') i++;
+    return i < text.len && text.at[i] != '\0' && strchr("*?{", text.at[i]) != NULL;
+}
+
 /* True if an alternative of a regular expression has a word that each line it finds must have: the
    word is in no group and no set, and nothing after it makes its last letter optional. */
 static bool phi__reads_word(phi_str text) {
@@ -34,7 +42,7 @@ static bool phi__reads_word(phi_str text) {
     for (i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool letter = phi__reads_letter(c) && open == 0;
-        bool last = i + 1 < text.len && strchr("*?{\\", text.at[i + 1]) != NULL;
+        bool last = phi__reads_optional(text, i + 1);
         if (c == '\\') i++;
         if (c == '(' || c == '[') open++;
         if ((c == ')' || c == ']') && open > 0) open--;
@@ -72,7 +80,7 @@ typedef struct phi__reads_program {
 static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
-    {"diff", "r", "--rec*", "", false, false, false},
+    {"diff", NULL, "", "", false, false, false},
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
@@ -86,17 +94,28 @@ typedef struct phi__reads {
     const phi__reads_program *reader;
     const phi__shell_word *operands[PHI__READS_OPERANDS];
     size_t count;
+    phi_str sought;
     bool deep, dumps;
+    bool joins; /* it looks for more than one line */
+    bool pipes; /* an operand is a process substitution */
+    bool all;   /* it has more patterns of files than are looked at */
     bool lost;
 } phi__reads;
 
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
     for (i = 0; i < glob.len; i++) {
-        if (glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*')) phi__buf_char(out, '*');
+        bool quoted = glob.at[i] == '\\';
+        char before = i > 0 ? glob.at[i - 1] : '\0';
+        if (quoted && ++i == glob.len) return; /* find takes it for nothing */
+        if (!quoted && glob.at[i] == '*' && before != '*') phi__buf_char(out, '*');
+        if (!quoted && before == '/' && (glob.at[i] == '?' || glob.at[i] == '['))
+            phi__buf_text(out, "**"); /* it matches a leading dot, too */
         phi__buf_char(out, glob.at[i]);
     }
 }
+
+PHI__FN bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
 
 /* Adds `start`, a separator and `rest`. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
@@ -115,7 +134,8 @@ static void phi__reads_add(phi__reads *r, phi_str start, const char *between, ph
     r->lost = r->lost || all == NULL;
     if (r->lost) return;
     word.below = below;
-    word.shown = r->reader != NULL && r->reader->shown && rest.len == 0;
+    if (r->reader != NULL && r->reader->shown && rest.len == 0)
+        word.hidden = PHI__WILDCARD_LEFT_OUT;
     r->c->also = all;
     all[r->c->also_count++] = word;
 }
@@ -143,6 +163,7 @@ static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
+    if (n == 0 && r->pipes) return;
     if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
@@ -152,14 +173,33 @@ static void phi__reads_deep(phi__reads *r) {
     }
 }
 
-/* A pattern of files, which begins with ! where it leaves them out. */
-static void phi__reads_glob(phi__reads *r, phi_str glob) {
-    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+/* Each choice that the braces of a pattern leave; all files where these are too many. */
+static void phi__reads_choices(phi__reads *r, phi_str glob) {
+    phi__buf choices;
+    size_t at = 0;
+    if (r->all) return;
+    phi__buf_init(&choices, r->arena->memory);
+    r->all = phi__glob_expand(&choices, glob) != NULL || r->c->also_count >= PHI__READS_CHOICES;
+    if (r->all) phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
+    for (; !r->all && !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
+        phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
+    r->lost = r->lost || choices.failed;
+    phi__buf_free(&choices);
+}
+
+/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
+static bool phi__reads_glob(phi__reads *r, phi_str glob) {
+    if (!phi__reads_narrows(glob)) return false;
+    if (r->reader != NULL && r->reader->shown)
+        phi__reads_choices(r, glob);
+    else
+        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+    return true;
 }
 
 /* ---- options ---- */
 
-/* -g PATTERN of rg, --include=PATTERN of grep. */
+/* -g PATTERN of rg, --include=PATTERN of grep: true if it narrows the search. */
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
@@ -167,26 +207,47 @@ static bool phi__reads_pattern(phi__reads *r, size_t i) {
     phi_str text = c->words[i].text;
     size_t k;
     for (k = 0; k < PHI__COUNT(names); k++)
-        if (phi__str_starts(text, names[k])) {
-            phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
-            return true;
-        }
+        if (phi__str_starts(text, names[k]))
+            return phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+    if (phi__str_is(text, "--include"))
+        return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
     if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
     for (k = 1; k < text.len && text.at[k] != 'g'; k++)
         if (strchr(r->reader->values, text.at[k]) != NULL) return false;
     if (k == text.len) return false;
-    if (k + 1 < text.len)
-        phi__reads_glob(r, phi__reads_tail(text, k + 1));
-    else if (i + 1 < c->count)
-        phi__reads_glob(r, c->words[i + 1].text);
-    return true;
+    if (k + 1 < text.len) return phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
 }
 
-static void phi__reads_long(phi__reads *r, phi_str text) {
-    static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
-                                "--before-context=???*";
-    if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
-    if (r->reader->searches && phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+/* A number of lines around each that is found. */
+static void phi__reads_context(phi__reads *r, phi_str value) {
+    if (value.len >= PHI__READS_CONTEXT) r->dumps = true;
+}
+
+/* A long option of a search at *i, and its value where that is the next word. */
+static void phi__reads_searching(phi__reads *r, size_t *i) {
+    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
+    static const char context[] = "--con*|--a*|--be*";
+    static const char valued[] =
+        "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
+    phi_str text = r->c->words[*i].text, value = phi__str("", 0);
+    const char *at = (const char *)memchr(text.at, '=', text.len);
+    bool around = phi__wildcard_any(phi_str_of(context), text, false);
+    bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
+    if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    if (phi__str_starts(text, "--multi")) r->joins = true;
+    if (at != NULL)
+        value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
+    else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
+        if (++*i < r->c->count) value = r->c->words[*i].text;
+    if (around) phi__reads_context(r, value);
+}
+
+/* The digits of -999, at k. */
+static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
+    size_t from = k;
+    while (k < text.len && text.at[k] >= '0' && text.at[k] <= '9') k++;
+    phi__reads_context(r, phi__str(text.at + from, k - from));
 }
 
 /* An option at *i, and its value where that is the next word. */
@@ -195,13 +256,21 @@ static void phi__reads_option(phi__reads *r, size_t *i) {
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
         if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
-        if (r->reader->searches && strchr("efv", text.at[k]) != NULL) r->dumps = true;
+        if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
+        if (text.at[k] == 'U') r->joins = true;
+        if (r->reader->searches) phi__reads_digits(r, text, k);
         if (strchr(r->reader->values, text.at[k]) == NULL) continue;
         value = phi__reads_tail(text, k + 1);
         if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
-        if (strchr("ABC", text.at[k]) != NULL && value.len >= PHI__READS_CONTEXT) r->dumps = true;
+        if (strchr("ABC", text.at[k]) != NULL) phi__reads_context(r, value);
         return;
     }
+}
+
+static void phi__reads_long(phi__reads *r, size_t *i) {
+    if (phi__wildcard_any(phi_str_of(r->reader->longer), r->c->words[*i].text, false))
+        r->deep = true;
+    if (r->reader->searches) phi__reads_searching(r, i);
 }
 
 static void phi__reads_operands(phi__reads *r) {
@@ -215,28 +284,44 @@ static void phi__reads_operands(phi__reads *r) {
         } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
             globs = phi__reads_pattern(r, i) || globs;
             if (word->text.at[1] == '-')
-                phi__reads_long(r, word->text);
+                phi__reads_long(r, &i);
             else
                 phi__reads_option(r, &i);
         } else if (!sought) {
             sought = true;
+            r->sought = word->text;
             if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
-        } else if (r->count < PHI__READS_OPERANDS)
+        } else if (word->pipe)
+            r->pipes = true;
+        else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
+    for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+        if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
     if (r->deep && !globs) phi__reads_deep(r);
 }
 
+/* diff of a directory and a file looks at the file of this name in the directory. */
+static void phi__reads_beside(phi__reads *r) {
+    size_t i;
+    for (i = 0; r->count == 2 && i < 2; i++)
+        phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
+                       false);
+}
+
 /* ---- git ---- */
+
+static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
 /* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__shell_command *c = r->c;
-    bool sought, grep, options = true, dumps = false;
+    bool sought, grep, options = true;
     size_t i;
     if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
     grep = phi__str_is(c->words[1].text, "grep");
+    if (grep) r->reader = &phi__reads_git_grep;
     sought = !grep;
     for (i = 2; i < c->count; i++) {
         phi_str text = c->words[i].text;
@@ -244,12 +329,15 @@ static void phi__reads_git(phi__reads *r) {
         if (options && phi__str_starts(text, "-")) {
             options = !phi__str_is(text, "--");
             sought = sought || phi__str_starts(text, "-e");
-            dumps = dumps || (grep && phi__wildcard_any(PHI__LIT("-[ev]*|-?v*"), text, false));
+            if (grep && options && text.at[1] == '-')
+                phi__reads_searching(r, &i);
+            else if (grep && options)
+                phi__reads_option(r, &i);
             if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
                 phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
         } else if (!sought) {
             sought = true;
-            dumps = dumps || phi__reads_dumps(text);
+            r->dumps = r->dumps || phi__reads_dumps(text);
         } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
             end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
             if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
@@ -257,10 +345,10 @@ static void phi__reads_git(phi__reads *r) {
                 text = phi__reads_tail(text, 1);
             if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
                 phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
-                phi__reads_glob(r, text);
+                (void)phi__reads_glob(r, text);
         }
     }
-    if (grep && dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+    if (grep && r->dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
 }
 
 /* ---- for other files ---- */
@@ -280,6 +368,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
+        if (phi__str_is(name, "diff")) phi__reads_beside(&r);
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }

@@ -1,6 +1,7 @@
 /* rules.c - matching rules of permissions. */
 #include "permissions/rules_in.h"
 
+#include "match/glob_in.h"
 #include "permissions/wildcard_in.h"
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
@@ -43,21 +44,57 @@ static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
     return 1;
 }
 
+static bool phi__rules_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Where the first expansion of a word begins, and where the last one ends: of "pu$()sh", "pu" and
+   "sh" are certain. False: nothing is, or there is none. */
+static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
+    size_t i, last = 0;
+    *begin = text.len;
+    for (i = 0; i < text.len; i++) {
+        bool sign = text.at[i] == '$' || text.at[i] == '`';
+        if (sign && *begin == text.len) *begin = i;
+        if (!sign && (*begin == text.len || strchr(")}", text.at[i]) == NULL)) continue;
+        last = i + 1;
+        if (text.at[i] != '$') continue;
+        while (last < text.len && (text.at[last] == '_' || phi__rules_letter(text.at[last])))
+            last++;
+        if (last == i + 1 && last < text.len) last++; /* $@ */
+    }
+    *end = last;
+    return *begin<text.len && * begin + text.len - last> 0;
+}
+
 /* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
-static bool phi__rules_word(phi_str pattern, phi_str text, const phi__shell_word *word, bool may) {
+static bool phi__rules_word(phi__rules_subject *subject, phi_str pattern, phi_str text,
+                            const phi__shell_word *word) {
+    size_t begin, end;
+    bool matches = false;
     phi_str one;
+    phi__buf glob;
     if (phi__wildcard_any(pattern, text, false)) return true;
-    if (!may || word->known || phi__str_find(word->text, 0, "$") != SIZE_MAX ||
-        phi__str_find(word->text, 0, "`") != SIZE_MAX)
+    if (!subject->may || word->known) return false;
+    phi__buf_init(&glob, subject->memory);
+    if (phi__rules_certain(text, &begin, &end)) {
+        phi__buf_add(&glob, text.at, begin);
+        phi__buf_text(&glob, "**");
+        phi__buf_add(&glob, text.at + end, text.len - end);
+        text = phi__buf_str(&glob);
+    } else if (phi__str_find(word->text, 0, "$") != SIZE_MAX ||
+               phi__str_find(word->text, 0, "`") != SIZE_MAX)
         return false;
-    while (phi__wildcard_next(&pattern, &one))
-        if (phi__wildcard_meets(one, text, false)) return true;
-    return false;
+    while (!matches && phi__wildcard_next(&pattern, &one))
+        matches = phi__wildcard_meets(one, text, PHI__WILDCARD_SEEN);
+    if (glob.failed) subject->lost = true;
+    phi__buf_free(&glob);
+    return matches;
 }
 
 /* The words of a command against the words of a rule's pattern. */
-static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule,
-                             bool may) {
+static bool phi__rules_words(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
     bool allows = phi__rules_allows(rule);
     phi_str rest = phi_str_of(rule->command), pattern;
     size_t i = 0;
@@ -69,7 +106,7 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
-        if (!phi__rules_word(pattern, text, &c->words[i], may) &&
+        if (!phi__rules_word(subject, pattern, text, &c->words[i]) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
@@ -86,10 +123,14 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bo
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
+            size_t begin, end;
             if (!may && phi__str_is(text, "--")) break;
             if (phi__wildcard_any(one, text, false)) return true;
             if (!may) continue;
-            if (phi__options_short_for(text, one)) return true;
+            if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
+                text = phi__rules_after(text, end); /* $@-rf */
+            if (phi__wildcard_any(one, text, false)) return true;
+            if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -190,70 +231,6 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
 
 /* ---- hosts ---- */
 
-/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
-static size_t phi__rules_scheme(phi_str url) {
-    size_t i = 0;
-    while (i < url.len &&
-           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
-            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
-        i++;
-    return i;
-}
-
-PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
-    size_t at = phi__rules_scheme(url), end, i;
-    bool port = false;
-    if (at == 0 || phi__str_is_nocase(phi__str(url.at, at), "file") ||
-        !phi__str_starts(phi__rules_after(url, at), "://"))
-        return false;
-    at += 3;
-    /* a NUL, which strchr would find, does not end a host: it is refused below */
-    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
-        end++;
-    for (i = at; i < end; i++) {
-        char c = url.at[i];
-        if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
-        if (c == ':' && url.at[at] != '[')
-            port = true;
-        else if (port && (c < '0' || c > '9'))
-            return false;
-        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
-    }
-    return out->len > 0 && !out->failed;
-}
-
-/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
-static void phi__rules_host_may(phi_str url, phi__buf *out) {
-    size_t at = phi__str_find(url, 0, ":/"), end, i;
-    at = at == SIZE_MAX ? 0 : at + 1;
-    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
-    for (end = at;
-         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
-         end++)
-        if (url.at[end] == '@') at = end + 1;
-    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
-        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
-                                                                : url.at[i]);
-    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
-}
-
-static bool phi__rules_url(phi__rules_subject *subject, const phi_permission_rule *rule,
-                           phi_str url) {
-    phi__buf host;
-    bool matches;
-    phi__buf_init(&host, subject->memory);
-    matches = phi__rules_host_of(url, &host);
-    if (!phi__rules_allows(rule)) {
-        phi__buf_clear(&host);
-        phi__rules_host_may(url, &host);
-        matches = subject->may || phi__str_find(url, 0, ":/") != SIZE_MAX;
-    }
-    matches = matches && phi__rules_any(rule->host, phi__buf_str(&host));
-    if (host.failed) subject->lost = true;
-    phi__buf_free(&host);
-    return matches;
-}
-
 static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
     /* a tool heeds one of them, and the other may be a decoy */
     static const char *const names[] = {"url", "uri"};
@@ -263,14 +240,14 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
         const phi_json *url = phi_json_get(subject->root, names[i]);
         if (url == NULL) continue;
         urls++;
-        good += phi__rules_url(subject, rule, phi_json_str(url, ""));
+        good += phi__hosts_url(subject, rule, phi_json_str(url, ""));
     }
     for (i = 1; c != NULL && i < c->count; i++) {
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
         good += (c->words[i].known || !phi__rules_allows(rule)) &&
-                phi__rules_url(subject, rule, c->words[i].text);
+                phi__hosts_url(subject, rule, c->words[i].text);
     }
     return phi__rules_allows(rule) ? urls > 0 && good == urls : good > 0;
 }
@@ -304,37 +281,57 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
-/* The files that a search looks at: those of its pattern, or all in its directory. */
-static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi_json *include = phi_json_get(subject->root, "include");
+/* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_rule *rule,
+                              const phi__shell_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    bool all = phi__str_is(subject->tool, "search") && !phi_json_is_string(include);
-    phi_str path = phi__rules_path_of(subject->root);
-    phi__shell_word word, dir;
+    phi__shell_word word;
     phi__buf text;
     bool matches;
-    if (phi__rules_allows(rule) || (!all && !phi_json_is_string(include))) return false;
     memset(&word, 0, sizeof word);
-    memset(&dir, 0, sizeof dir);
-    dir.text = path.len > 0 ? path : PHI__LIT(".");
-    dir.known = true;
     phi__buf_init(&text, subject->memory);
-    phi__buf_add_str(&text, dir.text);
+    phi__buf_add_str(&text, dir->text);
     phi__buf_text(&text, "/**");
-    phi__reads_put(&text, phi_json_str(include, ""));
+    phi__reads_put(&text, choice);
     word.text = phi__buf_str(&text);
-    word.shown = all;
-    word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
+    if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
+    word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
 }
 
+/* The files that a search looks at: those of its pattern, or all in its directory. */
+static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
+    phi_str path = phi__rules_path_of(subject->root);
+    bool matches = false, narrow = phi__reads_narrows(include);
+    phi__shell_word dir;
+    phi__buf choices;
+    size_t at = 0;
+    if (phi__rules_allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
+    memset(&dir, 0, sizeof dir);
+    dir.text = path.len > 0 ? path : PHI__LIT(".");
+    dir.known = true;
+    if (!narrow) return phi__rules_choice(subject, rule, &dir, phi__str("", 0), true);
+    phi__buf_init(&choices, subject->memory);
+    if (phi__glob_expand(&choices, include) != NULL)
+        matches = phi__rules_choice(subject, rule, &dir, PHI__LIT("*"), false);
+    for (; !choices.failed && at < choices.len && !matches; at += strlen(choices.at + at) + 1)
+        matches = phi__rules_choice(subject, rule, &dir, phi_str_of(choices.at + at), false);
+    if (choices.failed) subject->lost = true;
+    phi__buf_free(&choices);
+    return matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
-    if (found && (rule->argument == NULL || rule->matches != NULL)) return matches;
+    bool any = rule->argument == NULL || rule->matches != NULL;
+    if (any && !phi__rules_allows(rule) && !phi__rules_own(subject->shell_tools, subject->tool))
+        return phi__paths_arguments(subject, rule, subject->root, 0);
+    if (found && any) return matches;
     if (rule->argument != NULL && rule->matches == NULL)
         path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
     /* these two look at the workspace where they are given no path */
@@ -370,7 +367,10 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
-    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
+    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool)) &&
+        (phi__rules_allows(rule) || rule->path == NULL ||
+         !phi__rules_any(rule->tool, subject->tool)))
+        return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
     return phi__paths_word(subject, rule, &subject->path);
@@ -388,7 +388,7 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
         phi__rules_moved(subject, rule->path != NULL))
         return false;
-    if (rule->command != NULL && !phi__rules_words(c, rule, subject->may)) return false;
+    if (rule->command != NULL && !phi__rules_words(subject, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
@@ -397,13 +397,15 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
-/* Another source's tool with the name of one of phi's does something else. */
+PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool) {
+    return phi__rules_any("read_file|write_file|edit_file|list_files|search|bash", tool) ||
+           phi__rules_any(shell_tools, tool);
+}
+
 static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
     if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
     if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
-    return !phi__rules_any(own, subject->tool) &&
-           !phi__rules_any(subject->shell_tools, subject->tool);
+    return !phi__rules_own(subject->shell_tools, subject->tool);
 }
 
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -431,6 +433,18 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether the first word, of which a part is an expansion or a pattern, may be one of these
+   names. */
+static bool phi__rules_partly(phi__rules_subject *subject, phi_str names,
+                              const phi__shell_command *c) {
+    size_t begin, end, i = 0;
+    phi_str name = phi__rules_name(c, true);
+    while (i < name.len && !phi__rules_letter(name.at[i])) i++;
+    return i < name.len &&
+           (phi__rules_certain(name, &begin, &end) || phi__str_find(name, 0, "$") == SIZE_MAX) &&
+           phi__rules_word(subject, names, name, &c->words[0]);
+}
+
 /* Whether a rule matches the words of a command from a later one on, which a program may run that
    is not known to. */
 static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -448,7 +462,9 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
         part.words += i;
         part.count -= i;
         part.assigned_count = part.also_count = 0;
-        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false) &&
+            !phi__rules_partly(subject, name, &part))
+            continue;
         if (phi__rules_tired(subject, part.count)) return true;
         subject->command = &part;
         matches = phi__rules_match(subject, rule);

@@ -19,6 +19,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
+#include "permissions/wildcard_in.h"
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -37,7 +38,7 @@ typedef struct phi__shell_word {
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
     bool below;  /* a pattern of the files below a named directory: see reads.c */
-    bool shown;  /* of a pattern: hidden files are left out */
+    phi__wildcard_hidden hidden; /* of a pattern */
 } phi__shell_word;
 
 /* Directories that a command may run in: relative ones are in the workspace. */
@@ -150,8 +151,8 @@ PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
 /* A word at p->at. False: there is none. */
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
-/* Finds the commands of an unquoted here-document. */
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body);
+/* Finds the commands of an unquoted here-document, and takes its backslashes off. */
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body);
 /* Behind "((": up to "))". */
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
 /* ( ... ) of an array or a pattern, from behind the parenthesis. */
@@ -185,7 +186,8 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
-/* Adds a pattern of files of a program whose star matches slashes and dots as well. */
+/* Adds a pattern of files of a program whose star matches slashes and dots as well, without the
+   backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
@@ -197,6 +199,8 @@ PHI__FN phi_str phi__names_last(phi_str path);
 PHI__FN bool phi__names_tool(phi_str name);
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
+/* False if a pattern of files leaves most of them: "!*.c". */
+PHI__FN bool phi__reads_narrows(phi_str glob);
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
 /* Whether a directory is a hidden one, or outside, or not known. */

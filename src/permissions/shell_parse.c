@@ -90,7 +90,10 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
         }
     }
     if (*at == '+') at++;
-    if (at < p->end && *at == '=') return true;
+    if (at < p->end && *at == '=') {
+        if (index || at[-1] == '+') phi__shell_word_dialect(p); /* dash runs a command x+=y */
+        return true;
+    }
     if (index) phi__shell_word_stop(p, "a subscript that is uncertain");
     return false;
 }
@@ -427,6 +430,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
+        if (!bang) phi__shell_word_dialect(p); /* a program, which runs x=y */
         phi__shell_word_blanks(p);
         if (phi__shell_word_take(p, "-p")) phi__shell_word_blanks(p);
     }

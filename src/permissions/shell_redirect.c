@@ -62,14 +62,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
     here->body->text = phi__str(from, (size_t)(to - from));
     here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
-    if (memchr(from, '\\', (size_t)(to - from)) != NULL) here->body->known = false;
-    if (memchr(from, '$', (size_t)(to - from)) == NULL &&
-        memchr(from, '`', (size_t)(to - from)) == NULL)
-        return;
-    here->body->known = false;
     body = p->body;
     p->body = here->body;
-    phi__shell_word_body(p, here->body->text);
+    phi__shell_word_body(p, here->body);
     p->body = body;
 }
 
@@ -123,7 +118,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_here *here;
     phi__shell_word word;
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
-        !word.known) {
+        !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
@@ -166,15 +161,43 @@ static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
     return word->known && word->text.len > 0 && i == word->text.len;
 }
 
+/* Behind <& and >&. bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
+static bool phi__shell_redirect_closes(phi__shell_parser *p) {
+    phi__shell_word_blanks(p);
+    if (p->at == p->end || *p->at != '-') return false;
+    p->at++;
+    if (p->at < p->end && strchr(" \t\n;&|<>()", *p->at) == NULL)
+        phi__shell_word_stop(p, "a word close behind the dash of a redirection");
+    return true;
+}
+
+/* Notes that a file which is read is at another descriptor than 0: "> /dev/stdout" opens it again,
+   and writes it. */
+static void phi__shell_redirect_moved(phi__shell_parser *p) {
+    phi__shell_word_doubt(p, "a file that is read may be written by its descriptor");
+}
+
 static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
-                                     bool duplicates) {
+                                     bool duplicates, bool standard) {
     phi__shell_redirect redirect, *all;
+    phi_str target;
+    if (duplicates && phi__shell_redirect_closes(p)) {
+        if (!writes) command->reads = true;
+        return;
+    }
     if (!phi__shell_redirect_word(p, &redirect.target)) {
         phi__shell_word_invalid(p);
         return;
     }
+    target = redirect.target.text;
     if (!writes) command->reads = true;
-    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) return;
+    if (!writes && !duplicates && !standard) phi__shell_redirect_moved(p);
+    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) {
+        while (target.len > 1 && target.at[0] == '0' && target.at[1] != '-')
+            target = phi__str(target.at + 1, target.len - 1);
+        if (!standard && target.at[0] == '0') phi__shell_redirect_moved(p);
+        return;
+    }
     redirect.writes = writes;
     all = (phi__shell_redirect *)phi__shell_word_room(p->arena, command->redirects,
                                                       command->redirect_count, sizeof *all);
@@ -210,7 +233,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
     else if (i < 3)
         phi__shell_redirect_here(p, command, i == 1, standard);
     else
-        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
+        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9, standard);
 }
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {

@@ -182,13 +182,16 @@ static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
     return known;
 }
 
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body) {
     const char *at = p->at, *end = p->end;
     size_t len = p->buf.len;
     if (!phi__shell_word_down(p)) return;
-    p->at = body.at;
-    p->end = body.at + body.len;
-    (void)phi__shell_word_double(p, true);
+    p->at = body->text.at;
+    p->end = body->text.at + body->text.len;
+    if (!phi__shell_word_double(p, true))
+        body->known = false;
+    else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
+        p->lost = true;
     p->buf.len = len;
     p->depth--;
     p->end = end;
@@ -437,6 +440,7 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
     if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
+        if (next == '"') phi__shell_word_dialect(p);
         if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
             r->word.known = false;
         return;

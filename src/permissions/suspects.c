@@ -11,7 +11,8 @@
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
     PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024  /* bytes of a word with braces */
+    PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32 /* words of a command among which one that runs texts is looked for */
 };
 
 static const char phi__suspects_too_many[] = "it has too many words that may be run";
@@ -107,6 +108,12 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
     bool any = false;
     size_t i;
     memset(&s, 0, sizeof s);
+    if (command.count == 0 && command.assigned_count > 1 &&
+        phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
+        command.words = command.assigned; /* for NAME in WORDS */
+        command.count = command.assigned_count;
+        command.assigned_count = 0;
+    }
     for (i = 0; i < command.count; i++) {
         any = any || command.words[i].braces;
         s.full =
@@ -172,7 +179,7 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
     s->words = all;
     memset(&all[s->count], 0, sizeof *all);
     all[s->count].text = text;
-    all[s->count++].known = true;
+    all[s->count++].known = phi__str_find(text, 0, "$") == SIZE_MAX;
     if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
 }
 
@@ -289,28 +296,53 @@ static bool phi__suspects_message(const phi__shell_command *c) {
            phi__wildcard_any(phi_str_of(names), c->words[1].text, false);
 }
 
+/* Whether the line may run a text: a program that is not known may run its words ("flock f sh"). */
 static bool phi__suspects_runner(const phi__shell *shell) {
+    size_t i, k;
+    for (i = 0; i < shell->count; i++) {
+        const phi__shell_command *c = &shell->commands[i];
+        size_t n = c->count > 0 && phi__names_plain(c->words[0].text) ? 1 : c->count;
+        for (k = 0; k < n && k < PHI__SUSPECTS_RUN; k++)
+            if (phi__names_runner(c->words[k].text)) return true;
+    }
+    return false;
+}
+
+/* env -SLINE, --split-string=LINE: also if it is one word. */
+static void phi__suspects_split(phi__suspects *s, const phi__shell_command *c) {
+    size_t i, at;
+    for (i = 1; i < c->count && phi__str_is(phi__names_last(c->words[0].text), "env"); i++) {
+        phi_str text = c->words[i].text;
+        at = phi__str_starts(text, "--s") ? phi__str_find(text, 0, "=")
+                                          : phi__str_find(text, 0, "S");
+        if (phi__str_starts(text, "-") && at != SIZE_MAX)
+            phi__suspects_text(s, c, phi__str(text.at + at + 1, text.len - at - 1));
+    }
+}
+
+/* find, with a word that may be -exec. */
+static bool phi__suspects_open(const phi__shell_command *c) {
     size_t i;
-    for (i = 0; i < shell->count; i++)
-        if (shell->commands[i].count > 0 && phi__names_runner(shell->commands[i].words[0].text))
-            return true;
+    for (i = 1; phi__str_is(phi__names_last(c->words[0].text), "find") && i < c->count; i++)
+        if (!c->words[i].known && phi__str_find(c->words[i].text, 0, "$") != SIZE_MAX) return true;
     return false;
 }
 
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
     size_t i;
-    c.quiet =
-        c.wraps || (c.sort != PHI__SHELL_SUSPECT && c.count > 0 &&
-                    phi__names_plain(c.words[0].text) && !(phi__suspects_prints(&c) && runner));
+    c.quiet = c.wraps ||
+              (c.sort != PHI__SHELL_SUSPECT && c.count > 0 && phi__names_plain(c.words[0].text) &&
+               !phi__suspects_open(&c) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
+    phi__suspects_split(s, &c);
     if (c.wraps || phi__suspects_message(&c)) return;
-    for (i = 1; i < c.count; i++)
+    for (i = c.sort == PHI__SHELL_SUSPECT ? 0 : 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
     if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
         phi__suspects_text(s, &c, c.input->text);

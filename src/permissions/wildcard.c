@@ -106,7 +106,8 @@ typedef struct phi__wildcard_tokens {
     size_t count;
 } phi__wildcard_tokens;
 
-/* `glob`: sets are not looked into, and classes in them may be anything. */
+/* `glob`: sets are not looked into; classes in them, and "[^]" which ends elsewhere in some shells,
+   may be anything. */
 static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
     size_t i = 0, end;
     out->text = text;
@@ -120,7 +121,8 @@ static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool gl
         }
         if (token == '[' && glob) {
             size_t close = phi__wildcard_set_end(text, i);
-            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL;
+            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL &&
+                         (text.at[i + 1] != '^' || text.at[i + 2] != ']');
             token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
             end = plain ? close : text.len;
         } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
@@ -155,31 +157,35 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
     return star == PHI__WILDCARD_DEEP || token != '/';
 }
 
-/* The dot of a hidden file, which wildcards of a shell do not match; ** does if `shown` is false,
-   but goes into no hidden directory of a pattern that may be anywhere: else every search would be
-   one of ".ssh" and the files in it. */
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does, unless hidden files
+   are not shown, but goes into no hidden directory of a pattern that may be anywhere: else every
+   search would be one of ".ssh" and the files in it. Where these are entered, it goes into those of
+   a pattern with a last name that has an end. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
-                                const phi__wildcard_tokens *b, size_t j, bool shown) {
+                                const phi__wildcard_tokens *b, size_t j,
+                                phi__wildcard_hidden hidden) {
+    bool open = phi__wildcard_star_token(a->at[a->count - 1]);
     size_t k;
     if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
         return false;
-    if (shown) return true;
+    if (hidden == PHI__WILDCARD_LEFT_OUT) return true;
     if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
     for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
-    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP;
+    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP &&
+           (open || hidden != PHI__WILDCARD_ENTERED);
 }
 
 /* From place i of `a` and j of `b`, where both match so far: to the next places. */
 static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
-                                 const phi__wildcard_tokens *b, size_t j, bool shown, bool *here,
-                                 bool *below) {
+                                 const phi__wildcard_tokens *b, size_t j,
+                                 phi__wildcard_hidden hidden, bool *here, bool *below) {
     bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
     bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
     if (star_a) below[j] = true;
     if (star_b) here[j + 1] = true;
     if (i == a->count || j == b->count) return;
     if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
-    if (phi__wildcard_hides(a, i, b, j, shown)) return;
+    if (phi__wildcard_hides(a, i, b, j, hidden)) return;
     if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
     if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
@@ -195,7 +201,7 @@ static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildca
 
 /* ---- for other files ---- */
 
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden) {
     phi__wildcard_tokens a, b;
     bool rows[2][PHI__WILDCARD_MOST + 1];
     size_t i, j;
@@ -210,7 +216,7 @@ PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
         bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
         memset(below, 0, sizeof rows[0]);
         for (j = 0; j <= b.count; j++)
-            if (here[j]) phi__wildcard_follow(&a, i, &b, j, shown, here, below);
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, hidden, here, below);
         if (here[b.count] && (rest || i == a.count)) return true;
     }
     return false;

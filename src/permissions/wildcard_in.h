@@ -5,13 +5,21 @@
 
 #include "base/buf_in.h"
 
+/* What ** of a glob does about hidden files. */
+typedef enum phi__wildcard_hidden {
+    PHI__WILDCARD_SEEN = 0, /* it matches their names, but enters few hidden directories */
+    PHI__WILDCARD_LEFT_OUT, /* it matches no leading dot */
+    PHI__WILDCARD_ENTERED   /* it matches files in hidden directories, too */
+} phi__wildcard_hidden;
+
 /* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
    does, and a pattern that ends in a slash and ** matches the directory itself, too. */
 PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
 /* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
    may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
-   hidden directory if the pattern begins with **. shown: it does not match a leading dot. */
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown);
+   hidden directory if the pattern begins with **, unless these are entered and the pattern does not
+   end in a star. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden);
 /* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
 PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
 /* The words of a pattern, likewise. */

@@ -345,7 +345,7 @@ static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, si
 }
 
 /* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
-   with matches a dot, too. */
+   with matches a dot, too; names are looked for in hidden directories as well. */
 static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
                                 phi__shell_word *out) {
     phi__buf text;
@@ -354,9 +354,10 @@ static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str n
     phi__buf_init(&text, w->arena->memory);
     phi__buf_add_str(&text, start);
     phi__buf_text(&text, below ? "/**" : "/");
+    if (names.len > 0) out->hidden = PHI__WILDCARD_ENTERED;
     if (below && names.len > 0) phi__buf_char(&text, '/');
     if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
-    phi__buf_add_str(&text, names);
+    phi__reads_put(&text, names);
     good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
     phi__buf_free(&text);
     return good;

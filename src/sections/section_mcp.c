@@ -195,7 +195,6 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
 }
 
 static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc *desc) {
-    desc->hide_keys = t->hide_keys;
     desc->max_restarts = t->max_restarts;
     desc->no_restart = t->no_restart;
     desc->restart_delay_ms = t->restart_delay_ms;
@@ -227,6 +226,7 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     phi_status status = PHI_OK;
     *fits = false;
     phi__section_mcp_plain(t, desc);
+    desc->hide_keys = t->hide_keys || ground->desc.hide_keys;
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((t->url != NULL) == (t->command != NULL)) {

@@ -984,6 +984,25 @@ class Install(Folder):
         self.assertIn("groq", models.split())
         self.assertNotIn("without", models.split())
 
+    @unittest.skipUnless(shutil.which("bash"), "no bash here")
+    def test_bash_completes_names_without_running_what_stands_in_them(self):
+        self.write("phi", "#!/bin/sh\necho ':$(touch${IFS}owned) x'\necho ':fast x'\n")
+        os.chmod(os.path.join(self.folder, "phi"), 0o755)
+        self.write("$(touch owned).toml", "")
+        env = environment(PATH=self.folder + ":" + os.environ["PATH"])
+        done = subprocess.run(["bash", "--norc", "-c", "source %s/scripts/completion/phi.bash; COMP_WORDS=(phi -m '');"
+                               "COMP_CWORD=2; _phi; echo ${COMPREPLY[*]}" % ROOT], cwd=self.folder, check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
+        self.assertEqual((done.stdout, self.files()), (":fast\n", ["$(touch owned).toml", "phi"]))
+        terminal, slave = os.openpty()
+        child = subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], cwd=self.folder, stdin=slave, stdout=slave, stderr=slave,
+                                 start_new_session=True, env=dict(env, PS1="> ", TERM="dumb", HISTFILE=""))
+        os.close(slave)
+        os.write(terminal, b"source %s/scripts/completion/phi.bash\nphi -c \t\nexit\n" % ROOT.encode())
+        self.assertEqual(child.wait(timeout=LONGEST), 0)
+        os.close(terminal)
+        self.assertEqual(self.files(), ["$(touch owned).toml", "phi"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """phi, the command: questions for permission in the chat, who may answer them, and what is to be seen of them."""
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -17,7 +20,8 @@ from test_examples import Mock  # noqa: E402
 # What hides text: a sample of each class. The tests' own list, not that of the program.
 HIDDEN = [0x00A0, 0x00AD, 0x034F, 0x0600, 0x061C, 0x070F, 0x115F, 0x1160, 0x1680, 0x17B4, 0x180E, 0x2000, 0x2003,
           0x200B, 0x200D, 0x200E, 0x2028, 0x202E, 0x202F, 0x205F, 0x2060, 0x2066, 0x2800, 0x3000, 0x3164, 0xFE0F,
-          0xFEFF, 0xFFA0, 0xFFF9, 0xFFFC, 0x0338, 0x0489, 0x20DD, 0x16FE4, 0x1D159, 0x1BCA0, 0x1D173, 0xE0001, 0xE0041, 0xE0100]
+          0xFEFF, 0xFFA0, 0xFFF9, 0xFFFC, 0x0338, 0x0489, 0x20DD, 0x16FE4, 0x1D159, 0x1BCA0, 0x1D173, 0xE0001, 0xE0041, 0xE0100,
+          0x1CD4, 0x1CE2, 0xA670, 0xE0A0, 0xF020, 0x10A39, 0x16AF0, 0x1BC9E, 0x1D167, 0xF0000, 0x10FFFD]
 
 
 def bash(command):
@@ -34,6 +38,10 @@ SCENARIOS = {
     "hidden": bash("touch " + "".join("x" + chr(c) for c in HIDDEN) + " one.txt"),
     "long": bash("touch one.txt " + "word " * 60),
     "denied": bash("rm -rf /"),
+    "unnamed": [{"blocks": [{"type": "tool_use", "name": "files", "input": {"delete": "notes"}}]}],
+    "lengthy": [{"blocks": [{"type": "tool_use", "name": "x" * 300 + "_delete", "input": {}}]}],
+    "sentence": [{"blocks": [{"type": "tool_use", "name": "bash wants to run: ls", "input": {}}]}],
+    "beside": [{"blocks": [*bash("touch one.txt")[0]["blocks"], *bash("sleep 0.5")[0]["blocks"]]}] + bash("")[1:],
     "rows": [{"blocks": [{"type": "text", "text": "".join("row %d of it\n" % i for i in range(90))}, *bash(
         "\n".join("touch f%d.txt" % i for i in range(90)))[0]["blocks"]]}] + bash("")[1:],
     "timed": [{"blocks": [{"type": "tool_use", "name": "bash", "input": {"command": "touch one.txt", "timeout": 5}}]}],
@@ -292,7 +300,40 @@ class Screen(test_phi.Tmux):
         self.wait_for(r"^A sub-agent: bash wants to run:\n  \| touch one.txt\n(.*\n)+y: once")
         time.sleep(0.3)
         self.type("n")
-        self.wait_for(r"^echo of here wants to run:\n  \| hello\n(.*\n)+y: once")
+        self.wait_for(r'^echo of here wants to run:\n  \| hello\n  \| \{"text": "hello"\}\n(.*\n)+y: once')
+
+    def test_the_name_of_an_argument_that_says_what_is_done_with_it_is_shown(self):
+        self.assertRegex(self.ask("unnamed"), r'(?m)^files wants to run:\n  \| notes\n  \| \{"delete": "notes"\}$')
+
+    def test_no_tools_name_reads_like_a_sentence(self):
+        self.assertRegex(self.ask("sentence"), r"(?m)^bash<U\+0020>wants<U\+0020>to<U\+0020>run:<U\+0020>ls wants to run:$")
+        self.tmux("kill-server")
+        self.assertIn("x" * 300 + "_delete wants to run:\n", self.ask("lengthy").replace("\n  + ", ""))
+
+    def test_a_run_goes_on_with_as_much_as_it_had_and_no_more(self):
+        os.makedirs(os.path.join(self.folder, "work"))
+        self.write("work/agent.toml", CONFIG.replace('enabled = ["bash"]', 'enabled = ["list_files"]') % ("loop", "allow", "true") +
+                   "[execution]\nmax_turns = 2\npause = true\n")
+        self.start("loop", "-c", "agent.toml", SERVER=test_phi.mock.url)
+        test_phi.mock.asked()
+        self.type("go", "Enter")
+        for _ in range(2):
+            self.wait_for(r"^The run has paused. Shall it go on, with as much again\?\n(.*\n)+y: go on")
+            self.assertEqual(len(test_phi.mock.asked()), 2)
+            time.sleep(0.3)
+            self.type("y")
+            self.wait_for(r"^\(yes\)")
+            self.settled(0.5)
+
+    def test_always_is_not_offered_where_its_key_is_not_shown(self):
+        screen = self.ask("one", size=(26, 24))
+        self.assertRegex(screen, r"(?m)^y: once \| n: no$")
+        self.assertNotIn("always", screen)
+        self.type("a")
+        self.settled()
+        self.assertFalse(self.has("one.txt"))
+        self.tmux("resize-window", "-x", "28", "-y", "24")
+        self.wait_for(r"^y: once \| n: no \| a: always$")
 
     def test_a_window_that_is_too_small_takes_no_yes(self):
         screen = self.ask("long", size=(40, 6))
@@ -308,6 +349,11 @@ class Screen(test_phi.Tmux):
         time.sleep(0.3)
         self.type("y")
         self.wait_for(r"\* bash touch one.txt")
+
+    def test_margins_that_another_program_has_left_hide_nothing(self):
+        phi = self.command
+        self.command = lambda *args: (["sh", "-c", "printf \"\\033[2;5r\"; exec \"$0\"", *phi(*args)[0]], phi(*args)[1])
+        self.assertRegex(self.ask("one"), r"(?m)^bash wants to run:\n  \| touch one.txt\n(.*\n)+y: once")
 
     def test_what_hides_text_is_spelled_out(self):
         screen = self.ask("hidden", size=(200, 40)).replace("\n  + ", "")
@@ -363,6 +409,11 @@ class Screen(test_phi.Tmux):
                 self.start("answers", *args, SERVER=test_phi.mock.url)
                 self.assertNotRegex(self.screen(), r"(?m)^(You: yes|\(yes\)|\* bash|bash wants|  \| ls|y: once)")
                 self.tmux("kill-server")
+        for width, row in ((76, "z \\(yes\\)"), (73, "\\(yes\\)")):  # where a row of 79 columns begins, and one of 75
+            self.start("answers", "-m", "claude-" + " (yes) ".join(["z" * width] * 3))
+            self.assertRegex(self.screen(), "(?m)^    %s$" % row)
+            self.assertNotRegex(self.screen(), r"(?m)^\(yes\)")
+            self.tmux("kill-server")
         out, err, code = self.phi("-a", self.FORGED, "go")
         self.assertEqual((out, code), ("", 2))
         self.assertEqual(err, "phi: " + self.FORGED.replace("\n", "\n    ") + ": No such file or directory\n")
@@ -396,6 +447,91 @@ class Bytes(test_phi.Pty):
         self.assertNotRegex(said, "[\x1b\x80-\x9f\u202e]")
         for line in said.replace("\r", "").splitlines():
             json.loads(line)
+
+    def test_a_question_is_printed_again_below_what_is_said_of_other_calls(self):
+        self.write("agent.toml", CONFIG % ("beside", 'ask"\nrules = [{verdict = "allow", tool = "bash", command = "sleep *"}]\nhome = "/x', "true"))
+        self.start("beside", "-c", "agent.toml", "go", SERVER=test_phi.mock.url)
+        self.wait_for("* bash sleep 0.5 (")
+        self.wait_for("ok)\r\nbash wants to run:\r\n  | touch one.txt\r\n")
+        self.said = self.said[self.said.rindex(b"ok)"):]
+        self.wait_for("n: ")
+        self.type("y\n")
+        self.wait_for("* bash touch one.txt (")
+        self.assertEqual(self.left()[0], 0)
+
+    def test_a_question_is_printed_again_when_the_program_goes_on_or_the_window_has_another_size(self):
+        self.start("long", "go")
+        for number in (signal.SIGSTOP, signal.SIGWINCH):
+            self.wait_for("touch one.txt word")
+            self.wait_for("n: ")
+            self.said = b""
+            if number == signal.SIGSTOP:  # meanwhile a shell may have filled the window
+                self.child.send_signal(number)
+                os.waitpid(self.child.pid, os.WUNTRACED)
+                self.type("y\n")
+                self.child.send_signal(signal.SIGCONT)
+            else:
+                fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        self.wait_for("\r\n  + ord")
+        self.wait_for("n: ")
+        self.assertLess(max(len(row) for row in self.said.decode().split("\r\n")), 41)
+        self.type("n\n")
+        self.wait_for("I was told: The user said no")
+
+    def test_a_question_fits_its_terminal_also_where_the_answer_goes_elsewhere(self):
+        command, env = self.command("long", "go")
+        self.command = lambda *args: (["sh", "-c", 'stty cols 40; exec "$0" "$@" > out', *command], env)
+        self.start("long")
+        self.wait_for("\n  +")
+        self.wait_for("n: ")
+        rows = self.said.decode().split("bash wants to run:\r\n")[1].split("\r\n")
+        self.assertEqual({(row[:4], len(row) < 40) for row in rows[:9]}, {("  | ", True), ("  + ", True)})
+
+    def test_no_answer_counts_after_a_signal_that_ends_it(self):
+        for _ in range(3):
+            self.start("one", "go")
+            self.wait_for("n: ")
+            self.type("y")
+            time.sleep(0.1)
+            self.child.send_signal(signal.SIGTERM)
+            self.type("\n")
+            self.assertEqual(self.left()[0], 130)
+            self.assertNotIn(b"(yes)", self.said + os.read(self.master, 65536))
+
+    def test_a_word_with_a_nul_behind_it_is_no_answer(self):
+        self.start("one", "go")
+        self.wait_for("n: ")
+        self.said = b""
+        self.type("y\0\n")
+        self.wait_for("bash wants to run:")
+        self.wait_for("n: ")
+        self.type("n\n")
+        self.wait_for("I was told: The user said no")
+
+    def test_no_ctrl_c_in_a_pasted_text_ends_the_paste(self):
+        for parts in (["\x1b[200~" + "\x03" * 9000], ["\x1b[200~words", "\x03", "\x03", "\n"]):
+            with self.subTest(parts=len(parts)):
+                self.start("answers")
+                self.wait_for("Ready")
+                for part in parts:
+                    self.type(part)
+                    time.sleep(0.02)
+                self.type("rest of it\n\x1b[201~")
+                time.sleep(0.3)
+                self.assertIsNone(self.child.poll())
+                self.type("\r")
+                self.wait_for("It is seven.")
+                self.type("\x04")
+                self.assertEqual(self.left(), (0, True))
+
+    def test_what_was_not_read_when_the_chat_ends_is_not_left_for_the_shell(self):
+        self.start("answers")
+        self.wait_for("Ready")
+        self.type("\x04" + "x" * 4095 + "\nrm one.txt\n")
+        self.assertEqual(self.left(), (0, True))
+        left = bytearray(4)
+        fcntl.ioctl(self.slave, termios.FIONREAD, left)
+        self.assertEqual(left, bytes(4))
 
 
 for name in [n for n in dir(test_phi.Pty) if n.startswith("test_")]:

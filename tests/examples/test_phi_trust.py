@@ -2,8 +2,11 @@
 """phi, the command: whose phi.toml is used, where keys go, and who may read what it writes."""
 import hashlib
 import os
+import signal
 import stat
 import sys
+import termios
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -88,6 +91,56 @@ class Trust(test_phi.Folder):
                 self.assertIn("ANTHROPIC_API_KEY", err)
                 self.assertEqual(test_phi.mock.asked(), [])
 
+    def test_a_key_is_given_to_a_model_and_to_nothing_else_that_has_a_member_of_that_name(self):
+        base = '[provider]\n%sbase_url = "${SERVER}/s/system"\napi_key = "${ANTHROPIC_API_KEY}"\n' % MODEL
+        for text in ('headers = { api_key = "${ANTHROPIC_API_KEY}" }\n',
+                     '[agent.extra]\napi_key = "${ANTHROPIC_API_KEY}"\n', '[x_mine]\napi_key = "${ANTHROPIC_API_KEY}"\n',
+                     '[[openapi.instances]]\nname = "shop"\nfile = "shop.json"\nkeys = { api_key = "${ANTHROPIC_API_KEY}" }\n',
+                     '[[mcp.instances]]\nname = "m"\ncommand = "true"\nenv = { api_key = "${ANTHROPIC_API_KEY}" }\n',
+                     '[agent]\nsystem_prompt = "${DATABASE_URL}"\n', 'headers = { x = "${DATABASE_URL}" }\n'):
+            with self.subTest(text=text):
+                self.file(base + text)
+                self.trust()
+                test_phi.mock.asked()
+                err, code = self.phi("go", **self.more(DATABASE_URL="db://me:secret@example.com/x"))[1:]
+                self.assertEqual(code, 2, err)
+                self.assertRegex(err, "ANTHROPIC_API_KEY|DATABASE_URL")
+                self.assertEqual(test_phi.mock.asked(), [])
+        self.file(base.replace("/s/system", "/s/echo") + '[[sub_agents.instances]]\nname = "scout"\napi_key = "${ANTHROPIC_API_KEY}"\n'
+                  '[[provider.instances]]\nid = "x"\n%sapi_key = "${ANTHROPIC_API_KEY}"\n' % MODEL)
+        self.trust()
+        self.assertEqual(self.ask()[0::2], ("go\n", 0))
+
+    def test_a_server_that_a_found_file_starts_has_no_keys_in_its_environment(self):
+        self.file('[provider]\n%sbase_url = "${SERVER}/s/echo"\napi_key = "${ANTHROPIC_API_KEY}"\n'
+                  '[[mcp.instances]]\nname = "m"\nno_restart = true\ncommand = ["sh", "-c", "env > seen"]\n' % MODEL)
+        self.trust()
+        self.assertEqual(self.ask()[0::2], ("go\n", 0))
+        with open(os.path.join(self.folder, "seen"), encoding="utf-8") as file:
+            self.assertNotIn("sk-mine", file.read())
+        self.assertEqual(self.ask("-c", "phi.toml")[0::2], ("go\n", 0))
+        with open(os.path.join(self.folder, "seen"), encoding="utf-8") as file:
+            self.assertIn("sk-mine", file.read())  # the user has named this one
+
+    def test_a_link_to_a_trusted_file_is_another_file(self):
+        self.file('[provider]\n%sbase_url = "${SERVER}/s/echo"\napi_key = "k"\n'
+                  '[callbacks]\nbefore_loop = "./begin.sh"\n' % MODEL)
+        self.trust()
+        other = test_phi.home()
+        self.addCleanup(test_phi.shutil.rmtree, other, ignore_errors=True)
+        os.symlink(os.path.join(self.work, "phi.toml"), os.path.join(other, "phi.toml"))
+        self.folder = other
+        out, err, code = self.ask()
+        self.assertEqual((out, code), ("", 2))
+        self.assertIn("phi: nobody has trusted ./phi.toml", err)
+
+    def test_a_command_does_not_read_a_found_file(self):
+        self.file('[provider]\n%s[models]\nmine = "${ANTHROPIC_API_KEY}"\n' % MODEL)
+        out, err, code = self.phi("models", **self.more())
+        self.assertEqual((err, code), ("", 0))
+        self.assertRegex(out, r"(?m)^anthropic .* ANTHROPIC_API_KEY \(set\)$")
+        self.assertNotIn("sk-mine", out)
+
     def test_a_key_goes_to_a_server_that_the_user_names(self):
         other = test_phi.mock.url.replace("127.0.0.1", "localhost")
         named = '[provider]\n%sbase_url = "%s/s/echo"\napi_key = "${ANTHROPIC_API_KEY}"\n' % (MODEL, other)
@@ -166,10 +219,40 @@ class Asked(test_phi.Pty):
         self.assertNotIn("  | permissions.mode", said)
         self.assertIn("\nThese are 38 rows: scroll back to the first.\n", said)
 
+    def test_what_was_typed_before_it_was_shown_is_no_answer(self):
+        self.write("phi.toml", '[provider]\n%sbase_url = "${SERVER}/s/echo"\napi_key = "k"\n' % MODEL)
+        self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
+        termios.tcflow(self.slave, termios.TCOOFF)  # a terminal that takes its time
+        time.sleep(1)
+        self.type("yes\n")
+        time.sleep(0.3)
+        termios.tcflow(self.slave, termios.TCOON)
+        self.wait_for("yes or no: ")
+        time.sleep(0.3)
+        self.assertIsNone(self.child.poll())
+        self.type("yes\0\n")  # no word ends early
+        self.wait_for("(./phi.toml is not used)")
+        self.assertEqual(self.left()[0], 0)
+
+    def test_it_is_shown_again_when_the_program_goes_on(self):
+        self.write("phi.toml", '[provider]\n%sbase_url = "${SERVER}/s/echo"\napi_key = "k"\n' % MODEL)
+        self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
+        self.wait_for("yes or no: ")
+        self.said = b""
+        self.child.send_signal(signal.SIGSTOP)
+        os.waitpid(self.child.pid, os.WUNTRACED)
+        self.type("yes\n")
+        self.child.send_signal(signal.SIGCONT)
+        self.wait_for('  | provider.api_key = "k"')
+        self.wait_for("yes or no: ")
+        self.type("no\n")
+        self.wait_for("(./phi.toml is not used)")
+        self.assertEqual(self.left()[0], 0)
+
     def test_what_is_not_toml_is_not_asked_about(self):
         self.write("phi.toml", "[provider\n")
         self.start("hello", "go", SERVER=test_phi.mock.url, XDG_CONFIG_HOME=self.folder)
-        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c phi.toml)")
+        self.wait_for("phi: ./phi.toml is not used: it is not TOML (look at it, and name it: -c\r\n    phi.toml)")
         self.assertEqual(self.left()[0], 2)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 TOKENS = """ls|x=(|a=(1|b=(1)|(|)|; |;|&|&&|'||'|'|'|if|then|elif|else|fi|do|done|while|until|for x in|select|case x in|in
-esac|a)|;;|;&|{|}|{ |; }|f()|function f|function g()|coproc|time|!|[[|]]|[[ |-f|-eq|=|==|=~|(a|b)|<|>|>>|>&|>||<>|<<<
+esac|a)|;;|;&|{|}|{ |; }|f()|function f|function g()|coproc|time|!|[[|]]|[[ |-f|-eq|=|==|=~|(a|b)|<|>|>>|>&|>||<>|<<<|<&-|>&-|3<&4-
 2>|{x}>|<<F|$(|`|${|}|((|))|$((|#|\\|"|'|1|x|$x| |declare|export|local|'\\n'|'\\nF\\n'|'\\\\\\n'"""
 NEWLINES = ["\n", "\nF\n", "\\\n", "||", "|", "|&"]
 

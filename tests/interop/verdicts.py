@@ -1,9 +1,10 @@
 """Runs what phi allows, in bash: verdicts.py PROGRAM TABLE SCRATCH COUNT SEED
 
 COUNT random lines that hold the word EVIL, or write to a file, go through prog_verdicts. Those that the
-rules allow are run by bash, in an empty directory, with a PATH that has harmless programs alone and EVIL,
-which leaves a mark. A line that leaves the mark, or any file, ran a program or wrote to a file that phi
-did not see. Exit code 1 where one does.
+rules allow are run by bash, in a directory with one file, with a PATH that has harmless programs alone and
+EVIL, which leaves a mark, also under names that look like assignments. A line that leaves the mark, makes a
+file or changes the one that is there ran a program or wrote to a file that phi did not see. Exit code 1
+where one does.
 """
 import os
 import random
@@ -16,6 +17,7 @@ PIECES = """EVIL|EVIL p| EVIL |ls|echo|cat|echo a|x=1|x=|a=|a[0]=|(|)|$(|)|`|`|$
 0<|&<|/dev/null|x|y|E|if |then |else |fi|for x in |do |done|while |case | in |esac|;;|a) |(a) |function |f() |f|f()
 time |coproc |eval |exec |command |builtin |env |bash -c |sh -c |bash |sh |xargs |find . -exec |\\;| + |{}|trap |EXIT
 -eq |-v |-n |=~ |==|=|$x|$f|"$x"|$@|$1|*|?|[a]|{a,b}|~|-|--|a|b|1|@P|[@]|[0]|[x]|%|^|/|:|,|..|.|true|test |nice
+<&|<&-|>&-|1<f|<f|>/dev/stdin|/dev/stdout|x+=|time x=|$"EVIL"|a[0]=EVIL|sh -c 'x+=EVIL'|f <f|3<&0
 source |. |-c |-s |export |local |declare |!x|$!|$-|$$|$_|$*|$#""".replace("\n", "|").split("|")
 PIECES += ["||", "|", "|&", "\n", "\n", "\\\n", "E\n", "\nE\n", "<<E\n", "<<-E\n", "<<'E'\n", '<<"E"\n', "\t"]
 QUOTES = ['"', "'", "$'", "`", "$(", ")", "${x:-", "}", "\\", "\n", "#", "<<E\n", "\nE\n", "((", "))", " ",
@@ -24,8 +26,10 @@ QUOTES = ['"', "'", "$'", "`", "$(", ")", "${x:-", "}", "\\", "\n", "#", "<<E\n"
 LEFT_OUT = ["/etc", "rm ", "rm\t", "~/", "HOME", "/dev/sd", "dd ", "mv ", "cp ", "kill", "curl", "ssh", "git",
             "docker", "sudo", "wget", "chmod", "chown", "mkdir", "npm", "make", "python", "/work", "/tmp", "mkfs",
             "/*", " /"]
+FILE = "f"
+NAMES = ["EVIL", "x+=EVIL", "x=EVIL", "a0=EVIL", "a[0]=EVIL", "$EVIL"]
 STUBS = ["bash", "sh", "find", "xargs", "env", "cat", "true", "timeout", "nice", "ls", "wc", "sort", "head", "tr",
-         "grep"]
+         "grep", "time"]
 
 
 def left_out(line):
@@ -57,13 +61,30 @@ def piece_of(table, chance):
 def scratch_at(place):
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(os.path.join(place, "bin"))
-    os.makedirs(os.path.join(place, "here"))
-    for name in STUBS:
+    empty(place)
+    for name in filter(shutil.which, STUBS):
         os.symlink(shutil.which(name), os.path.join(place, "bin", name))
-    evil = os.path.join(place, "bin", "EVIL")
-    with open(evil, "w", encoding="utf-8") as out:
-        out.write("#!/bin/sh\n: > %s\n" % os.path.join(place, "mark"))
-    os.chmod(evil, 0o755)
+    for name in NAMES:
+        evil = os.path.join(place, "bin", name)
+        with open(evil, "w", encoding="utf-8") as out:
+            out.write("#!/bin/sh\n: > %s\n" % os.path.join(place, "mark"))
+        os.chmod(evil, 0o755)
+
+
+def empty(place):
+    here = os.path.join(place, "here")
+    shutil.rmtree(here, ignore_errors=True)
+    os.makedirs(here)
+    with open(os.path.join(here, FILE), "w", encoding="utf-8") as out:
+        out.write(FILE)
+
+
+def changed(place):
+    here = os.path.join(place, "here")
+    if os.listdir(here) != [FILE]:
+        return True
+    with open(os.path.join(here, FILE), encoding="utf-8", errors="replace") as file:
+        return file.read() != FILE
 
 
 def leaves_a_mark(place, line):
@@ -74,11 +95,10 @@ def leaves_a_mark(place, line):
     subprocess.run(["timeout", "-k", "1", "1", shutil.which("bash"), "-c", line], cwd=os.path.join(place, "here"),
                    env={"PATH": os.path.join(place, "bin"), "HOME": os.path.join(place, "here")},
                    stdin=nothing, stdout=nothing, stderr=nothing, check=False)
-    made = os.listdir(os.path.join(place, "here"))
+    made = changed(place)
     if made:
-        shutil.rmtree(os.path.join(place, "here"))
-        os.makedirs(os.path.join(place, "here"))
-    return bool(made) or os.path.exists(mark)
+        empty(place)
+    return made or os.path.exists(mark)
 
 
 def main():

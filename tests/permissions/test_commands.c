@@ -109,27 +109,42 @@ static phi_permission of_pushes(phi_permission verdict, phi_permission otherwise
     return got;
 }
 
+static const char *const asked_pushes[] = {"timeout --foreground 5 git push",
+                                           "env -S 'git push'",
+                                           "flock f git -C x push",
+                                           "git pus[h]",
+                                           "git -c alias.p=push p",
+                                           "git config --global Alias.p 'push origin'",
+                                           "echo push origin | xargs -n9 git",
+                                           "xargs git <<< push",
+                                           "echo push | xargs -I % git % origin",
+                                           "bash -c '\"$@\"' _ git push",
+                                           "g?t push",
+                                           "ssh h 'cd x; git push'",
+                                           "python3 -c 'os.system(\"git push\")'",
+                                           "x='git push'; $x",
+                                           "git config alias.p '!git push'",
+                                           "echo git push | sh",
+                                           "make -f - <<< 'a:;git push'",
+                                           "echo git push | flock f sh",
+                                           "echo git push | env -S sh",
+                                           "env -Sgit\\ push",
+                                           "env -v --split-string=git\\ push",
+                                           "env g?t push",
+                                           "command g$@it push",
+                                           "setsid $@{git,push}",
+                                           "bash <<< 'git push$@'",
+                                           "sh -c '$0 push' 'git push '",
+                                           "find . $@-exec git push {} +"};
+
 TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
-    static const char *const denied[] = {
-        "git push",          "git -C . push origin", "git --no-pager -c a=b push",
-        "git {push,origin}", "{git,} push",          "cd x && /usr/bin/git push"};
-    static const char *const asked[] = {"timeout --foreground 5 git push",
-                                        "env -S 'git push'",
-                                        "flock f git -C x push",
-                                        "git pus[h]",
-                                        "git -c alias.p=push p",
-                                        "git config --global Alias.p 'push origin'",
-                                        "echo push origin | xargs -n9 git",
-                                        "xargs git <<< push",
-                                        "echo push | xargs -I % git % origin",
-                                        "bash -c '\"$@\"' _ git push",
-                                        "g?t push",
-                                        "ssh h 'cd x; git push'",
-                                        "python3 -c 'os.system(\"git push\")'",
-                                        "x='git push'; $x",
-                                        "git config alias.p '!git push'",
-                                        "echo git push | sh",
-                                        "make -f - <<< 'a:;git push'"};
+    static const char *const denied[] = {"git push",
+                                         "git -C . push origin",
+                                         "git --no-pager -c a=b push",
+                                         "git {push,origin}",
+                                         "{git,} push",
+                                         "sh <<E<NL>gi\\t push<NL>E",
+                                         "cd x && /usr/bin/git push"};
     static const char *const allowed[] = {"git commit -m 'git push is next'",
                                           "git log --grep push",
                                           "echo git push",
@@ -143,11 +158,11 @@ TEST(a_rule_that_denies_a_command_finds_it_behind_options_and_programs) {
         if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, denied[i]),
                           PHI_PERMISSION_DENY))
             printf("  %s\n", denied[i]);
-    for (i = 0; i < PHI__COUNT(asked); i++) {
-        if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, asked[i]),
+    for (i = 0; i < PHI__COUNT(asked_pushes); i++) {
+        if (!CHECK_EQ_INT(of_pushes(PHI_PERMISSION_DENY, PHI_PERMISSION_ALLOW, asked_pushes[i]),
                           PHI_PERMISSION_ASK))
-            printf("  %s\n", asked[i]);
-        CHECK(of_pushes(PHI_PERMISSION_ALLOW, PHI_PERMISSION_DENY, asked[i]) !=
+            printf("  %s\n", asked_pushes[i]);
+        CHECK(of_pushes(PHI_PERMISSION_ALLOW, PHI_PERMISSION_DENY, asked_pushes[i]) !=
               PHI_PERMISSION_ALLOW);
     }
     for (i = 0; i < PHI__COUNT(allowed); i++)
@@ -241,13 +256,20 @@ TEST(a_search_is_asked_about_when_its_pattern_of_files_finds_secrets) {
                                         "{\"pattern\":\"foo\",\"include\":\"*\"}",
                                         "{\"pattern\":\"foo\",\"include\":\"[.]e*\"}",
                                         "{\"pattern\":\".\"}",
+                                        "{\"pattern\":\".\",\"include\":\"!x\"}",
+                                        "{\"pattern\":\".\",\"include\":\".{e,x}nv\"}",
+                                        "{\"pattern\":\"x\",\"include\":\"sub/?env\"}",
+                                        "{\"pattern\":\"x\",\"include\":\"{a\"}",
+                                        "{\"pattern\":\".\",\"include\":\"\"}",
+                                        "{\"pattern\":\"x\",\"path\":\".git\",\"include\":\"!x\"}",
                                         "{\"pattern\":\"\",\"path\":\"src\"}",
                                         "{\"pattern\":\"BEGIN\"}",
                                         "{\"pattern\":\"token\",\"path\":\".git\"}",
                                         "{\"pattern\":\"url\",\"path\":\".git/config\"}"};
-    static const char *const allowed[] = {"{\"pattern\":\".\",\"include\":\"*.c\"}",
-                                          "{\"pattern\":\"foo\"}",
-                                          "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
+    static const char *const allowed[] = {
+        "{\"pattern\":\".\",\"include\":\"*.c\"}", "{\"pattern\":\"foo\"}",
+        "{\"pattern\":\"foo\",\"include\":\"!*.c\"}", "{\"pattern\":\".\",\"include\":\"*.{c,h}\"}",
+        "{\"pattern\":\"foo|bar\",\"path\":\"src\"}"};
     phi_permissions_desc desc;
     phi_permissions *permissions;
     size_t i;

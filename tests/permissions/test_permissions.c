@@ -372,6 +372,18 @@ TEST(urls_match_by_their_plain_host) {
     CHECK_EQ_INT(
         by(&rule, 1, "fetch", "{\"url\":\"http://example.com\",\"uri\":\"http://evil.net\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "fetch", "{}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://a.example.org:\"}"), ALLOW);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://evil.net\\uff0f.example.org\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://evil.net;.example.org\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://{evil.net,a}.example.org\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://[::1].example.org\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://.example.org\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"https://a..example.org\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"javascript://example.com/%0ax()\"}"), ASK);
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"unix://example.com/x\"}"), ASK);
+    rule.host = "[[]::1]";
+    CHECK_EQ_INT(by(&rule, 1, "fetch", "{\"url\":\"http://[::1]:80/\"}"), ALLOW);
+    rule.host = "example.com|*.example.org";
     rule.command = "curl *";
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl evil.net/://example.com/\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"curl -s https://example.com\"}"), ALLOW);
@@ -393,6 +405,20 @@ TEST(a_host_is_denied_in_whatever_way_it_is_written) {
     CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"evil.net/x\"}"), ASK);
     CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://a.net/evil.net\"}"), ALLOW);
     CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://evil.net@a.net\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http:evil.net\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http:\\\\evil.net\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http:evil.net/://a.net/\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://%65vil.net\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://e\\tvil.net\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"https://\\uff45vil.net\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http://2130706433/\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http://127.1/\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http://0x7f.0.0.1/\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http://0177.0.0.1/\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http://127.0.0.1:80/\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "fetch", "{\"url\":\"http://a-b.c1.net/\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"curl 'https://evil%2enet'\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"awk '{print}' x\"}"), ALLOW);
     CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"curl https://u@evil.net\"}"), DENY);
     CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git clone git@evil.net:x\"}"), ASK);
     CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"curl a.net\"}"), ALLOW);
@@ -530,6 +556,7 @@ static void always(phi_permission_scope scope, const char *tool, const char *arg
 #define WIDE(command, options)                                                                     \
     "{\"verdict\":\"allow\",\"tool\":\"bash\",\"command\":\"" command "\",\"path\":\"./**\","      \
     "\"options\":\"" options "\"}"
+#define OWN "\"source\":\"\""
 #define BASH(command) "{\"verdict\":\"allow\",\"tool\":\"bash\",\"command\":\"" command "\"}"
 
 TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
@@ -570,10 +597,102 @@ TEST(always_makes_the_narrowest_rules_and_they_allow_the_call) {
     always(exact, "write_file", "{\"path\":\"!f\"}", /* not any other file */
            RULES("{\"verdict\":\"allow\",\"tool\":\"write_file\",\"path\":\"./!f\"}"));
     always(exact, "fetch", "{\"url\":\"https://Example.com/x\"}",
-           RULES("{\"verdict\":\"allow\",\"tool\":\"fetch\",\"host\":\"example.com\"}"));
-    always(kind, "mail", "{\"to\":\"x\"}", RULES("{\"verdict\":\"allow\",\"tool\":\"mail\"}"));
-    always(exact, "mail", "{\"n\":1}",
-           RULES("{\"verdict\":\"allow\",\"tool\":\"mail\",\"matches\":\"{\\\"n\\\":1}\"}"));
+           RULES("{\"verdict\":\"allow\",\"tool\":\"fetch\",\"host\":\"example.com\"," OWN "}"));
+    always(kind, "fetch", "{\"uri\":\"https://example.com/x\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"fetch\",\"host\":\"example.com\"," OWN "}"));
+    always(kind, "send", "{\"path\":\"a/b\",\"url\":\"https://example.com/x\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"send\",\"path\":\"a/**\",\"host\":"
+                 "\"example.com\"," OWN "}"));
+    always(exact, "copy", "{\"path\":\"a\",\"to\":\"b\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"copy\",\"matches\":\"{\\\"path\\\":"
+                 "\\\"a\\\",\\\"to\\\":\\\"b\\\"}\"," OWN "}"));
+    always(kind, "mail", "{\"to\":\"x\"}",
+           RULES("{\"verdict\":\"allow\",\"tool\":\"mail\"," OWN "}"));
+    always(
+        exact, "mail", "{\"n\":1}",
+        RULES("{\"verdict\":\"allow\",\"tool\":\"mail\",\"matches\":\"{\\\"n\\\":1}\"," OWN "}"));
+}
+
+/* The verdict on a call of `source` after the rules that a call of the server "srv" has made. */
+static phi_permission after_server(phi_permission_scope scope, const char *tool,
+                                   const char *arguments, const char *source) {
+    phi_permissions *p = make(NULL);
+    phi_memory memory;
+    phi_arena arena;
+    phi_permission_rules rules;
+    phi_permission verdict;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_permissions_always_from(p, PHI__LIT("srv"), phi_str_of(tool),
+                                             phi_str_of(arguments), scope, &arena, &rules, NULL),
+                 PHI_OK);
+    CHECK_EQ_INT(phi_permissions_add(p, rules.rules, rules.count), PHI_OK);
+    verdict = phi_permissions_check_from(p, phi_str_of(source), phi_str_of(tool),
+                                         phi_str_of(arguments), NULL);
+    phi_arena_free(&arena);
+    phi_permissions_free(p);
+    return verdict;
+}
+
+TEST(what_is_always_allowed_to_a_server_is_allowed_to_nobody_else) {
+    static const char *const calls[][2] = {{"query", "{\"sql\":\"x\"}"},
+                                           {"read_file", "{\"path\":\"/etc/hosts\"}"},
+                                           {"write_file", "{\"path\":\"x\"}"},
+                                           {"bash", "{\"command\":\"make > x\"}"},
+                                           {"fetch", "{\"url\":\"https://example.com\"}"}};
+    size_t i;
+    int scope;
+    for (i = 0; i < PHI__COUNT(calls); i++)
+        for (scope = 0; scope < 2; scope++) {
+            phi_permission_scope which = (phi_permission_scope)scope;
+            CHECK_EQ_INT(after_server(which, calls[i][0], calls[i][1], "srv"), ALLOW);
+            CHECK_EQ_INT(after_server(which, calls[i][0], calls[i][1], "other"), ASK);
+            CHECK_EQ_INT(after_server(which, calls[i][0], calls[i][1], ""), ASK);
+        }
+}
+
+TEST(a_path_is_denied_wherever_it_stands_in_a_servers_arguments) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = DENY;
+    rules[0].path = "**/.ssh/**";
+    rules[1].verdict = ALLOW;
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"source\":\"/home/ada/.ssh/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"path\":\"a\",\"to\":{\"b\":[1,\"~/.ssh/x\"]}}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"uri\":\"file:///home/ada/.ssh/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"x\":\"a b/../.ssh/x\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"x\":\"see\\n.ssh/x\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "edit_file", "{\"path\":\"a\",\"old_text\":\".ssh/x\"}"), ALLOW);
+    rules[0].path = "/etc/**";
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"uri\":\"FILE://localhost/etc/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"uri\":\"file:/etc/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"curl file://localhost/etc/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"docker run --mount src=/etc,dst=/x\"}"),
+                 DENY);
+    CHECK_EQ_INT(by(rules, 2, "get", "{\"uri\":\"https://x/etc/x\"}"), ALLOW);
+    rules[0].tool = "bash";
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"cat < /etc/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"ls > /etc/x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "read_file", "{\"path\":\"/etc/x\"}"), ALLOW);
+}
+
+TEST(a_word_of_which_a_part_is_certain_may_be_a_rules) {
+    phi_permission_rule rules[2];
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = DENY;
+    rules[0].command = "git push *";
+    rules[1].verdict = ALLOW;
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git push$X\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git pu$()sh\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git `x`sh\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git ${x}push\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"g$@it push\"}"), ASK);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git $Xpush\"}"), ALLOW);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"git pull$X\"}"), ALLOW);
+    rules[0].command = "docker *";
+    rules[0].with = "--privileged";
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"docker run --privileged=true x\"}"), DENY);
+    CHECK_EQ_INT(by(rules, 2, "bash", "{\"command\":\"docker run --privileged-x x\"}"), ALLOW);
 }
 
 TEST(a_rule_that_asks_is_answered_for_this_very_call_and_no_other) {
@@ -635,6 +754,7 @@ TEST(a_rule_names_the_options_that_a_command_may_have) {
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x -a\"}"), ASK);
     rule.options = NULL;
     rule.without = "--force";
+    CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --force=1\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --fo\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --f=1\"}"), ASK);
     CHECK_EQ_INT(by(&rule, 1, "bash", "{\"command\":\"x --format\"}"), ALLOW);
@@ -1241,6 +1361,9 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(words_that_are_not_known_match_only_a_last_star),
           TEST_ENTRY(each_mode_has_its_verdicts),
           TEST_ENTRY(always_makes_the_narrowest_rules_and_they_allow_the_call),
+          TEST_ENTRY(what_is_always_allowed_to_a_server_is_allowed_to_nobody_else),
+          TEST_ENTRY(a_path_is_denied_wherever_it_stands_in_a_servers_arguments),
+          TEST_ENTRY(a_word_of_which_a_part_is_certain_may_be_a_rules),
           TEST_ENTRY(a_rule_that_asks_is_answered_for_this_very_call_and_no_other),
           TEST_ENTRY(a_pattern_that_may_match_a_file_of_a_rule_that_denies_is_asked_about),
           TEST_ENTRY(a_rule_names_the_options_that_a_command_may_have),
