@@ -3,7 +3,6 @@
 
 #include "permissions/wildcard_in.h"
 
-
 /* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
 static size_t phi__hosts_scheme(phi_str url) {
     size_t i = 0;
@@ -132,4 +131,3 @@ PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_ru
     phi__buf_free(&host);
     return matches;
 }
-
