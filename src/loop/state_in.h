@@ -459,10 +459,10 @@ struct phi_runtime {
     phi__list ready;  /* runs that go on */
     phi__list paused; /* runs that wait for a limit or a budget */
     phi__polls polls;
-    struct phi__provider_node *providers;     /* registered ones, the newest first */
-    const phi_codec_fn *codecs;               /* of models that carry none; NULL-ended, or NULL */
-    struct phi__facts *facts;                 /* of all agents and of groups; NULL: none */
-    phi__list polled;                         /* runs whose model is in the process and answers */
+    struct phi__provider_node *providers; /* registered ones, the newest first */
+    const phi_codec_fn *codecs;           /* of models that carry none; NULL-ended, or NULL */
+    struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
+    phi__list polled;                     /* runs whose model is in the process and answers */
     phi__agent *retired;
     phi__list pressed;           /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
