@@ -13,8 +13,6 @@
      PHI_IMPLEMENTATION  emits the functions; in one file of the program
      PHI_STATIC          makes every function static: the whole library inside one file
      PHI_API             linkage of the public functions, where PHI_STATIC is not what you want
-     PHI_NO_YAML         without YAML
-     PHI_NO_TOML         without TOML
      PHI_ASSERT(x)       for our own invariants (default: assert)
 
    MEMORY   Comes from a phi_memory: your allocator, a limit, and counters. What belongs together is
@@ -60,243 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xd5b871a7
+#if PHI__PUB_BASE != 0x64e63301
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xd5b871a7
-
-/* ---- src/base/profile.h ---- */
-
-/* profile.h - the macros by which a program leaves parts of phi out.
-
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
-   them back in, with the parts that it needs; where PHI_NO_X is defined too, X is out, and so is
-   every part that needs it. No public struct changes by any of them: a part that is left out is not
-   declared, or is refused with PHI_UNSUPPORTED and a message that names its macro. A new part adds
-   its three lines here; the rest of the source tests PHI_NO_X alone. PHI_NO_CURL, PHI_NO_PROCESS,
-   PHI_NO_FILES, PHI_NO_LISTEN and PHI_NO_THREADS, for systems that lack these, are no parts:
-   PHI_MINIMAL changes nothing about them. */
-#ifndef PHI_BASE_PROFILE_H
-#define PHI_BASE_PROFILE_H
-
-#ifdef PHI_MINIMAL
-#if !defined(PHI_WITH_ANTHROPIC) && !defined(PHI_NO_ANTHROPIC)
-#define PHI_NO_ANTHROPIC 1
-#endif
-#if !defined(PHI_WITH_OPENAI_CHAT) && !defined(PHI_NO_OPENAI_CHAT)
-#define PHI_NO_OPENAI_CHAT 1
-#endif
-#if !defined(PHI_WITH_OPENAI_RESPONSES) && !defined(PHI_NO_OPENAI_RESPONSES)
-#define PHI_NO_OPENAI_RESPONSES 1
-#endif
-#if !defined(PHI_WITH_AZURE) && !defined(PHI_NO_AZURE)
-#define PHI_NO_AZURE 1
-#endif
-#if !defined(PHI_WITH_GEMINI) && !defined(PHI_NO_GEMINI)
-#define PHI_NO_GEMINI 1
-#endif
-#if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
-#define PHI_NO_VERTEX 1
-#endif
-#if !defined(PHI_WITH_INTERACTIONS) && !defined(PHI_NO_INTERACTIONS)
-#define PHI_NO_INTERACTIONS 1
-#endif
-#if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
-#define PHI_NO_BEDROCK 1
-#endif
-#if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
-#define PHI_NO_STRICT 1
-#endif
-#if !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_SESSIONS)
-#define PHI_NO_SESSIONS 1
-#endif
-#if !defined(PHI_WITH_TAPE) && !defined(PHI_NO_TAPE)
-#define PHI_NO_TAPE 1
-#endif
-#if !defined(PHI_WITH_STORE_FILES) && !defined(PHI_NO_STORE_FILES)
-#define PHI_NO_STORE_FILES 1
-#endif
-#if !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_SNAPSHOT)
-#define PHI_NO_SNAPSHOT 1
-#endif
-#if !defined(PHI_WITH_COMPACTION) && !defined(PHI_NO_COMPACTION)
-#define PHI_NO_COMPACTION 1
-#endif
-#if !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_CAPTURE)
-#define PHI_NO_CAPTURE 1
-#endif
-#if !defined(PHI_WITH_CACHE_STATS) && !defined(PHI_NO_CACHE_STATS)
-#define PHI_NO_CACHE_STATS 1
-#endif
-#if !defined(PHI_WITH_ARGUMENT_STREAM) && !defined(PHI_NO_ARGUMENT_STREAM)
-#define PHI_NO_ARGUMENT_STREAM 1
-#endif
-#if !defined(PHI_WITH_CONTEXT_EDITS) && !defined(PHI_NO_CONTEXT_EDITS)
-#define PHI_NO_CONTEXT_EDITS 1
-#endif
-#if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
-#define PHI_NO_EXPLAIN 1
-#endif
-#if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
-#define PHI_NO_SUMMARIES 1
-#endif
-#if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
-#define PHI_NO_SCHEMA 1
-#endif
-#if !defined(PHI_WITH_YAML) && !defined(PHI_NO_YAML)
-#define PHI_NO_YAML 1
-#endif
-#if !defined(PHI_WITH_TOML) && !defined(PHI_NO_TOML)
-#define PHI_NO_TOML 1
-#endif
-#if !defined(PHI_WITH_CONFIG) && !defined(PHI_NO_CONFIG)
-#define PHI_NO_CONFIG 1
-#endif
-#if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
-#define PHI_NO_FORGETTING 1
-#endif
-#if !defined(PHI_WITH_STORES) && !defined(PHI_NO_STORES)
-#define PHI_NO_STORES 1
-#endif
-#if !defined(PHI_WITH_SUBAGENTS) && !defined(PHI_NO_SUBAGENTS)
-#define PHI_NO_SUBAGENTS 1
-#endif
-#if !defined(PHI_WITH_EVALUATION) && !defined(PHI_NO_EVALUATION)
-#define PHI_NO_EVALUATION 1
-#endif
-#if !defined(PHI_WITH_STRATEGIES) && !defined(PHI_NO_STRATEGIES)
-#define PHI_NO_STRATEGIES 1
-#endif
-#if !defined(PHI_WITH_TOOL_STATE) && !defined(PHI_NO_TOOL_STATE)
-#define PHI_NO_TOOL_STATE 1
-#endif
-#if !defined(PHI_WITH_FACTS) && !defined(PHI_NO_FACTS)
-#define PHI_NO_FACTS 1
-#endif
-#if !defined(PHI_WITH_FAILOVER) && !defined(PHI_NO_FAILOVER)
-#define PHI_NO_FAILOVER 1
-#endif
-#if !defined(PHI_WITH_QUESTIONS) && !defined(PHI_NO_QUESTIONS)
-#define PHI_NO_QUESTIONS 1
-#endif
-#if !defined(PHI_WITH_TOOL_SOURCES) && !defined(PHI_NO_TOOL_SOURCES)
-#define PHI_NO_TOOL_SOURCES 1
-#endif
-#if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
-#define PHI_NO_THREAD_TEXT 1
-#endif
-#if !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_EVENT_JSON)
-#define PHI_NO_EVENT_JSON 1
-#endif
-#if !defined(PHI_WITH_DESCRIBE) && !defined(PHI_NO_DESCRIBE)
-#define PHI_NO_DESCRIBE 1
-#endif
-#if !defined(PHI_WITH_PREFLIGHT) && !defined(PHI_NO_PREFLIGHT)
-#define PHI_NO_PREFLIGHT 1
-#endif
-#if !defined(PHI_WITH_QUERIES) && !defined(PHI_NO_QUERIES)
-#define PHI_NO_QUERIES 1
-#endif
-#if !defined(PHI_WITH_PLANS) && !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_SUMMARIES) &&   \
-    !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
-#define PHI_NO_PLANS 1
-#endif
-#if !defined(PHI_WITH_MESSAGE_JSON) && !defined(PHI_WITH_STORES) &&                                \
-    !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) &&                               \
-    !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&                                 \
-    !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_WITH_TAPE) &&     \
-    !defined(PHI_WITH_CAPTURE) && !defined(PHI_WITH_EVALUATION) && !defined(PHI_NO_MESSAGE_JSON)
-#define PHI_NO_MESSAGE_JSON 1
-#endif
-#if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
-    !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&  \
-    !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_CONTEXT_EDITS) &&                           \
-    !defined(PHI_WITH_FORGETTING) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_REWRITES)
-#define PHI_NO_REWRITES 1
-#endif
-#if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
-#define PHI_NO_DEFERRED 1
-#endif
-#endif
-
-/* What a part needs: it is out where that is. */
-#ifdef PHI_NO_MESSAGE_JSON
-#ifndef PHI_NO_EVENT_JSON
-#define PHI_NO_EVENT_JSON 1
-#endif
-#ifndef PHI_NO_TAPE
-#define PHI_NO_TAPE 1
-#endif
-#ifndef PHI_NO_CAPTURE
-#define PHI_NO_CAPTURE 1
-#endif
-#ifndef PHI_NO_EVALUATION
-#define PHI_NO_EVALUATION 1
-#endif
-#endif
-#if defined(PHI_NO_REWRITES) || defined(PHI_NO_MESSAGE_JSON)
-#ifndef PHI_NO_STORES
-#define PHI_NO_STORES 1
-#endif
-#ifndef PHI_NO_THREAD_TEXT
-#define PHI_NO_THREAD_TEXT 1
-#endif
-#ifndef PHI_NO_DEFERRED
-#define PHI_NO_DEFERRED 1
-#endif
-#endif
-#ifdef PHI_NO_REWRITES
-#ifndef PHI_NO_CONTEXT_EDITS
-#define PHI_NO_CONTEXT_EDITS 1
-#endif
-#ifndef PHI_NO_FORGETTING
-#define PHI_NO_FORGETTING 1
-#endif
-#endif
-#if (defined(PHI_NO_PLANS) || defined(PHI_NO_REWRITES)) && !defined(PHI_NO_COMPACTION)
-#define PHI_NO_COMPACTION 1
-#endif
-#if (defined(PHI_NO_PLANS) || defined(PHI_NO_DEFERRED)) && !defined(PHI_NO_SUMMARIES)
-#define PHI_NO_SUMMARIES 1
-#endif
-#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON) || defined(PHI_NO_REWRITES)) &&           \
-    !defined(PHI_NO_SESSIONS)
-#define PHI_NO_SESSIONS 1
-#endif
-#if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
-#define PHI_NO_SNAPSHOT 1
-#endif
-
-/* Parts of phi_tools.h, which PHI_MINIMAL does not change. */
-#if (defined(PHI_NO_YAML) || defined(PHI_NO_FILES)) && !defined(PHI_NO_SKILLS)
-#define PHI_NO_SKILLS 1
-#endif
-#if defined(PHI_NO_PROCESS) && !defined(PHI_NO_SCRIPTS)
-#define PHI_NO_SCRIPTS 1
-#endif
-
-/* Copies of a run into another log: for branches and strategies alone. */
-#if defined(PHI_NO_EVALUATION) && defined(PHI_NO_STRATEGIES)
-#define PHI__NO_GRAFT 1
-#endif
-
-/* Places of nodes in a text: for configurations and for changes in a TOML text alone. */
-#if defined(PHI_NO_CONFIG) && defined(PHI_NO_TOML)
-#define PHI__NO_MARKS 1
-#endif
-
-/* Objects that such rooms keep with an agent. */
-#if defined(PHI__NO_GRAFT) && defined(PHI_NO_SUBAGENTS)
-#define PHI__NO_ATTACHED 1
-#endif
-
-/* Entries as JSON: where nothing writes or reads them, they are out. */
-#if defined(PHI_NO_STORES) && defined(PHI_NO_THREAD_TEXT) && defined(PHI_NO_DEFERRED)
-#define PHI__NO_ENTRIES 1
-#endif
-
-#endif
+#define PHI__PUB_BASE 0x64e63301
 
 /* ---- src/base/base.h ---- */
 
@@ -309,7 +75,6 @@
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
-
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -490,11 +255,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x0680362d
+#if PHI__PUB_TEXT != 0x525e35f2
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x0680362d
+#define PHI__PUB_TEXT 0x525e35f2
 
 /* ---- src/text/json.h ---- */
 
@@ -712,9 +477,7 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
    schema refers to itself; the names of an object of n members and of a schema of m properties cost
    n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
-   arguments, answers and results, it looks names up in a table.
-
-   PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
+   arguments, answers and results, it looks names up in a table. */
 #ifndef PHI_TEXT_SCHEMA_H
 #define PHI_TEXT_SCHEMA_H
 
@@ -746,11 +509,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0xcc62ff3c
+#if PHI__PUB_FORMATS != 0x458768fe
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0xcc62ff3c
+#define PHI__PUB_FORMATS 0x458768fe
 
 /* ---- src/formats/toml.h ---- */
 
@@ -767,12 +530,10 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. PHI_NO_TOML leaves all of this out. */
+   Threads: a reader belongs to one at a time. */
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
-
-#ifndef PHI_NO_TOML
 
 #ifdef __cplusplus
 extern "C" {
@@ -903,7 +664,6 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 }
 #endif
 #endif
-#endif
 
 /* ---- src/formats/yaml.h ---- */
 
@@ -921,12 +681,10 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. PHI_NO_YAML leaves all of this out. */
+   Threads: a reader belongs to one at a time. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
-
-#ifndef PHI_NO_YAML
 
 #ifdef __cplusplus
 extern "C" {
@@ -1031,7 +789,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
 #ifdef __cplusplus
 }
-#endif
 #endif
 #endif
 
@@ -2875,11 +2632,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4fd3a914
+#if PHI__IMP_TEXT != 0x4012bcd5
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4fd3a914
+#define PHI__IMP_TEXT 0x4012bcd5
 
 /* ---- src/text/json_in.h ---- */
 
@@ -3409,11 +3166,7 @@ typedef struct phi__marks {
 } phi__marks;
 
 /* Whether a reader keeps places. Where no part of phi asks for them, none does. */
-#ifdef PHI__NO_MARKS
-#define PHI__MARKED(reader) false
-#else
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
-#endif
 
 /* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
@@ -3523,11 +3276,6 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 #define PHI_TEXT_SCHEMA_IN_H
 
 
-#ifdef PHI_NO_SCHEMA
-#define phi__schema_check(memory, schema, value, name, error)                                      \
-    ((void)(memory), phi_schema_check(schema, value, name, error))
-#else
-
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
@@ -3585,7 +3333,6 @@ PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json 
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
 
-#endif
 #endif
 
 /* ---- src/text/sse_in.h ---- */
@@ -7000,8 +6747,6 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 
 
-#ifndef PHI_NO_SCHEMA
-
 /* ---- the check ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
@@ -7525,32 +7270,10 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
     return c.status;
 }
 
-#else
-
-static phi_status phi__schema_refuse(phi_schema_error *error) {
-    static const char words[] = "schemas are left out of this program: PHI_NO_SCHEMA";
-    if (error != NULL) memcpy(error->message, words, sizeof words);
-    return PHI_UNSUPPORTED;
-}
-
-PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
-                                    phi_schema_error *error) {
-    (void)name;
-    return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
-}
-
-PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
-    return schema == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
-}
-
-#endif
-
 /* ---- src/text/schema_words.c ---- */
 
 /* schema_words.c - a schema check's messages, paths, work limit and references. */
 
-
-#ifndef PHI_NO_SCHEMA
 
 /* ---- words ---- */
 
@@ -7777,8 +7500,6 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref) {
     }
     return known->target;
 }
-
-#endif
 #undef PHI__SCHEMA_QUOTE
 
 /* ---- src/text/sse.c ---- */
@@ -8084,11 +7805,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xe4440955
+#if PHI__IMP_FORMATS != 0x0b2b399e
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xe4440955
+#define PHI__IMP_FORMATS 0x0b2b399e
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -8104,8 +7825,6 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #ifndef PHI_FORMATS_TOML_IN_H
 #define PHI_FORMATS_TOML_IN_H
 
-
-#ifndef PHI_NO_TOML
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -8339,7 +8058,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
 #endif
-#endif
 
 /* ---- src/formats/yaml_in.h ---- */
 
@@ -8354,8 +8072,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
-
-#ifndef PHI_NO_YAML
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -8575,13 +8291,10 @@ PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
 
 #endif
-#endif
 
 /* ---- src/formats/toml_array.c ---- */
 
 /* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
-
-#ifndef PHI_NO_TOML
 
 /* The next comma or bracket, comments not counted. */
 static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
@@ -8710,13 +8423,9 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
     phi__toml_change_add(c, next, next + 1, c->texts.len);
 }
 
-#endif
-
 /* ---- src/formats/toml_change.c ---- */
 
 /* toml_change.c - a text with pieces of it replaced; and its lines. */
-
-#ifndef PHI_NO_TOML
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
     const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
@@ -8867,14 +8576,10 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
     return !out->failed;
 }
 
-#endif
-
 /* ---- src/formats/toml_date.c ---- */
 
 /* toml_date.c - dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
    offset. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
 
@@ -9015,16 +8720,12 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
     return node;
 }
 
-#endif
-
 /* ---- src/formats/toml_edit.c ---- */
 
 /* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
 
    The old tree is walked with the new one beside it. Changes deep inside come first, so that of
    two new texts at one place that of the inner table precedes the header of another one. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
@@ -9603,14 +9304,10 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     return status;
 }
 
-#endif
-
 /* ---- src/formats/toml_names.c ---- */
 
 /* toml_names.c - the members of all tables, by table and key; at most three quarters of the slots
    are in use. They stay for the whole text, since a later header may come back to any table. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
 
@@ -9680,13 +9377,9 @@ PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_
     return true;
 }
 
-#endif
-
 /* ---- src/formats/toml_number.c ---- */
 
 /* toml_number.c - values that are neither strings nor dates: booleans, integers, floats. */
-
-#ifndef PHI_NO_TOML
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] =
@@ -9820,13 +9513,9 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
     return phi__toml_number_decimal(room, len, value, what);
 }
 
-#endif
-
 /* ---- src/formats/toml_read.c ---- */
 
 /* toml_read.c - the reader: its states in turn. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
@@ -10174,13 +9863,9 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
     return status;
 }
 
-#endif
-
 /* ---- src/formats/toml_set.c ---- */
 
 /* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
-
-#ifndef PHI_NO_TOML
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
@@ -10281,16 +9966,12 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
     return status;
 }
 
-#endif
-
 /* ---- src/formats/toml_string.c ---- */
 
 /* toml_string.c - the four styles of strings, in slices.
 
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
-
-#ifndef PHI_NO_TOML
 
 static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
@@ -10451,13 +10132,9 @@ PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "the closing quote of a string");
 }
 
-#endif
-
 /* ---- src/formats/toml_text.c ---- */
 
 /* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
-
-#ifndef PHI_NO_TOML
 
 #include <stdio.h>
 
@@ -10606,13 +10283,9 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
-#endif
-
 /* ---- src/formats/toml_tree.c ---- */
 
 /* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
@@ -10927,13 +10600,9 @@ PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
     r->state = phi__toml_tree_after(r);
 }
 
-#endif
-
 /* ---- src/formats/toml_write.c ---- */
 
 /* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
@@ -11216,13 +10885,9 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     return status;
 }
 
-#endif
-
 /* ---- src/formats/yaml_block.c ---- */
 
 /* yaml_block.c - literal and folded scalars. */
-
-#ifndef PHI_NO_YAML
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -11357,13 +11022,9 @@ PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-#endif
-
 /* ---- src/formats/yaml_core.c ---- */
 
 /* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
-
-#ifndef PHI_NO_YAML
 
 #include <math.h>
 
@@ -11535,15 +11196,11 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
     return phi__yaml_core_tagged(text, tag, value);
 }
-
-#endif
 #undef PHI__YAML_NUMBER_MOST
 
 /* ---- src/formats/yaml_flow.c ---- */
 
 /* yaml_flow.c - flow collections, token by token. */
-
-#ifndef PHI_NO_YAML
 
 PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     bool map = *r->at == '{';
@@ -11777,13 +11434,9 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
         phi__yaml_flow_map(r);
 }
 
-#endif
-
 /* ---- src/formats/yaml_lines.c ---- */
 
 /* yaml_lines.c - block content: what a line begins, continues and closes. */
-
-#ifndef PHI_NO_YAML
 
 /* ---- closing ---- */
 
@@ -12135,16 +11788,12 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
                    : PHI__YAML_LINE;
 }
 
-#endif
-
 /* ---- src/formats/yaml_names.c ---- */
 
 /* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
 
    Names are a stack with a hash table of places in it. The newest leave first, so a table with
    linear probing needs no marks of removed names: the newest is the last of every chain. */
-
-#ifndef PHI_NO_YAML
 
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
@@ -12215,13 +11864,9 @@ PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
-#endif
-
 /* ---- src/formats/yaml_props.c ---- */
 
 /* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
@@ -12528,16 +12173,12 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
     else
         r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }
-
-#endif
 #undef PHI__YAML_NAME_MOST
 #undef PHI__YAML_HANDLES_MOST
 
 /* ---- src/formats/yaml_read.c ---- */
 
 /* yaml_read.c - the reader: its states in turn. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
@@ -12658,8 +12299,6 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }
-
-#endif
 #undef PHI__YAML_DEPTH
 #undef PHI__YAML_ALIAS_NODES
 #undef PHI__YAML_ALIAS_BYTES
@@ -12670,8 +12309,6 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
 
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
-
-#ifndef PHI_NO_YAML
 
 PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
@@ -12986,13 +12623,9 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-#endif
-
 /* ---- src/formats/yaml_text.c ---- */
 
 /* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
-
-#ifndef PHI_NO_YAML
 
 #include <stdio.h>
 
@@ -13167,15 +12800,11 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
     s->len = (size_t)(s->to - s->text);
     r->room = s->to + 1;
 }
-
-#endif
 #undef PHI__YAML_ROOM
 
 /* ---- src/formats/yaml_tree.c ---- */
 
 /* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -13635,8 +13264,6 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
     }
     return true;
 }
-
-#endif
 #undef PHI__YAML_SLAB
 #undef PHI__YAML_KEY_MOST
 #undef PHI__YAML_ANYWHERE
@@ -13647,8 +13274,6 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
 
    Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
    quoted, and so is any text that does not begin like a word. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
@@ -13918,8 +13543,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
     phi__buf_free(&w.out);
     return w.status;
 }
-
-#endif
 #undef PHI__YAML_SIMPLE_KEY
 
 #endif /* PHI__IMP_FORMATS */

@@ -6,16 +6,17 @@
        #include "phi_tools.h"
    Elsewhere only the #include. This implements phi.h as well: do it in no other file.
 
-   The built-in tools of an agent that works with files and commands. Each is a plain phi_tool: give
-   those you want to phi_agent_desc, beside your own. Further: the operations of an OpenAPI document
-   as tools, the tools of MCP servers and a server for MCP clients, skills, permissions (rules that
-   decide on tool calls), hooks that are scripts, a picture of a run as a page or as OpenTelemetry
-   spans.
+   What stands around a loop. The built-in tools of an agent that works with files and commands:
+   each is a plain phi_tool; give those you want to phi_agent_desc, beside your own. Sessions, their
+   recorder and tapes, sub-agents, evaluation, strategies, agents out of configuration files, the
+   operations of an OpenAPI document as tools, the tools of MCP servers and a server for MCP
+   clients, skills, permissions (rules that decide on tool calls), hooks that are scripts, a picture
+   of a run as a page or as OpenTelemetry spans, events as JSON.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
             commands, PHI_NO_FILES the tools that touch files, PHI_NO_OPENAPI the operations of
-            OpenAPI documents, PHI_NO_SKILLS skills, PHI_NO_PERMISSIONS rules for tool calls,
-            PHI_NO_SCRIPTS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP,
+            OpenAPI documents, PHI_NO_FILES skills, PHI_NO_PERMISSIONS rules for tool calls,
+            PHI_NO_PROCESS hooks that are scripts, PHI_NO_MCP MCP, PHI_NO_LISTEN serving over HTTP,
             PHI_NO_TRACE pictures of a run.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
@@ -45,40 +46,40 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xd5b871a7
+#if PHI__PUB_BASE != 0x64e63301
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x0680362d
+#if PHI__PUB_TEXT != 0x525e35f2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xf81f7b04
+#if PHI__PUB_MODEL != 0xcc1ef3ac
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0x65e39ffb
+#if PHI__PUB_WIRE != 0xa9f8e27f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CODECS != 0x77f28588
+#if PHI__PUB_CODECS != 0xf6547e9a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x8b3e6156
+#if PHI__PUB_LOG != 0x4c1377aa
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x35c2c5c7
+#if PHI__PUB_HISTORY != 0x4ffbfb14
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x1882b8bf
+#if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xf920a09e
+#if PHI__PUB_LOOP != 0xc80ff066
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0xc876c56e
+#if PHI__PUB_FEATURES != 0x343bc6ae
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x34ba8c2c
+#if PHI__PUB_AGENT != 0x74375226
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -96,11 +97,11 @@
 #endif
 
 #ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0xcc62ff3c
+#if PHI__PUB_FORMATS != 0x458768fe
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0xcc62ff3c
+#define PHI__PUB_FORMATS 0x458768fe
 
 /* ---- src/formats/toml.h ---- */
 
@@ -117,12 +118,10 @@
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. PHI_NO_TOML leaves all of this out. */
+   Threads: a reader belongs to one at a time. */
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
-
-#ifndef PHI_NO_TOML
 
 #ifdef __cplusplus
 extern "C" {
@@ -253,7 +252,6 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 }
 #endif
 #endif
-#endif
 
 /* ---- src/formats/yaml.h ---- */
 
@@ -271,12 +269,10 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. PHI_NO_YAML leaves all of this out. */
+   Threads: a reader belongs to one at a time. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
-
-#ifndef PHI_NO_YAML
 
 #ifdef __cplusplus
 extern "C" {
@@ -383,16 +379,15 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_FORMATS */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x2f4a21c8
+#if PHI__PUB_RECORD != 0xed7b9771
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x2f4a21c8
+#define PHI__PUB_RECORD 0xed7b9771
 
 /* ---- src/record/event_json.h ---- */
 
@@ -404,8 +399,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_EVENT_JSON
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
@@ -421,7 +414,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
    PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
-#endif
 
 #ifdef __cplusplus
 }
@@ -438,13 +430,10 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    that phi or the Rust original wrote. They are copies: no projection is made from them. A session
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
-   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
 
-
-#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -651,7 +640,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 }
 #endif
 #endif
-#endif
 
 /* ---- src/record/recorder.h ---- */
 
@@ -675,8 +663,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
 
-
-#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -756,7 +742,6 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 }
 #endif
 #endif
-#endif
 
 /* ---- src/record/replay.h ---- */
 
@@ -781,14 +766,11 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    recorded one: method, URL, headers, and a hash of the body.
 
    With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
-   budgets only divide the work. So another step_budget_bytes gives the same log. With PHI_NO_TAPE
-   nothing of this page is declared.
+   budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
 
-
-#ifndef PHI_NO_TAPE
 
 #ifdef __cplusplus
 extern "C" {
@@ -855,7 +837,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 }
 #endif
 #endif
-#endif
 
 /* ---- src/record/session_context.h ---- */
 
@@ -873,8 +854,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
 
-
-#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -982,16 +961,15 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_RECORD */
 
 #ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0x750031f3
+#if PHI__PUB_SUBAGENTS != 0xd4e071cd
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__PUB_SUBAGENTS 0x750031f3
+#define PHI__PUB_SUBAGENTS 0xd4e071cd
 
 /* ---- src/subagents/subagents.h ---- */
 
@@ -1020,8 +998,6 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_SUBAGENTS
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
@@ -1067,8 +1043,6 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *t
    PHI_EV_SUBAGENT_END. */
 PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -1077,11 +1051,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #endif /* PHI__PUB_SUBAGENTS */
 
 #ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0x7fe00fe0
+#if PHI__PUB_EVALUATE != 0xaaba24cc
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__PUB_EVALUATE 0x7fe00fe0
+#define PHI__PUB_EVALUATE 0xaaba24cc
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -1101,13 +1075,10 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    branch ends that branch alone. phi_stop of the agent lets each branch end its turn; branches that
    were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
    host frees counts as cancelled, and has no lane.
-   With PHI_NO_EVALUATION nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
 #define PHI_EVALUATE_EVALUATE_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 #ifdef __cplusplus
 extern "C" {
@@ -1216,16 +1187,15 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0x4f40baa4
+#if PHI__PUB_STRATEGY != 0xf31c36fd
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0x4f40baa4
+#define PHI__PUB_STRATEGY 0xf31c36fd
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -1386,11 +1356,9 @@ typedef struct phi_strategy {
                                          const void **out);
 } phi_strategy;
 
-#ifndef PHI_NO_STRATEGIES
 /* Adds a zeroed command of that kind; NULL when there are PHI_STRATEGY_COMMANDS of them. */
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1434,10 +1402,8 @@ typedef struct phi_aot_options {
     uint32_t timeout_ms;    /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_aot_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_aot_options. */
 PHI_API const phi_strategy *phi_strategy_aot(void);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1468,11 +1434,9 @@ typedef struct phi_cot_options {
     uint32_t timeout_ms; /* of the call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_cot_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_cot_options. */
 PHI_API const phi_strategy *phi_strategy_cot(void);
 PHI_API const phi_strategy *phi_strategy_cod(void);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1527,10 +1491,8 @@ typedef struct phi_got_options {
     uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_got_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_got_options. */
 PHI_API const phi_strategy *phi_strategy_got(void);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1589,10 +1551,8 @@ typedef struct phi_tot_options {
     uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_tot_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_tot_options. */
 PHI_API const phi_strategy *phi_strategy_tot(void);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1633,10 +1593,8 @@ typedef struct phi_trm_options {
     uint32_t timeout_ms; /* of a call (default: phi_strategy_desc.call_timeout_ms) */
 } phi_trm_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_trm_options. */
 PHI_API const phi_strategy *phi_strategy_trm(void);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1688,11 +1646,9 @@ typedef struct phi_adaptive_options {
     const phi_trm_options *trm;
 } phi_adaptive_options;
 
-#ifndef PHI_NO_STRATEGIES
 /* Static. Options: phi_adaptive_options. The bill of a prompt is that of the chosen strategy;
    phi_strategy_worst has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1719,9 +1675,7 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
    Usage and cost of the calls are the run's. Before the first call the worst case
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
    not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
-   a message. phi_step counts each call under way as a run.
-
-   PHI_NO_STRATEGIES leaves it out. */
+   a message. phi_step counts each call under way as a run. */
 #ifndef PHI_STRATEGY_STRATEGY_H
 #define PHI_STRATEGY_STRATEGY_H
 
@@ -1747,7 +1701,6 @@ typedef struct phi_strategy_desc {
     void *user_data; /* for prune_fn */
 } phi_strategy_desc;
 
-#ifndef PHI_NO_STRATEGIES
 /* For phi_agent_desc.provider. A desc that is NULL, or has no strategy yet, gives a provider
    without functions, which phi_agent_new refuses.
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
@@ -1773,7 +1726,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
    `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);
-#endif
 
 #ifdef __cplusplus
 }
@@ -1783,11 +1735,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0xb4fcc38f
+#if PHI__PUB_CONFIG != 0x018477ff
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0xb4fcc38f
+#define PHI__PUB_CONFIG 0x018477ff
 
 /* ---- src/config/config.h ---- */
 
@@ -1810,15 +1762,12 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
    a text that is one after that. Values of variables, and secrets, are never shown: a problem has
    them as they stand in the file.
 
-   Loading reads the disk until it is done: it is for start-up. PHI_NO_CONFIG leaves all of it out;
-   TOML needs PHI_NO_TOML unset, YAML PHI_NO_YAML.
+   Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
    valid until phi_config_free. Threads: one at a time. */
 #ifndef PHI_CONFIG_CONFIG_H
 #define PHI_CONFIG_CONFIG_H
 
-
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -1898,7 +1847,6 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
 #endif
 #endif
-#endif
 
 /* ---- src/config/config_agents.h ---- */
 
@@ -1930,8 +1878,6 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
 #ifndef PHI_CONFIG_CONFIG_AGENTS_H
 #define PHI_CONFIG_CONFIG_AGENTS_H
 
-
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -1978,6 +1924,8 @@ typedef struct phi_agents_desc {
        request has their tools; one that has failed is a warning (default: only for those with
        required = true) */
     bool wait_for_servers;
+    /* MCP servers' programs get no variable whose name looks like a key, whatever the file says */
+    bool hide_keys;
 } phi_agents_desc;
 
 /* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
@@ -2036,7 +1984,6 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 }
 #endif
 #endif
-#endif
 
 /* ---- src/config/config_json.h ---- */
 
@@ -2059,8 +2006,6 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
-
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -2118,16 +2063,15 @@ PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, p
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_CONFIG */
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x8c207f0a
+#if PHI__PUB_PERMISSIONS != 0x8e6ec866
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x8c207f0a
+#define PHI__PUB_PERMISSIONS 0x8e6ec866
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -2157,8 +2101,6 @@ PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, p
 #define PHI_PERMISSIONS_PERMISSIONS_H
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2185,7 +2127,8 @@ typedef struct phi_permission_rule {
     const char *piped;   /* names of programs: what one prints goes to this command */
     /* Of a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
        "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. Of a
-       command, every word with a / or .. must match for a rule that allows, one word for others. */
+       command, every word with a / or .. must match for a rule that allows, one word for others;
+       of a tool that is not phi's own, any text of the arguments for others. */
     const char *path;
     const char *host;     /* of the URL: "example.com|*.example.org" */
     const char *argument; /* a member of the arguments, for `matches` */
@@ -2292,6 +2235,12 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
                                           phi_arena *arena, phi_permission_rules *out,
                                           phi_str *why);
 
+/* The same of a tool of `source`: the rules name it. */
+PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
+                                               phi_str tool_name, phi_str arguments,
+                                               phi_permission_scope scope, phi_arena *arena,
+                                               phi_permission_rules *out, phi_str *why);
+
 #ifdef __cplusplus
 }
 inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, phi_status *status) {
@@ -2299,16 +2248,15 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x7253b398
+#if PHI__PUB_TOOLS != 0x060653f8
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x7253b398
+#define PHI__PUB_TOOLS 0x060653f8
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -2533,7 +2481,7 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #define PHI_TOOLS_SCRIPTS_H
 
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #ifdef __cplusplus
 extern "C" {
@@ -2603,11 +2551,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xf962ebb1
+#if PHI__PUB_MCP != 0x8bce2034
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xf962ebb1
+#define PHI__PUB_MCP 0x8bce2034
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2642,8 +2590,6 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
@@ -2794,8 +2740,6 @@ typedef struct phi_mcp_request {
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -2829,14 +2773,10 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
 extern "C" {
 #endif
 
-#ifndef PHI_NO_MCP
-
 /* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE:
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
-
-#endif
 
 #ifdef __cplusplus
 }
@@ -2869,8 +2809,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_MCP
 
 /* How a client with a secret proves itself at the token endpoint. */
 typedef enum phi_mcp_client_auth {
@@ -2977,8 +2915,6 @@ PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -2996,8 +2932,6 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi_mcp_prompt_argument {
     phi_str name, title, description;
@@ -3062,8 +2996,6 @@ typedef struct phi_mcp_complete_desc {
 PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
                                     phi_mcp_completion_fn done, void *user_data, uint64_t *id);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -3089,8 +3021,6 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_MCP
 
 /* A resource, or a template of some. Empty strings: not given. */
 typedef struct phi_mcp_resource {
@@ -3148,8 +3078,6 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -3189,8 +3117,6 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi_mcp_server phi_mcp_server;
 
@@ -3436,8 +3362,6 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
 PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -3463,8 +3387,6 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_MCP
 
 /* For phi_agent_desc.tool_sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
@@ -3502,8 +3424,6 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 /* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
 PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -3512,11 +3432,11 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 #endif /* PHI__PUB_MCP */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0x72f525fd
+#if PHI__PUB_OPENAPI != 0xe7a0cca9
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0x72f525fd
+#define PHI__PUB_OPENAPI 0xe7a0cca9
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -3538,9 +3458,7 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
    Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
    runtime: free it first. Tools belong to the object.
-   Threads:   the pumping thread.
-
-   PHI_NO_OPENAPI leaves all of it out. YAML documents need the YAML reader (PHI_NO_YAML). */
+   Threads:   the pumping thread. */
 #ifndef PHI_OPENAPI_OPENAPI_H
 #define PHI_OPENAPI_OPENAPI_H
 
@@ -3548,8 +3466,6 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi_openapi phi_openapi;
 
@@ -3679,8 +3595,6 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
    PHI_MISUSE while calls are under way: nothing is freed. */
 PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
-#endif
-
 #ifdef __cplusplus
 }
 #endif
@@ -3689,11 +3603,11 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #endif /* PHI__PUB_OPENAPI */
 
 #ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0x9ba5f588
+#if PHI__PUB_SKILLS != 0xd7732f6d
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__PUB_SKILLS 0x9ba5f588
+#define PHI__PUB_SKILLS 0xd7732f6d
 
 /* ---- src/skills/skills.h ---- */
 
@@ -3724,7 +3638,7 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #define PHI_SKILLS_SKILLS_H
 
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #ifdef __cplusplus
 extern "C" {
@@ -3837,11 +3751,11 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #endif /* PHI__PUB_SKILLS */
 
 #ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0x73f7e43c
+#if PHI__PUB_SECTIONS != 0xe1d6c222
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__PUB_SECTIONS 0x73f7e43c
+#define PHI__PUB_SECTIONS 0xe1d6c222
 
 /* ---- src/sections/sections.h ---- */
 
@@ -3856,8 +3770,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #ifndef PHI_SECTIONS_SECTIONS_H
 #define PHI_SECTIONS_SECTIONS_H
 
-
-#ifndef PHI_NO_CONFIG
 
 #ifdef __cplusplus
 extern "C" {
@@ -3879,16 +3791,15 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0xf94b5028
+#if PHI__PUB_TRACE != 0x4f7d364e
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0xf94b5028
+#define PHI__PUB_TRACE 0x4f7d364e
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3907,13 +3818,10 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    calls enter the thread together. A call begins with the answer that has it.
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
-   Threads: the pumping thread.
-   With PHI_NO_TRACE nothing of this page is declared. */
+   Threads: the pumping thread. */
 #ifndef PHI_TRACE_TRACE_H
 #define PHI_TRACE_TRACE_H
 
-
-#ifndef PHI_NO_TRACE
 
 #ifdef __cplusplus
 extern "C" {
@@ -3952,7 +3860,7 @@ typedef struct phi_trace_desc {
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
     /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
-       default: none). Ignored with PHI_NO_SESSIONS */
+       default: none) */
     const struct phi_session *const *sessions;
     size_t session_count;
     /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */
@@ -4007,7 +3915,6 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 }
 #endif
 #endif
-#endif
 
 #endif /* PHI__PUB_TRACE */
 
@@ -4027,11 +3934,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0xe4440955
+#if PHI__IMP_FORMATS != 0x0b2b399e
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0xe4440955
+#define PHI__IMP_FORMATS 0x0b2b399e
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -4047,8 +3954,6 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #ifndef PHI_FORMATS_TOML_IN_H
 #define PHI_FORMATS_TOML_IN_H
 
-
-#ifndef PHI_NO_TOML
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -4282,7 +4187,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
 #endif
-#endif
 
 /* ---- src/formats/yaml_in.h ---- */
 
@@ -4297,8 +4201,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
-
-#ifndef PHI_NO_YAML
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -4518,13 +4420,10 @@ PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
 
 #endif
-#endif
 
 /* ---- src/formats/toml_array.c ---- */
 
 /* toml_array.c - items of an array in brackets that come, in the style of those there, and go. */
-
-#ifndef PHI_NO_TOML
 
 /* The next comma or bracket, comments not counted. */
 static size_t phi__toml_array_token(const phi__toml_change *c, size_t at) {
@@ -4653,13 +4552,9 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
     phi__toml_change_add(c, next, next + 1, c->texts.len);
 }
 
-#endif
-
 /* ---- src/formats/toml_change.c ---- */
 
 /* toml_change.c - a text with pieces of it replaced; and its lines. */
-
-#ifndef PHI_NO_TOML
 
 PHI__FN void phi__toml_change_init(phi__toml_change *c, phi_memory *memory, phi_str text) {
     const char *first = text.len > 0 ? (const char *)memchr(text.at, '\n', text.len) : NULL;
@@ -4810,14 +4705,10 @@ PHI__FN bool phi__toml_change_apply(phi__toml_change *c, phi__buf *out) {
     return !out->failed;
 }
 
-#endif
-
 /* ---- src/formats/toml_date.c ---- */
 
 /* toml_date.c - dates and times of RFC 3339 as TOML has them: with or without a date, a time, an
    offset. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_FRACTION = 9 }; /* digits kept */
 
@@ -4958,16 +4849,12 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
     return node;
 }
 
-#endif
-
 /* ---- src/formats/toml_edit.c ---- */
 
 /* toml_edit.c - the pieces of a text to replace so that it reads as another tree.
 
    The old tree is walked with the new one beside it. Changes deep inside come first, so that of
    two new texts at one place that of the inner table precedes the header of another one. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
@@ -5546,14 +5433,10 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     return status;
 }
 
-#endif
-
 /* ---- src/formats/toml_names.c ---- */
 
 /* toml_names.c - the members of all tables, by table and key; at most three quarters of the slots
    are in use. They stay for the whole text, since a later header may come back to any table. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_NAMES_FIRST = 64 }; /* slots of the first table */
 
@@ -5623,13 +5506,9 @@ PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_
     return true;
 }
 
-#endif
-
 /* ---- src/formats/toml_number.c ---- */
 
 /* toml_number.c - values that are neither strings nor dates: booleans, integers, floats. */
-
-#ifndef PHI_NO_TOML
 
 static const char phi__toml_no_value[] = "expected a value: text must be in quotes";
 static const char phi__toml_bad_number[] =
@@ -5763,13 +5642,9 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
     return phi__toml_number_decimal(room, len, value, what);
 }
 
-#endif
-
 /* ---- src/formats/toml_read.c ---- */
 
 /* toml_read.c - the reader: its states in turn. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
@@ -6117,13 +5992,9 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
     return status;
 }
 
-#endif
-
 /* ---- src/formats/toml_set.c ---- */
 
 /* toml_set.c - one value of a text, by its path: changed in the tree, and then in the text. */
-
-#ifndef PHI_NO_TOML
 
 /* The next step of a path, *path moving behind it. False: it is malformed. */
 static bool phi__toml_set_step(const char **path, phi__json_step *step) {
@@ -6224,16 +6095,12 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
     return status;
 }
 
-#endif
-
 /* ---- src/formats/toml_string.c ---- */
 
 /* toml_string.c - the four styles of strings, in slices.
 
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
-
-#ifndef PHI_NO_TOML
 
 static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
@@ -6394,13 +6261,9 @@ PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "the closing quote of a string");
 }
 
-#endif
-
 /* ---- src/formats/toml_text.c ---- */
 
 /* toml_text.c - errors, characters, lines, and room for the text of keys and strings. */
-
-#ifndef PHI_NO_TOML
 
 #include <stdio.h>
 
@@ -6549,13 +6412,9 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
-#endif
-
 /* ---- src/formats/toml_tree.c ---- */
 
 /* toml_tree.c - tables, the walk of headers and dotted keys, and values that join them. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
@@ -6870,13 +6729,9 @@ PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
     r->state = phi__toml_tree_after(r);
 }
 
-#endif
-
 /* ---- src/formats/toml_write.c ---- */
 
 /* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
-
-#ifndef PHI_NO_TOML
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
@@ -7159,13 +7014,9 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     return status;
 }
 
-#endif
-
 /* ---- src/formats/yaml_block.c ---- */
 
 /* yaml_block.c - literal and folded scalars. */
-
-#ifndef PHI_NO_YAML
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
@@ -7300,13 +7151,9 @@ PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
-#endif
-
 /* ---- src/formats/yaml_core.c ---- */
 
 /* yaml_core.c - the core schema of YAML 1.2.2, chapter 10.3: what a scalar's text stands for. */
-
-#ifndef PHI_NO_YAML
 
 #include <math.h>
 
@@ -7478,15 +7325,11 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
     if (tag <= PHI__YAML_TAG_STR) return PHI__JSON_STRING;
     return phi__yaml_core_tagged(text, tag, value);
 }
-
-#endif
 #undef PHI__YAML_NUMBER_MOST
 
 /* ---- src/formats/yaml_flow.c ---- */
 
 /* yaml_flow.c - flow collections, token by token. */
-
-#ifndef PHI_NO_YAML
 
 PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     bool map = *r->at == '{';
@@ -7720,13 +7563,9 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
         phi__yaml_flow_map(r);
 }
 
-#endif
-
 /* ---- src/formats/yaml_lines.c ---- */
 
 /* yaml_lines.c - block content: what a line begins, continues and closes. */
-
-#ifndef PHI_NO_YAML
 
 /* ---- closing ---- */
 
@@ -8078,16 +7917,12 @@ PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
                    : PHI__YAML_LINE;
 }
 
-#endif
-
 /* ---- src/formats/yaml_names.c ---- */
 
 /* yaml_names.c - texts by hash: the keys of the mappings that are open, and the anchors.
 
    Names are a stack with a hash table of places in it. The newest leave first, so a table with
    linear probing needs no marks of removed names: the newest is the last of every chain. */
-
-#ifndef PHI_NO_YAML
 
 /* The address of the table's owner makes the places differ from run to run, so that no text can
    be made in advance whose names collide. */
@@ -8158,13 +7993,9 @@ PHI__FN void phi__yaml_names_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
-#endif
-
 /* ---- src/formats/yaml_props.c ---- */
 
 /* yaml_props.c - properties before a node or a document: anchors, tags, directives. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_NAME_MOST 1024u /* bytes of an anchor's name or a tag */
 #define PHI__YAML_HANDLES_MOST 64u
@@ -8471,16 +8302,12 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
     else
         r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }
-
-#endif
 #undef PHI__YAML_NAME_MOST
 #undef PHI__YAML_HANDLES_MOST
 
 /* ---- src/formats/yaml_read.c ---- */
 
 /* yaml_read.c - the reader: its states in turn. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_DEPTH 512u          /* by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
@@ -8601,8 +8428,6 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
 }
-
-#endif
 #undef PHI__YAML_DEPTH
 #undef PHI__YAML_ALIAS_NODES
 #undef PHI__YAML_ALIAS_BYTES
@@ -8613,8 +8438,6 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
 
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
-
-#ifndef PHI_NO_YAML
 
 PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
@@ -8929,13 +8752,9 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-#endif
-
 /* ---- src/formats/yaml_text.c ---- */
 
 /* yaml_text.c - errors, characters, lines, and room for the text of scalars. */
-
-#ifndef PHI_NO_YAML
 
 #include <stdio.h>
 
@@ -9110,15 +8929,11 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
     s->len = (size_t)(s->to - s->text);
     r->room = s->to + 1;
 }
-
-#endif
 #undef PHI__YAML_ROOM
 
 /* ---- src/formats/yaml_tree.c ---- */
 
 /* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
@@ -9578,8 +9393,6 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
     }
     return true;
 }
-
-#endif
 #undef PHI__YAML_SLAB
 #undef PHI__YAML_KEY_MOST
 #undef PHI__YAML_ANYWHERE
@@ -9590,8 +9403,6 @@ PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
 
    Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
    quoted, and so is any text that does not begin like a word. */
-
-#ifndef PHI_NO_YAML
 
 #define PHI__YAML_SIMPLE_KEY 1000u /* bytes; YAML ends keys without "? " at 1024 characters */
 
@@ -9861,18 +9672,16 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
     phi__buf_free(&w.out);
     return w.status;
 }
-
-#endif
 #undef PHI__YAML_SIMPLE_KEY
 
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x73272ab8
+#if PHI__IMP_RECORD != 0x61254f55
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x73272ab8
+#define PHI__IMP_RECORD 0x61254f55
 
 /* ---- src/record/event_in.h ---- */
 
@@ -9880,8 +9689,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifndef PHI_RECORD_EVENT_IN_H
 #define PHI_RECORD_EVENT_IN_H
 
-
-#ifndef PHI_NO_EVENT_JSON
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
@@ -9915,7 +9722,6 @@ PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const vo
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
 
 #endif
-#endif
 
 /* ---- src/record/session_in.h ---- */
 
@@ -9926,8 +9732,6 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
 
-
-#ifndef PHI_NO_SESSIONS
 
 typedef struct phi__session_box phi__session_box;
 
@@ -10013,7 +9817,6 @@ PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, cons
 PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
 
 #endif
-#endif
 
 /* ---- src/record/recorder_in.h ---- */
 
@@ -10024,8 +9827,6 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 
-
-#ifndef PHI_NO_SESSIONS
 
 struct phi_recorder {
     phi_memory memory;
@@ -10068,7 +9869,6 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
 PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev);
 
 #endif
-#endif
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -10090,8 +9890,6 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, c
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
 
-
-#ifndef PHI_NO_TAPE
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -10260,7 +10058,6 @@ PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
 #endif
-#endif
 
 /* ---- src/record/session_context_in.h ---- */
 
@@ -10269,8 +10066,6 @@ PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything w
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
 
-
-#ifndef PHI_NO_SESSIONS
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -10319,13 +10114,10 @@ typedef struct phi__session_context_cuts {
 PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
 
 #endif
-#endif
 
 /* ---- src/record/event_fields.c ---- */
 
 /* event_fields.c - tables of the plain fields of events, for JSON. */
-
-#ifndef PHI_NO_EVENT_JSON
 
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -10448,8 +10240,6 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 
-#endif
-
 /* ---- src/record/event_json.c ---- */
 
 /* event_json.c - writes events in the interchange format: behaviours A, "AgentEvent".
@@ -10457,8 +10247,6 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
    An event of a living agent gets from it the fields that it lacks: the run's messages and
    settings. An event read from JSON holds everything. Facts that other readers do not know (a
    failure's kind and HTTP status, decisions, pauses) stand in types that only phi has. */
-
-#ifndef PHI_NO_EVENT_JSON
 
 /* ---- members ---- */
 
@@ -11045,8 +10833,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     return status;
 }
 
-#endif
-
 /* ---- src/record/event_read.c ---- */
 
 /* event_read.c - reads events in the interchange format, ours and others': behaviours A,
@@ -11057,8 +10843,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
    event points to is in the tree's arena. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_EVENT_JSON
 
 typedef struct phi__event_reader {
     const phi_json *root;
@@ -11616,13 +11400,9 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     return status;
 }
 
-#endif
-
 /* ---- src/record/event_words.c ---- */
 
 /* event_words.c - the names of events in the interchange format. */
-
-#ifndef PHI_NO_EVENT_JSON
 
 PHI__FN const char *phi__event_words_type(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
@@ -11670,8 +11450,6 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
     return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }
 
-#endif
-
 /* ---- src/record/recorder.c ---- */
 
 /* recorder.c - a state machine from events to sessions.
@@ -11681,8 +11459,6 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
    recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
    sessions. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -12255,14 +12031,10 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     return &box->pub;
 }
 
-#endif
-
 /* ---- src/record/recorder_known.c ---- */
 
 /* recorder_known.c - finds a recorder's sessions, open and completed, and its running or pending
    loops, by id. */
-
-#ifndef PHI_NO_SESSIONS
 
 /* ---- sessions ---- */
 
@@ -12334,14 +12106,10 @@ PHI__FN void phi__recorder_known_abort(phi_recorder *rec, phi__session_box *box)
     }
 }
 
-#endif
-
 /* ---- src/record/recorder_links.c ---- */
 
 /* recorder_links.c - links loops of different sessions: children that tools ran, and their
    parents. */
-
-#ifndef PHI_NO_SESSIONS
 
 PHI__FN phi__loop_box *phi__recorder_links_anywhere(const phi_recorder *rec, phi_str loop_id) {
     phi__loop_box *loop = phi__recorder_known_open(rec, loop_id);
@@ -12440,14 +12208,10 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop,
     return phi__recorder_links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
 }
 
-#endif
-
 /* ---- src/record/session.c ---- */
 
 /* session.c - sessions in memory: their making, and questions about the tree of their loops. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 /* ---- making ---- */
 
@@ -12692,8 +12456,6 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
     return total;
 }
 
-#endif
-
 /* ---- src/record/session_blocks.c ---- */
 
 /* session_blocks.c - makes blocks of a thread's compactions, as the original would have them.
@@ -12701,8 +12463,6 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
    The view comes from the thread: a loop that a compaction has touched gets a block with its
    messages in view, whatever else has changed it. Messages of the log are put beside the loops they
    are of, in the order of the log; each item of the view then belongs to one of those loops. */
-
-#ifndef PHI_NO_SESSIONS
 
 enum {
     PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* as it is */
@@ -13139,8 +12899,6 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     return status;
 }
 
-#endif
-
 /* ---- src/record/session_context.c ---- */
 
 /* session_context.c - compaction blocks of sessions: loads messages by them, and makes them.
@@ -13148,8 +12906,6 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -13710,13 +13466,9 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
     return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
 
-#endif
-
 /* ---- src/record/session_fields.c ---- */
 
 /* session_fields.c - tables of the plain fields of a session and its parts, for JSON. */
-
-#ifndef PHI_NO_SESSIONS
 
 static const phi__field phi__session_session_fields[] = {
     PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -13791,13 +13543,9 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 
-#endif
-
 /* ---- src/record/session_groups.c ---- */
 
 /* session_groups.c - groups of parallel runs, out of the notes of a thread's log. */
-
-#ifndef PHI_NO_SESSIONS
 
 
 /* The loop ids of the note, in the session's arena. False: no memory. */
@@ -13855,8 +13603,6 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     return done;
 }
 
-#endif
-
 /* ---- src/record/session_import.c ---- */
 
 /* session_import.c - puts a session into a thread: its messages as they were, what prunes took as a
@@ -13868,8 +13614,6 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
    names, since they left none or are not on the way, come before them as a beginning and an end, so
    that their ids are not given again. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -14209,8 +13953,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     return status;
 }
 
-#endif
-
 /* ---- src/record/session_json.c ---- */
 
 /* session_json.c - writes sessions in the interchange format: behaviours A, "Session" and its
@@ -14219,8 +13961,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 typedef struct phi__session_writer {
     phi__buf out;
@@ -14717,13 +14457,9 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#endif
-
 /* ---- src/record/session_log.c ---- */
 
 /* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
-
-#ifndef PHI_NO_SESSIONS
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
@@ -14958,8 +14694,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     return status;
 }
 
-#endif
-
 /* ---- src/record/session_pruned.c ---- */
 
 /* session_pruned.c - finds the messages of a session that its PrunApplied events took out of view.
@@ -14967,8 +14701,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    An event names messages by their timestamps. Several may have the same: each timestamp takes the
    oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
 typedef struct phi__session_pruned_said {
@@ -15134,8 +14866,6 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
     return status;
 }
 
-#endif
-
 /* ---- src/record/session_read.c ---- */
 
 /* session_read.c - reads sessions in the interchange format, ours and others', of every age.
@@ -15144,8 +14874,6 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
    session or loop without an id, and an invalid message, are refused: data would be lost silently.
    The JSON tree stays in the session's arena, and the session points into it. */
 
-
-#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -15551,13 +15279,9 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     return phi__session_read_say(status, phi_str_of(session_id), words, words_size);
 }
 
-#endif
-
 /* ---- src/record/tape.c ---- */
 
 /* tape.c - makes and frees tapes, and reports divergences. */
-
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -15662,13 +15386,9 @@ PHI_API void phi_tape_free(phi_tape *base) {
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
 
-#endif
-
 /* ---- src/record/tape_flow.c ---- */
 
 /* tape_flow.c - the transfers of a tape that is recorded or played. */
-
-#ifndef PHI_NO_TAPE
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     size_t i;
@@ -15709,13 +15429,9 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
     return flow;
 }
 
-#endif
-
 /* ---- src/record/tape_hash.c ---- */
 
 /* tape_hash.c - a hash of a whole log, the same on every machine. */
-
-#ifndef PHI_NO_TAPE
 
 static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
@@ -15875,13 +15591,9 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     return n;
 }
 
-#endif
-
 /* ---- src/record/tape_line.c ---- */
 
 /* tape_line.c - writes the lines of a tape. */
-
-#ifndef PHI_NO_TAPE
 
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
@@ -15905,13 +15617,9 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
     tape->lines++;
 }
 
-#endif
-
 /* ---- src/record/tape_match.c ---- */
 
 /* tape_match.c - finds a run's requests and results on the tape, and describes differences. */
-
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -16077,8 +15785,6 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
     phi__buf_free(&now);
 }
 
-#endif
-
 /* ---- src/record/tape_play.c ---- */
 
 /* tape_play.c - playing: feeds the tape's inputs to the run, step by step, and compares its
@@ -16087,8 +15793,6 @@ PHI__FN void phi__tape_match_compare(phi__tape *tape, size_t line, phi__toolcall
    The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
    given at once. Outputs are looked up within the step in any order: with another budget, runs
    beside each other take other turns. The next step begins when all of them were used. */
-
-#ifndef PHI_NO_TAPE
 
 #include <limits.h>
 
@@ -16672,13 +16376,9 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     phi__tape_request_init(tape);
 }
 
-#endif
-
 /* ---- src/record/tape_read.c ---- */
 
 /* tape_read.c - checks and indexes a tape's lines, and reads a line when its turn comes. */
-
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -16847,8 +16547,6 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/record/tape_record.c ---- */
 
 /* tape_record.c - recording: every input from outside passes through here, and is written when the
@@ -16856,8 +16554,6 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
 
    A step first lets input in (tape->letting). Events of a transport at any other time are held back
    until the next step: a head and an end are kept, bytes are refused as if the buffer were full. */
-
-#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -17353,14 +17049,10 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-#endif
-
 /* ---- src/record/tape_request.c ---- */
 
 /* tape_request.c - playing: the run's requests, which are compared with the tape's, and their
    answers. */
-
-#ifndef PHI_NO_TAPE
 
 static phi__tape_flow *phi__tape_request_flow(phi__tape *tape, uint64_t x) {
     size_t i;
@@ -17457,13 +17149,9 @@ PHI__FN void phi__tape_request_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
-#endif
-
 /* ---- src/record/tape_result.c ---- */
 
 /* tape_result.c - results of tools: given to calls, and written. */
-
-#ifndef PHI_NO_TAPE
 
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *message) {
     phi_tool_result result = phi__results_given(message);
@@ -17488,16 +17176,12 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena_free(&scratch);
 }
 
-#endif
-
 /* ---- src/record/tape_secret.c ---- */
 
 /* tape_secret.c - keeps keys off a tape: in headers, URLs, and wherever else their text appears.
 
    Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
    that repeat it, and in results of tools (io/secret_in.h). */
-
-#ifndef PHI_NO_TAPE
 
 /* Better no recording than one with a key in it. */
 static void phi__tape_secret_kept(phi__tape *tape) {
@@ -17593,13 +17277,9 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     phi__tape_secret_put_body(tape, line, request, whole);
 }
 
-#endif
-
 /* ---- src/record/tape_sources.c ---- */
 
 /* tape_sources.c - the clock and the random source of a runtime that has a tape. */
-
-#ifndef PHI_NO_TAPE
 
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
@@ -17639,16 +17319,14 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
     return PHI_OK;
 }
 
-#endif
-
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x0b25a3b5
+#if PHI__IMP_SUBAGENTS != 0x32691e52
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x0b25a3b5
+#define PHI__IMP_SUBAGENTS 0x32691e52
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17662,8 +17340,6 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #ifndef PHI_SUBAGENTS_CHILD_IN_H
 #define PHI_SUBAGENTS_CHILD_IN_H
 
-
-#ifndef PHI_NO_SUBAGENTS
 
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
@@ -17772,13 +17448,10 @@ PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 
 #endif
-#endif
 
 /* ---- src/subagents/child.c ---- */
 
 /* child.c - the children of an agent: from the making of one to its end. */
-
-#ifndef PHI_NO_SUBAGENTS
 
 
 #include <stdio.h>
@@ -17955,17 +17628,11 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
     return phi__child_tools(child, desc, scratch, out);
 }
 
-#endif
-
 /* ---- src/subagents/child_save.c ---- */
 
 /* child_save.c - the children of an agent in its snapshot: those at work, and those that are
    kept. */
 
-#ifndef PHI_NO_SUBAGENTS
-
-
-#ifndef PHI_NO_SNAPSHOT
 
 /* ---- writing ---- */
 
@@ -18091,32 +17758,9 @@ PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
 
-#else
-
-PHI__FN void phi__child_save_all(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
-    (void)attached;
-    (void)scratch;
-    phi__buf_text(out, "null"); /* there are no snapshots */
-}
-
-PHI__FN bool phi__child_save_claim(phi__children *all) {
-    (void)all;
-    return true;
-}
-
-PHI__FN phi_status phi__child_save_thaw(phi__child *child, phi_subagent *desc) {
-    (void)desc;
-    return phi__error(child->of->parent->rt, PHI_UNSUPPORTED, "built with PHI_NO_SNAPSHOT");
-}
-
-#endif
-#endif
-
 /* ---- src/subagents/children.c ---- */
 
 /* children.c - all children of an agent: attached to it, swept, and begun. */
-
-#ifndef PHI_NO_SUBAGENTS
 
 /* ---- all of an agent's ---- */
 
@@ -18230,13 +17874,9 @@ PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task) {
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
 
-#endif
-
 /* ---- src/subagents/follow.c ---- */
 
 /* follow.c - a child's agent is followed: its events are forwarded, and its end is a result. */
-
-#ifndef PHI_NO_SUBAGENTS
 
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
@@ -18279,8 +17919,6 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
     return ours ? phi__follow_watched(agent)->depth : 0;
 }
 
-#endif
-
 /* ---- src/subagents/forward.c ---- */
 
 /* forward.c - a child's words, tools and progress, as updates of the call that it works for.
@@ -18289,8 +17927,6 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
    may be called: it is noted, and handed over between two states. Words that follow each other
    become one update. Without memory, or when the host does not pop its events, updates are
    lost. */
-
-#ifndef PHI_NO_SUBAGENTS
 
 
 typedef enum phi__forward_kind {
@@ -18407,14 +18043,10 @@ PHI__FN void phi__forward_all(phi__child *child) {
     phi__buf_free(&heard);
 }
 
-#endif
-
 /* ---- src/subagents/result.c ---- */
 
 /* result.c - the result of a child's run: for the call that waits for it, or as an event for the
    host. */
-
-#ifndef PHI_NO_SUBAGENTS
 
 
 /* The result of a run; its strings are in an arena. */
@@ -18599,13 +18231,9 @@ PHI__FN void phi__result_fail(phi__child *child, phi_status status, const char *
         phi__child_drop_agent(child);
 }
 
-#endif
-
 /* ---- src/subagents/subagents.c ---- */
 
 /* subagents.c - the tool that delegates, and the host's own way to it. */
-
-#ifndef PHI_NO_SUBAGENTS
 
 #include <stdio.h>
 
@@ -18835,16 +18463,14 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
     return status;
 }
 
-#endif
-
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xbc59535b
+#if PHI__IMP_EVALUATE != 0x47b40c75
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xbc59535b
+#define PHI__IMP_EVALUATE 0x47b40c75
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18857,8 +18483,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #ifndef PHI_EVALUATE_EVALUATION_IN_H
 #define PHI_EVALUATE_EVALUATION_IN_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 typedef struct phi__evaluation phi__evaluation;
 
@@ -18932,7 +18556,6 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
 #endif
-#endif
 
 /* ---- src/evaluate/branches_in.h ---- */
 
@@ -18940,8 +18563,6 @@ PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 #ifndef PHI_EVALUATE_BRANCHES_IN_H
 #define PHI_EVALUATE_BRANCHES_IN_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -18967,7 +18588,6 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
                                    char *reason, size_t size);
 
 #endif
-#endif
 
 /* ---- src/evaluate/conclude_in.h ---- */
 
@@ -18977,15 +18597,12 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
 #define PHI_EVALUATE_CONCLUDE_IN_H
 
 
-#ifndef PHI_NO_EVALUATION
-
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
 /* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
    does. What the branches did is in the log in any case, as far as memory goes. */
 PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected);
 
-#endif
 #endif
 
 /* ---- src/evaluate/judge_in.h ---- */
@@ -18995,8 +18612,6 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
 #ifndef PHI_EVALUATE_JUDGE_IN_H
 #define PHI_EVALUATE_JUDGE_IN_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -19026,7 +18641,6 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
 #endif
-#endif
 
 /* ---- src/evaluate/judging_in.h ---- */
 
@@ -19034,8 +18648,6 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 #ifndef PHI_EVALUATE_JUDGING_IN_H
 #define PHI_EVALUATE_JUDGING_IN_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
@@ -19047,7 +18659,6 @@ PHI__FN size_t phi__judging_selected(const phi__evaluation *e);
 PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many may win */
 
 #endif
-#endif
 
 /* ---- src/evaluate/saving_in.h ---- */
 
@@ -19055,8 +18666,6 @@ PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many ma
 #ifndef PHI_EVALUATE_SAVING_IN_H
 #define PHI_EVALUATE_SAVING_IN_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -19069,7 +18678,6 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
                                    const phi__child_watch *watch);
 
 #endif
-#endif
 
 /* ---- src/evaluate/select_in.h ---- */
 
@@ -19077,8 +18685,6 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
 #ifndef PHI_EVALUATE_SELECT_IN_H
 #define PHI_EVALUATE_SELECT_IN_H
 
-
-#ifndef PHI_NO_EVALUATION
 
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
@@ -19088,13 +18694,10 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 
 #endif
-#endif
 
 /* ---- src/evaluate/branches.c ---- */
 
 /* branches.c - the agents of branches and judges. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 #include <stdio.h>
@@ -19295,16 +18898,12 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
     return phi__branches_hold(e, prompt, reason, size);
 }
 
-#endif
-
 /* ---- src/evaluate/conclude.c ---- */
 
 /* conclude.c - the end of an evaluation, and the events around it.
 
    The runs are copied in the order of their configurations, whichever ended first, so that the log
    does not depend on the network. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 /* ---- events ---- */
@@ -19492,16 +19091,12 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
     phi__events_unreserve(agent);
 }
 
-#endif
-
 /* ---- src/evaluate/evaluate.c ---- */
 
 /* evaluate.c - starts evaluations, and takes each from its branches to its selection.
 
    After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
    same function looks at the whole evaluation and takes the next step. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 #include <stdio.h>
@@ -19810,13 +19405,9 @@ PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) 
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/evaluate/evaluation.c ---- */
 
 /* evaluation.c - makes and frees evaluations, follows their children, and reads off outcomes. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 /* ---- children ---- */
@@ -20014,8 +19605,6 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
     }
 }
 
-#endif
-
 /* ---- src/evaluate/judge.c ---- */
 
 /* judge.c - the prompt of a judge, its fitting, and its verdict.
@@ -20024,8 +19613,6 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
    before them: the first pass shortens the context only, the second one leaves the context at its
    shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
    that the tier before it has left, so that a text never grows again. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 enum {
@@ -20212,16 +19799,12 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
     return 0;
 }
 
-#endif
-
 /* ---- src/evaluate/judging.c ---- */
 
 /* judging.c - what a judge gets to read, and what its verdict means.
 
    The judge compares outcomes, not ways: of the conversation and of each branch it sees text alone.
    Branches that failed are not shown to it, unless all have failed. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 /* ---- the query ---- */
@@ -20360,8 +19943,6 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
     return status;
 }
 
-#endif
-
 /* ---- src/evaluate/saving.c ---- */
 
 /* saving.c - an evaluation as a member of its agent's snapshot, and back.
@@ -20369,8 +19950,6 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
    Each child is saved as an agent of its own is: a branch that has ended too, since its run is not
    in the agent's log yet. While evaluate_fn is called, the snapshot is one of branches that have
    all ended: it is called anew. */
-
-#ifndef PHI_NO_EVALUATION
 
 
 /* ---- writing ---- */
@@ -20587,14 +20166,10 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
     return status;
 }
 
-#endif
-
 /* ---- src/evaluate/select.c ---- */
 
 /* select.c - selects a branch by its place or its tokens. Of equals the token-efficient evaluation
    takes the first, and the elaborate one the last (behaviours C 62). */
-
-#ifndef PHI_NO_EVALUATION
 
 /* With an answer, also where a limit has ended its run; without one; failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -20629,16 +20204,14 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
     return best;
 }
 
-#endif
-
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xc6bf7a76
+#if PHI__IMP_STRATEGY != 0x17f8f5a4
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xc6bf7a76
+#define PHI__IMP_STRATEGY 0x17f8f5a4
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -20646,8 +20219,6 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #ifndef PHI_STRATEGY_ADAPTIVE_IN_H
 #define PHI_STRATEGY_ADAPTIVE_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -20669,7 +20240,6 @@ PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
 PHI__FN const phi_strategy *phi__adaptive_react(void);
 
 #endif
-#endif
 
 /* ---- src/strategy/aot_in.h ---- */
 
@@ -20677,8 +20247,6 @@ PHI__FN const phi_strategy *phi__adaptive_react(void);
 #ifndef PHI_STRATEGY_AOT_IN_H
 #define PHI_STRATEGY_AOT_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
@@ -20689,7 +20257,6 @@ typedef struct phi__aot_parsed {
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
 #endif
-#endif
 
 /* ---- src/strategy/cot_in.h ---- */
 
@@ -20697,8 +20264,6 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 #ifndef PHI_STRATEGY_COT_IN_H
 #define PHI_STRATEGY_COT_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -20710,7 +20275,6 @@ typedef struct phi__cot_parsed {
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
 #endif
-#endif
 
 /* ---- src/strategy/machine_in.h ---- */
 
@@ -20718,8 +20282,6 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 #ifndef PHI_STRATEGY_MACHINE_IN_H
 #define PHI_STRATEGY_MACHINE_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -20744,7 +20306,6 @@ PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_c
 PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
 
 #endif
-#endif
 
 /* ---- src/strategy/got_in.h ---- */
 
@@ -20756,8 +20317,6 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
 #ifndef PHI_STRATEGY_GOT_IN_H
 #define PHI_STRATEGY_GOT_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -20851,7 +20410,6 @@ PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options
 PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
 #endif
-#endif
 
 /* ---- src/strategy/parse_in.h ---- */
 
@@ -20861,8 +20419,6 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
 #ifndef PHI_STRATEGY_PARSE_IN_H
 #define PHI_STRATEGY_PARSE_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -20901,7 +20457,6 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
 #endif
-#endif
 
 /* ---- src/strategy/strategy_in.h ---- */
 
@@ -20914,8 +20469,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
 #ifndef PHI_STRATEGY_STRATEGY_IN_H
 #define PHI_STRATEGY_STRATEGY_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -20985,7 +20538,6 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
 #endif
-#endif
 
 /* ---- src/strategy/tot_in.h ---- */
 
@@ -20996,8 +20548,6 @@ PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 #ifndef PHI_STRATEGY_TOT_IN_H
 #define PHI_STRATEGY_TOT_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -21101,7 +20651,6 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
                                         const phi_tot_options *options);
 
 #endif
-#endif
 
 /* ---- src/strategy/trm_in.h ---- */
 
@@ -21109,8 +20658,6 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
 #ifndef PHI_STRATEGY_TRM_IN_H
 #define PHI_STRATEGY_TRM_IN_H
 
-
-#ifndef PHI_NO_STRATEGIES
 
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
@@ -21122,14 +20669,11 @@ typedef struct phi__trm_parsed {
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
 #endif
-#endif
 
 /* ---- src/strategy/adaptive.c ---- */
 
 /* adaptive.c - Adaptive: a machine that hands the prompt to another one. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o;
@@ -21428,14 +20972,10 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void) {
     return &strategy;
 }
 
-#endif
-
 /* ---- src/strategy/adaptive_choose.c ---- */
 
 /* adaptive_choose.c - how Adaptive chooses a strategy for a prompt. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__ADAPTIVE_LOOK =
@@ -21659,14 +21199,10 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
     return choice;
 }
 
-#endif
-
 /* ---- src/strategy/aot.c ---- */
 
 /* aot.c - Algorithm-of-Thoughts: the prompt, the parser, the machine of one call. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
@@ -21979,14 +21515,10 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
     return &strategy;
 }
 
-#endif
-
 /* ---- src/strategy/cot.c ---- */
 
 /* cot.c - Chain-of-Thought and Chain-of-Draft: the machine of one call, and its parser. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- the answer ---- */
 
@@ -22293,14 +21825,10 @@ PHI_API const phi_strategy *phi_strategy_cod(void) {
     return &strategy;
 }
 
-#endif
-
 /* ---- src/strategy/got.c ---- */
 
 /* got.c - Graph-of-Thoughts: the machine. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
@@ -22666,14 +22194,10 @@ PHI_API const phi_strategy *phi_strategy_got(void) {
     return &strategy;
 }
 
-#endif
-
 /* ---- src/strategy/got_graph.c ---- */
 
 /* got_graph.c - the graph of Graph-of-Thoughts. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
 static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
@@ -22872,14 +22396,10 @@ PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/strategy/got_parse.c ---- */
 
 /* got_parse.c - what Graph-of-Thoughts reads in answers, beside thoughts (tot_parse.c). */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -22979,13 +22499,9 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
     return vote;
 }
 
-#endif
-
 /* ---- src/strategy/got_prompt.c ---- */
 
 /* got_prompt.c - the prompts of Graph-of-Thoughts. */
-
-#ifndef PHI_NO_STRATEGIES
 
 static phi_str phi__got_prompt_own(uint32_t phase) {
     static const char generation[] =
@@ -23120,14 +22636,10 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
     }
 }
 
-#endif
-
 /* ---- src/strategy/machine.c ---- */
 
 /* machine.c - what all machines use. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
@@ -23216,14 +22728,10 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
     return command;
 }
 
-#endif
-
 /* ---- src/strategy/parse.c ---- */
 
 /* parse.c - what strategies read out of a model's text. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 static phi_str phi__parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -23426,8 +22934,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
     return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
 }
 
-#endif
-
 /* ---- src/strategy/strategy.c ---- */
 
 /* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
@@ -23435,8 +22941,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_STRATEGIES
 
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
@@ -23953,8 +23457,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
     phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
     return PHI_OK;
 }
-
-#endif
 #undef PHI__STRATEGY_NAME
 #undef PHI__STRATEGY_NOTE
 
@@ -23965,8 +23467,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- while it runs ---- */
 
@@ -23981,9 +23481,7 @@ static phi__strategy_call *phi__strategy_call_of(const phi__agent *child) {
 }
 
 static bool phi__strategy_call_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
-#ifndef PHI_NO_QUESTIONS
     if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
-#endif
     return phi__arena_str(room, event->arguments, &event->arguments) &&
            phi__events_emit(agent, event, NULL, 0);
 }
@@ -24211,12 +23709,8 @@ static phi_status phi__strategy_call_run(const phi__strategy_job *job,
 /* The agent out of a snapshot, with its run; or a new one. */
 static phi__agent *phi__strategy_call_make(phi__strategy_job *job, const phi_agent_desc *d,
                                            const phi_json *saved) {
-#ifndef PHI_NO_SNAPSHOT
     const phi_json *root = phi_json_get(saved, "agent");
     if (root != NULL) return phi__snapshot_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
-#else
-    (void)saved;
-#endif
     return phi__agent_make(job->agent->rt, d, NULL);
 }
 
@@ -24450,14 +23944,10 @@ PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
     while (job->call_count > 0) phi__strategy_call_drop(job);
 }
 
-#endif
-
 /* ---- src/strategy/tot.c ---- */
 
 /* tot.c - Tree-of-Thoughts: the prompts and the machine. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
@@ -24940,14 +24430,10 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
     return &strategy;
 }
 
-#endif
-
 /* ---- src/strategy/tot_parse.c ---- */
 
 /* tot_parse.c - what Tree-of-Thoughts reads in answers. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- thoughts ---- */
 
@@ -25077,14 +24563,10 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     return read;
 }
 
-#endif
-
 /* ---- src/strategy/tot_result.c ---- */
 
 /* tot_result.c - the result of Tree-of-Thoughts, and its machine as JSON. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 /* ---- the result ---- */
 
@@ -25347,14 +24829,10 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/strategy/tot_tree.c ---- */
 
 /* tot_tree.c - the tree of Tree-of-Thoughts: nodes, the frontier, the best. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 
@@ -25541,14 +25019,10 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
 
-#endif
-
 /* ---- src/strategy/trm.c ---- */
 
 /* trm.c - TRM: the machine that reasons, supervises and improves, and the supervisor's parser. */
 
-
-#ifndef PHI_NO_STRATEGIES
 
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
@@ -25960,16 +25434,14 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
     return &strategy;
 }
 
-#endif
-
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x83b1fc0a
+#if PHI__IMP_CONFIG != 0xdb9e69a3
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x83b1fc0a
+#define PHI__IMP_CONFIG 0xdb9e69a3
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25983,8 +25455,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #ifndef PHI_CONFIG_CONFIG_IN_H
 #define PHI_CONFIG_CONFIG_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -26191,7 +25661,6 @@ enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
 #endif
-#endif
 
 /* ---- src/config/config_section_in.h ---- */
 
@@ -26200,8 +25669,6 @@ PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 #ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
 #define PHI_CONFIG_CONFIG_SECTION_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
@@ -26304,7 +25771,6 @@ PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_jso
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif
-#endif
 
 /* ---- src/config/config_tables_in.h ---- */
 
@@ -26316,8 +25782,6 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -26682,7 +26146,6 @@ PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);
 
 #endif
-#endif
 
 /* ---- src/config/config_agents_in.h ---- */
 
@@ -26694,8 +26157,6 @@ PHI__FN const phi__config_choice *phi__config_tables_include(void);
 #ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
 #define PHI_CONFIG_CONFIG_AGENTS_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
@@ -26715,7 +26176,6 @@ typedef struct phi__config_job {
     phi_agent agent;
 } phi__config_job;
 
-#ifndef PHI_NO_SUBAGENTS
 /* A sub-agent that agents may share. */
 typedef struct phi__config_kept {
     struct phi__config_kept *next;
@@ -26723,7 +26183,6 @@ typedef struct phi__config_kept {
     const phi__config_making *caller; /* that it was made for */
     phi_subagent *sub;
 } phi__config_kept;
-#endif
 
 /* What a file says once for all agents. */
 typedef struct phi__config_whole {
@@ -26849,7 +26308,6 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
                                   uint32_t bits, const char *key, phi_json *out);
 
 #endif
-#endif
 
 /* ---- src/config/config_json_in.h ---- */
 
@@ -26858,8 +26316,6 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
 #ifndef PHI_CONFIG_CONFIG_JSON_IN_H
 #define PHI_CONFIG_CONFIG_JSON_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 typedef struct phi__config_json {
     const char *error; /* the first; static */
@@ -26907,7 +26363,6 @@ PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *k
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w);
 
 #endif
-#endif
 
 /* ---- src/config/config_own_in.h ---- */
 
@@ -26916,8 +26371,6 @@ PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w);
 #ifndef PHI_CONFIG_CONFIG_OWN_IN_H
 #define PHI_CONFIG_CONFIG_OWN_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -27049,13 +26502,10 @@ PHI__FN void phi__config_cycles_check(phi_config *config);
 PHI__FN void phi__config_rules_check(phi_config *config);
 
 #endif
-#endif
 
 /* ---- src/config/config_agents.c ---- */
 
 /* config_agents.c - agents out of a configuration: all of them, or none. */
-
-#ifndef PHI_NO_CONFIG
 
 
 struct phi_agents {
@@ -27400,16 +26850,12 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
     return node != NULL ? phi__config_model_make(ground, node, NULL, out, NULL) : PHI_NOT_FOUND;
 }
 
-#endif
-
 /* ---- src/config/config_check.c ---- */
 
 /* config_check.c - every value against the field of its table: types, bounds, choices,
    missing fields, and fields that are given twice. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_CONFIG
 
 static void phi__config_check_table(phi__config_walk *walk, const phi__config_table *table,
                                     const phi_json *node, bool at_top);
@@ -27924,15 +27370,9 @@ void phi__config_check_tree(phi_config *config) {
     phi__config_path_end(&walk);
 }
 
-#endif
-
 /* ---- src/config/config_children.c ---- */
 
 /* config_children.c - sub-agents of the file: tools of agents, with settings of their own. */
-
-#ifndef PHI_NO_CONFIG
-
-#ifndef PHI_NO_SUBAGENTS
 
 /* A sub-agent with a job that fills its settings. */
 static phi_status phi__config_children_new(phi__config_maker *maker, const phi__config_used *used,
@@ -28016,8 +27456,6 @@ static phi_status phi__config_children_one(phi__config_maker *maker, phi__config
     (void)phi__config_making_offer(&job->making, tool.name);
     return phi__config_making_tool(&job->making, &tool);
 }
-
-#endif
 
 /* The settings that a sub-agent has besides its model and prompt. */
 static phi_status phi__config_children_settings(phi__config_maker *maker, phi__config_job *job) {
@@ -28122,7 +27560,6 @@ static phi_status phi__config_children_model(phi__config_maker *maker, phi__conf
 /* ---- for other modules ---- */
 
 PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__config_job *job) {
-#ifndef PHI_NO_SUBAGENTS
     phi__config_used used;
     phi_status status = PHI_OK;
     size_t i;
@@ -28131,13 +27568,6 @@ PHI__FN phi_status phi__config_children_add(phi__config_maker *maker, phi__confi
          i++)
         if (used.node != NULL) status = phi__config_children_one(maker, job, &used);
     return status;
-#else
-    (void)job;
-    if (maker->whole.top.sub_agents != NULL)
-        phi__config_words_error(&maker->ground, maker->whole.top.sub_agents, PHI_UNSUPPORTED,
-                                "sub_agents", "sub-agents are left out by PHI_NO_SUBAGENTS");
-    return PHI_OK;
-#endif
 }
 
 PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__config_job *job) {
@@ -28167,13 +27597,9 @@ PHI__FN phi_status phi__config_children_begin(phi__config_maker *maker, phi__con
     return status == PHI_OK ? phi__config_children_add(maker, job) : status;
 }
 
-#endif
-
 /* ---- src/config/config_cycles.c ---- */
 
 /* config_cycles.c - entities that refer to themselves over others. */
-
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_ON_THE_WAY = 1,
@@ -28290,13 +27716,9 @@ void phi__config_cycles_check(phi_config *config) {
     phi__config_path_end(&c.walk);
 }
 
-#endif
-
 /* ---- src/config/config_entities.c ---- */
 
 /* config_entities.c - what references can mean: the instances of all sections that have an id. */
-
-#ifndef PHI_NO_CONFIG
 
 /* Fields of tables are at most so deep. */
 enum { PHI__CONFIG_DEEPEST = 8 };
@@ -28442,15 +27864,9 @@ void phi__config_entities_collect(phi_config *config) {
     phi__config_path_end(&walk);
 }
 
-#endif
-
 /* ---- src/config/config_failover.c ---- */
 
 /* config_failover.c - the models that an agent goes on with when its own fails. */
-
-#ifndef PHI_NO_CONFIG
-
-#ifndef PHI_NO_FAILOVER
 
 static phi_status phi__config_failover_models(phi__config_maker *maker,
                                               const phi__config_texts *names, phi_failover *out) {
@@ -28498,23 +27914,9 @@ PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__confi
     return status;
 }
 
-#else
-
-PHI__FN phi_status phi__config_failover_use(phi__config_maker *maker, phi__config_job *job) {
-    if (maker->whole.top.failover != NULL || job->taken.failover.count > 0)
-        phi__config_words_error(&maker->ground, maker->whole.top.failover, PHI_UNSUPPORTED,
-                                "failover", "failover is left out by PHI_NO_FAILOVER");
-    return PHI_OK;
-}
-
-#endif
-#endif
-
 /* ---- src/config/config_fields.c ---- */
 
 /* config_fields.c - looks into a table. */
-
-#ifndef PHI_NO_CONFIG
 
 const phi__config_field *phi__config_fields_at(const phi__config_table *table, size_t i) {
     if (table->base != NULL) {
@@ -28552,15 +27954,11 @@ double phi__config_fields_most(const phi__config_field *field) {
     return field->size >= 8 ? 9.2e18 : field->size == 4 ? 4294967295.0 : 65535.0;
 }
 
-#endif
-
 /* ---- src/config/config_jobs.c ---- */
 
 /* config_jobs.c - the agents of a file, each put together: profile, workspace, prompt, model. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_CONFIG
 
 /* Of what an agent's profile is made: [agent.profile], then the instance that it refers to, then
    its own. */
@@ -28784,13 +28182,9 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/config/config_json.c ---- */
 
 /* config_json.c - limits, retries, caching, compaction and tool modes as JSON, and back. */
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- reading ---- */
 
@@ -29123,13 +28517,9 @@ phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const
     return phi__config_json_end(&r, error);
 }
 
-#endif
-
 /* ---- src/config/config_json_compaction.c ---- */
 
 /* config_json_compaction.c - the settings of compaction as JSON, and back. */
-
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_JSON_FIRST = 2,
@@ -29269,13 +28659,9 @@ phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_
     return status;
 }
 
-#endif
-
 /* ---- src/config/config_json_model.c ---- */
 
 /* config_json_model.c - a model as JSON, and back. */
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- writing ---- */
 
@@ -29525,12 +28911,11 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
         return PHI_NO_MEMORY;
     if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
     if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;
+    if (m.protocol != NULL) m.codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m.protocol));
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) *out = m;
     return status;
 }
-
-#endif
 
 /* ---- src/config/config_load.c ---- */
 
@@ -29539,8 +28924,6 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#ifndef PHI_NO_CONFIG
 
 #define PHI__CONFIG_FILE_BYTES ((size_t)4 * 1024 * 1024)
 enum { PHI__CONFIG_READ = 65536 };
@@ -29648,30 +29031,20 @@ static phi_status phi__config_load_unsupported(phi_parse_error *error, const cha
 
 static phi_status phi__config_load_yaml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-#ifndef PHI_NO_YAML
     phi_yaml_reader reader;
     phi_yaml_reader_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
     while (phi_yaml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
     return phi_yaml_reader_result(&reader, root, error);
-#else
-    (void)config, (void)text, (void)root;
-    return phi__config_load_unsupported(error, "YAML is left out of this build (PHI_NO_YAML)");
-#endif
 }
 
 static phi_status phi__config_load_toml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-#ifndef PHI_NO_TOML
     phi_toml_reader reader;
     phi_toml_reader_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
     while (phi_toml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
     return phi_toml_reader_result(&reader, root, error);
-#else
-    (void)config, (void)text, (void)root;
-    return phi__config_load_unsupported(error, "TOML is left out of this build (PHI_NO_TOML)");
-#endif
 }
 
 static phi_status phi__config_load_as(phi_config *config, phi_config_format format, phi_str text,
@@ -29866,17 +29239,11 @@ PHI_API const char *phi_config_message(const phi_config *config) {
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {
     return config != NULL ? config->root : NULL;
 }
-
-#endif
 #undef PHI__CONFIG_FILE_BYTES
 
 /* ---- src/config/config_machine.c ---- */
 
 /* config_machine.c - a reasoning strategy of the file, as a provider. */
-
-#ifndef PHI_NO_CONFIG
-
-#ifndef PHI_NO_STRATEGIES
 
 /* What a strategy borrows as long as its agents live. */
 typedef struct phi__config_machine {
@@ -29986,25 +29353,10 @@ PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const ch
     return PHI_OK;
 }
 
-#else
-
-PHI__FN phi_status phi__config_machine_make(phi__config_ground *ground, const char *name,
-                                            phi_provider **out) {
-    (void)out;
-    phi__config_words_error(ground, NULL, PHI_UNSUPPORTED, "strategy",
-                            "strategy \"%s\": strategies are left out by PHI_NO_STRATEGIES", name);
-    return PHI_UNSUPPORTED;
-}
-
-#endif
-#endif
-
 /* ---- src/config/config_making.c ---- */
 
 /* config_making.c - an agent under construction: the lists of tools, sources and names that
    sections fill. */
-
-#ifndef PHI_NO_CONFIG
 
 static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
                                     size_t size) {
@@ -30098,13 +29450,9 @@ PHI__FN void phi__config_making_trust(phi__config_making *making) {
     for (i = 0; i < n; i++) making->known[i] = true;
 }
 
-#endif
-
 /* ---- src/config/config_model.c ---- */
 
 /* config_model.c - a model out of a provider of the file. */
-
-#ifndef PHI_NO_CONFIG
 
 #define PHI__CONFIG_MODEL_HAS(p, key)                                                              \
     phi__config_fields_has(phi__config_tables_provider_instance(), (p), (key))
@@ -30118,36 +29466,28 @@ static int phi__config_model_of_api(int api) {
     return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CONFIG_PRESET_ANTHROPIC;
 }
 
+/* Those that are not below are servers of the Chat protocol, by the name that files have. */
 static phi_model phi__config_model_preset(int preset, const char *url, const char *id,
                                           const char *key) {
+    const phi__config_choice *choice = phi__config_tables_preset();
+    phi_model model;
     switch (preset) {
-    case PHI__CONFIG_PRESET_OPENAI: return phi_model_openai(id, key);
     case PHI__CONFIG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
     case PHI__CONFIG_PRESET_AZURE: return phi_model_azure(url, id, key);
-    case PHI__CONFIG_PRESET_OPENROUTER: return phi_model_openrouter(id, key);
-    case PHI__CONFIG_PRESET_XAI: return phi_model_xai(id, key);
-    case PHI__CONFIG_PRESET_GROQ: return phi_model_groq(id, key);
-    case PHI__CONFIG_PRESET_CEREBRAS: return phi_model_cerebras(id, key);
-    case PHI__CONFIG_PRESET_MISTRAL: return phi_model_mistral(id, key);
-    case PHI__CONFIG_PRESET_DEEPSEEK: return phi_model_deepseek(id, key);
-    case PHI__CONFIG_PRESET_TOGETHER: return phi_model_together(id, key);
-    case PHI__CONFIG_PRESET_QWEN: return phi_model_qwen(id, key);
-    case PHI__CONFIG_PRESET_MOONSHOT: return phi_model_moonshot(id, key);
-    case PHI__CONFIG_PRESET_ZAI: return phi_model_zai(id, key);
     case PHI__CONFIG_PRESET_GOOGLE: return phi_model_google(id, key);
     case PHI__CONFIG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
     case PHI__CONFIG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
     case PHI__CONFIG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
-    case PHI__CONFIG_PRESET_FIREWORKS: return phi_model_fireworks(id, key);
     case PHI__CONFIG_PRESET_MINIMAX: return phi_model_minimax(id, key);
-    case PHI__CONFIG_PRESET_OLLAMA: return phi_model_ollama(url, id);
-    case PHI__CONFIG_PRESET_LLAMA_CPP: return phi_model_llama_cpp(url, id);
-    case PHI__CONFIG_PRESET_VLLM: return phi_model_vllm(url, id);
-    case PHI__CONFIG_PRESET_LM_STUDIO: return phi_model_lm_studio(url, id);
-    case PHI__CONFIG_PRESET_LITELLM: return phi_model_litellm(url, id, key);
     case PHI__CONFIG_PRESET_LOCAL: return phi_model_local(url, id, key);
-    default: return phi_model_anthropic(id, key);
+    default: break;
     }
+    while (choice->name[0] != '\0' && choice->value != preset) choice++;
+    model = phi_model_preset(choice->name, id, key);
+    if (model.protocol == NULL) return phi_model_anthropic(id, key);
+    if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
+        model.base_url = url; /* a server of the user's own */
+    return model;
 }
 
 /* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
@@ -30289,15 +29629,11 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
 PHI__FN uint64_t phi__config_model_quirks(const phi__config_provider *provider) {
     return phi__config_model_of(provider).quirks;
 }
-
-#endif
 #undef PHI__CONFIG_MODEL_HAS
 
 /* ---- src/config/config_names.c ---- */
 
 /* config_names.c - entities by their names. */
-
-#ifndef PHI_NO_CONFIG
 
 static uint64_t phi__config_names_hash(phi_str name) { return phi__hash(name, 0); }
 
@@ -30336,13 +29672,9 @@ bool phi__config_names_add(phi_config *config, phi__config_entity *entity, bool 
     return true;
 }
 
-#endif
-
 /* ---- src/config/config_nearest.c ---- */
 
 /* config_nearest.c - how unlike two names are, for "did you mean". */
-
-#ifndef PHI_NO_CONFIG
 
 enum { PHI__CONFIG_NAME_BYTES = 48 };
 
@@ -30395,13 +29727,9 @@ unsigned phi__config_nearest_distance(phi_str a, phi_str b) {
     return edits;
 }
 
-#endif
-
 /* ---- src/config/config_path.c ---- */
 
 /* config_path.c - the path of names to a value, and problems there. */
-
-#ifndef PHI_NO_CONFIG
 
 void phi__config_path_begin(phi__config_walk *walk, phi_config *config) {
     memset(walk, 0, sizeof *walk);
@@ -30484,13 +29812,9 @@ void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) 
                                  phi__config_path_text(walk), phi__config_path_said(walk));
 }
 
-#endif
-
 /* ---- src/config/config_place.c ---- */
 
 /* config_place.c - paths of a configuration: relative ones are relative to a directory. */
-
-#ifndef PHI_NO_CONFIG
 
 
 /* ---- for other modules ---- */
@@ -30545,13 +29869,9 @@ PHI__FN phi_status phi__config_place_absolute(phi__config_ground *ground, const 
 #endif
 }
 
-#endif
-
 /* ---- src/config/config_problems.c ---- */
 
 /* config_problems.c - lists of problems. */
-
-#ifndef PHI_NO_CONFIG
 
 #define PHI__CONFIG_PROBLEMS ((size_t)1000)
 
@@ -30766,15 +30086,11 @@ bool phi__config_problems_get(const phi__config_problems *problems, size_t index
     *out = problems->at[index].is;
     return true;
 }
-
-#endif
 #undef PHI__CONFIG_PROBLEMS
 
 /* ---- src/config/config_prompt.c ---- */
 
 /* config_prompt.c - system prompts: a text, a file, or blocks in the slots of a strategy. */
-
-#ifndef PHI_NO_CONFIG
 
 
 /* The place of a prompt, and where its files are. */
@@ -30935,13 +30251,9 @@ PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi
     return phi__config_prompt_text(&place, node, out);
 }
 
-#endif
-
 /* ---- src/config/config_put.c ---- */
 
 /* config_put.c - a struct of a table, as the values of a file: the way back of config_take.c. */
-
-#ifndef PHI_NO_CONFIG
 
 static uint64_t phi__config_put_unsigned(const phi__config_field *field, const char *at) {
     uint8_t small;
@@ -31064,14 +30376,10 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }
 
-#endif
-
 /* ---- src/config/config_queue.c ---- */
 
 /* config_queue.c - the jobs of agents and sub-agents, in the order in which they came. */
 
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- for other modules ---- */
 
@@ -31108,15 +30416,11 @@ PHI__FN phi_status phi__config_queue_add(phi__config_maker *maker, const phi_jso
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/config/config_raws.c ---- */
 
 /* config_raws.c - values as they may be shown: with the names of variables, and without secrets. */
 
 #include <math.h>
-
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_SHOWN = 80, /* bytes of a value in a message */
@@ -31273,14 +30577,10 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
         (void)phi__json_write(out, node, 0);
 }
 
-#endif
-
 /* ---- src/config/config_refs.c ---- */
 
 /* config_refs.c - references: reading them, finding what they mean, and the words where they mean
    nothing. */
-
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_ALIASES = 16,  /* that lead to each other */
@@ -31661,15 +30961,11 @@ void phi__config_refs_check(phi__config_walk *walk, const phi__config_field *fie
     phi__config_path_error(walk, node, field->space);
 }
 
-#endif
-
 /* ---- src/config/config_rules.c ---- */
 
 /* config_rules.c - mistakes that no single value shows. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- helpers: a problem at a path that is built of names ---- */
 
@@ -32045,13 +31341,9 @@ void phi__config_rules_check(phi_config *config) {
     phi__config_path_end(&walk);
 }
 
-#endif
-
 /* ---- src/config/config_said.c ---- */
 
 /* config_said.c - options, extra and raw tools of an agent, and the extra of a provider. */
-
-#ifndef PHI_NO_CONFIG
 
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
@@ -32131,14 +31423,10 @@ PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__
     return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
 }
 
-#endif
-
 /* ---- src/config/config_schema.c ---- */
 
 /* config_schema.c - a JSON Schema out of the tables. It takes what the reader takes: numbers and
    bools as variables, choices in any case. */
-
-#ifndef PHI_NO_CONFIG
 
 enum { PHI__CONFIG_TABLES_MOST = 128 };
 
@@ -32362,14 +31650,10 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#endif
-
 /* ---- src/config/config_settings.c ---- */
 
 /* config_settings.c - limits, retries, caching, compaction and all the plain settings of an
    agent. */
-
-#ifndef PHI_NO_CONFIG
 
 static phi_status phi__config_settings_retry(phi__config_ground *ground, const phi_json *node,
                                              phi_retry *out) {
@@ -32613,13 +31897,9 @@ PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__con
     return status;
 }
 
-#endif
-
 /* ---- src/config/config_store.c ---- */
 
 /* config_store.c - where the threads of persistent agents are kept. */
-
-#ifndef PHI_NO_CONFIG
 
 
 enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
@@ -32806,15 +32086,11 @@ PHI__FN void phi__config_store_end(phi__config_maker *maker) {
     memset(&maker->store, 0, sizeof maker->store);
 }
 
-#endif
-
 /* ---- src/config/config_tables.c ---- */
 
 /* config_tables.c - the tables of the top of a file, and of the sections about sessions, tools,
    compaction and runs. The others are in config_tables_agent.c, config_tables_model.c and
    config_tables_strategy.c. */
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- the top ---- */
 
@@ -33174,13 +32450,9 @@ const phi__config_table *phi__config_tables_deadlines(void) {
     return &phi__config_tables_deadlines_table;
 }
 
-#endif
-
 /* ---- src/config/config_tables_agent.c ---- */
 
 /* config_tables_agent.c - the tables of agents and system prompts. */
-
-#ifndef PHI_NO_CONFIG
 
 static const phi__config_choice phi__config_tables_keep_choices[] = {
     {"complete", PHI_KEEP_COMPLETE, false}, {"none", PHI_KEEP_NONE, false}, {"", 0, false}};
@@ -33599,14 +32871,10 @@ const phi__config_table *phi__config_tables_prompt(void) {
     return &phi__config_tables_prompt_table;
 }
 
-#endif
-
 /* ---- src/config/config_tables_model.c ---- */
 
 /* config_tables_model.c - the tables of what a model is asked with: providers, profiles,
    sub-agents, failover. */
-
-#ifndef PHI_NO_CONFIG
 
 static const phi__config_choice phi__config_tables_api_choices[] = {
     {"anthropic_messages", PHI__CONFIG_API_ANTHROPIC, false},
@@ -34156,15 +33424,11 @@ static const phi__config_table phi__config_tables_failover_table = {
 const phi__config_table *phi__config_tables_failover(void) {
     return &phi__config_tables_failover_table;
 }
-
-#endif
 #undef PHI__CONFIG_REASONING
 
 /* ---- src/config/config_tables_strategy.c ---- */
 
 /* config_tables_strategy.c - the tables of reasoning strategies and their options. */
-
-#ifndef PHI_NO_CONFIG
 
 static const phi__config_field phi__config_tables_strategies_fields[] = {
     PHI__CONFIG_NEST(phi__config_instances, instances, "instances", PHI__CONFIG_TABLES,
@@ -34469,13 +33733,9 @@ const phi__config_table *phi__config_tables_adaptive(void) {
     return &phi__config_tables_adaptive_table;
 }
 
-#endif
-
 /* ---- src/config/config_take.c ---- */
 
 /* config_take.c - fills the struct of a table from a node that fits the table. */
-
-#ifndef PHI_NO_CONFIG
 
 /* A letter of a choice: case, and - or _, make no difference. */
 static char phi__config_take_fold(char c) {
@@ -34618,13 +33878,9 @@ bool phi__config_take(phi_arena *arena, const phi_json *node, const phi__config_
     return !no_memory;
 }
 
-#endif
-
 /* ---- src/config/config_unknown.c ---- */
 
 /* config_unknown.c - keys that no field has: what may have been meant. */
-
-#ifndef PHI_NO_CONFIG
 
 enum {
     PHI__CONFIG_PLACES = 3,          /* that are named */
@@ -34861,13 +34117,9 @@ void phi__config_unknown_field(phi__config_walk *walk, const phi__config_table *
     phi__config_path_back(walk, len);
 }
 
-#endif
-
 /* ---- src/config/config_variables.c ---- */
 
 /* config_variables.c - replaces ${NAME} and ${NAME:-text} in all texts of the tree. */
-
-#ifndef PHI_NO_CONFIG
 
 typedef struct phi__config_variables {
     phi__config_walk walk;
@@ -35079,13 +34331,9 @@ void phi__config_variables_replace(phi_config *config) {
     phi__config_path_end(&v.walk);
 }
 
-#endif
-
 /* ---- src/config/config_words.c ---- */
 
 /* config_words.c - messages about agents: with parts, and with the name that was probably meant. */
-
-#ifndef PHI_NO_CONFIG
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35142,13 +34390,9 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
     return best;
 }
 
-#endif
-
 /* ---- src/config/config_write.c ---- */
 
 /* config_write.c - an agent as a configuration. */
-
-#ifndef PHI_NO_CONFIG
 
 
 /* The agent that is written, and the tree so far. */
@@ -35548,13 +34792,9 @@ static phi_status phi__config_write_text(phi_arena *arena, const phi_json *root,
     phi_str body = PHI__LIT("");
     switch (format) {
     case PHI_CONFIG_JSON: return phi_json_write(arena, root, PHI_JSON_PRETTY, out);
-#ifndef PHI_NO_YAML
     case PHI_CONFIG_YAML: status = phi_yaml_write(arena, root, 0, &body); break;
-#endif
-#ifndef PHI_NO_TOML
     case PHI_CONFIG_AUTO:
     case PHI_CONFIG_TOML: status = phi_toml_write(arena, root, 0, &body); break;
-#endif
     default: break;
     }
     return status == PHI_OK ? phi__config_write_comment(arena, &body, out) : status;
@@ -35580,16 +34820,14 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     return phi__config_write_text(arena, w.root, format, out);
 }
 
-#endif
-
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xb629fc69
+#if PHI__IMP_MATCH != 0xe17ceaa9
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xb629fc69
+#define PHI__IMP_MATCH 0xe17ceaa9
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -35679,8 +34917,6 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 #define PHI_MATCH_KEYWORDS_IN_H
 
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
-
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
     PHI__KEYWORD_COPY,    /* well formed: it goes on */
@@ -35697,7 +34933,6 @@ PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
 /* One of JSON Schema's seven types. */
 PHI__FN bool phi__keywords_is_type(phi_str name);
 
-#endif
 #endif
 
 /* ---- src/match/regex_in.h ---- */
@@ -35960,8 +35195,6 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
 #define PHI_MATCH_TOOL_NAME_IN_H
 
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
-
 enum { PHI__TOOL_NAME_MOST = 64 };
 
 typedef struct phi__tool_name {
@@ -35993,7 +35226,6 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 
-#endif
 #endif
 
 /* ---- src/match/glob.c ---- */
@@ -36321,8 +35553,6 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 
 /* keywords.c - which keywords of a schema go on. */
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
-
 typedef enum phi__keywords_shape {
     PHI__SHAPE_ANY,
     PHI__SHAPE_TEXT,
@@ -36407,8 +35637,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
         if (phi__str_is(name, names[i])) return true;
     return false;
 }
-
-#endif
 
 /* ---- src/match/regex.c ---- */
 
@@ -38211,8 +37439,6 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 
 /* tool_name.c - names of tools within the rules of every provider. */
 
-#if !defined(PHI_NO_OPENAPI) || !defined(PHI_NO_MCP)
-
 
 enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
 
@@ -38329,16 +37555,48 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
     phi_arena_free(&names->scratch);
 }
 
-#endif
-
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0xb3e4c932
+#if PHI__IMP_PERMISSIONS != 0x2842f152
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0xb3e4c932
+#define PHI__IMP_PERMISSIONS 0x2842f152
+
+/* ---- src/permissions/wildcard_in.h ---- */
+
+/* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
+   times the text, for paths times the text once more. */
+#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
+#define PHI_PERMISSIONS_WILDCARD_IN_H
+
+
+/* What ** of a glob does about hidden files. */
+typedef enum phi__wildcard_hidden {
+    PHI__WILDCARD_SEEN = 0, /* it matches their names, but enters few hidden directories */
+    PHI__WILDCARD_LEFT_OUT, /* it matches no leading dot */
+    PHI__WILDCARD_ENTERED   /* it matches files in hidden directories, too */
+} phi__wildcard_hidden;
+
+/* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
+   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
+PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
+/* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
+   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
+   hidden directory if the pattern begins with **, unless these are entered and the pattern does not
+   end in a star. */
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden);
+/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
+PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
+/* The words of a pattern, likewise. */
+PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
+/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
+PHI__FN bool phi__wildcard_literal(phi_str pattern);
+/* The pattern that matches this text alone. */
+PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
+
+#endif
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -38362,8 +37620,6 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #define PHI_PERMISSIONS_SHELL_IN_H
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
     PHI__SHELL_LEVELS = 8,           /* of programs that run others */
@@ -38381,7 +37637,7 @@ typedef struct phi__shell_word {
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
     bool below;  /* a pattern of the files below a named directory: see reads.c */
-    bool shown;  /* of a pattern: hidden files are left out */
+    phi__wildcard_hidden hidden; /* of a pattern */
 } phi__shell_word;
 
 /* Directories that a command may run in: relative ones are in the workspace. */
@@ -38494,8 +37750,8 @@ PHI__FN void phi__shell_word_dialect(phi__shell_parser *p);
 PHI__FN void phi__shell_word_blanks(phi__shell_parser *p);
 /* A word at p->at. False: there is none. */
 PHI__FN bool phi__shell_word_read(phi__shell_parser *p, phi__shell_word *out);
-/* Finds the commands of an unquoted here-document. */
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body);
+/* Finds the commands of an unquoted here-document, and takes its backslashes off. */
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body);
 /* Behind "((": up to "))". */
 PHI__FN void phi__shell_word_arithmetic(phi__shell_parser *p);
 /* ( ... ) of an array or a pattern, from behind the parenthesis. */
@@ -38529,7 +37785,8 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
 PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out);
 /* Finds what a command reads besides its words. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command);
-/* Adds a pattern of files of a program whose star matches slashes and dots as well. */
+/* Adds a pattern of files of a program whose star matches slashes and dots as well, without the
+   backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
 PHI__FN bool phi__names_plain(phi_str name);
@@ -38541,6 +37798,8 @@ PHI__FN phi_str phi__names_last(phi_str path);
 PHI__FN bool phi__names_tool(phi_str name);
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
+/* False if a pattern of files leaves most of them: "!*.c". */
+PHI__FN bool phi__reads_narrows(phi_str glob);
 /* Whether a search for this pattern shows most lines, or looks for keys. */
 PHI__FN bool phi__reads_dumps(phi_str pattern);
 /* Whether a directory is a hidden one, or outside, or not known. */
@@ -38551,7 +37810,6 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
 #endif
-#endif
 
 /* ---- src/permissions/rules_in.h ---- */
 
@@ -38559,8 +37817,6 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 #ifndef PHI_PERMISSIONS_RULES_IN_H
 #define PHI_PERMISSIONS_RULES_IN_H
 
-
-#ifndef PHI_NO_PERMISSIONS
 
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
@@ -38594,6 +37850,9 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
 /* Whether it runs behind a cd, and may read or run files of that directory; path: the rule looks at
    its files. */
 PHI__FN bool phi__rules_moved(const phi__rules_subject *subject, bool path);
+/* True if a tool has the name of one of phi's own or of a shell: another source's tool with this
+   name does something else. */
+PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
 /* The path of a tool's arguments; empty: they have none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 /* Whether a file that a word names is one of the rule's. .GIT is .git in many file systems: rules
@@ -38603,16 +37862,24 @@ PHI__FN bool phi__paths_word(phi__rules_subject *subject, const phi_permission_r
                              const phi__shell_word *word);
 PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_rule *rule,
                              phi_str path);
+/* The same of any text of a tool's arguments, for a rule that asks or denies; depth: 0. */
+PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  const phi_json *node, unsigned depth);
 /* The same of subject->command: for a rule that allows, all of its words. */
 PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permission_rule *rule);
 /* Whether all options of a command are among those of the rule's text. */
 PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options);
 /* Whether programs take the word for this long option: --fo and --fo=x for --force. */
 PHI__FN bool phi__options_short_for(phi_str word, phi_str option);
+/* True for --force=x and the option --force. */
+PHI__FN bool phi__options_valued_by(phi_str word, phi_str option);
 /* The host of a URL in lower case, in `out`. False: it is no URL, or has no plain host. */
-PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
+PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
+/* True if the host of a URL is the rule's; for rules that ask or deny, whatever a program may take
+   for it, and, if subject->may, what may be the same host in another spelling. */
+PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str url);
 
-#endif
 #endif
 
 /* ---- src/permissions/check_in.h ---- */
@@ -38621,8 +37888,6 @@ PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out);
 #ifndef PHI_PERMISSIONS_CHECK_IN_H
 #define PHI_PERMISSIONS_CHECK_IN_H
 
-
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -38659,47 +37924,16 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
 
 #endif
-#endif
-
-/* ---- src/permissions/wildcard_in.h ---- */
-
-/* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
-   times the text, for paths times the text once more. */
-#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
-#define PHI_PERMISSIONS_WILDCARD_IN_H
-
-
-#ifndef PHI_NO_PERMISSIONS
-
-/* Whether one of the alternatives matches all of the text. path: * and ? do not match a slash, **
-   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
-PHI__FN bool phi__wildcard_any(phi_str pattern, phi_str text, bool path);
-/* Whether a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
-   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
-   hidden directory if the pattern begins with **. shown: it does not match a leading dot. */
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown);
-/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
-PHI__FN bool phi__wildcard_next(phi_str *rest, phi_str *alternative);
-/* The words of a pattern, likewise. */
-PHI__FN bool phi__wildcard_word(phi_str *rest, phi_str *word);
-/* Whether it matches one text alone: it has no wildcards, or comes from phi__wildcard_quote. */
-PHI__FN bool phi__wildcard_literal(phi_str pattern);
-/* The pattern that matches this text alone. */
-PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
-
-#endif
-#endif
 
 /* ---- src/permissions/always.c ---- */
 
 /* always.c - "always allow this": rules out of a call that was asked about. */
 
-#ifndef PHI_NO_PERMISSIONS
-
 typedef struct phi__always {
     phi_permissions *permissions;
     phi_arena *arena;
     phi_permission_scope scope;
+    phi_str source;
     phi_permission_rule *rules;
     size_t count;
     bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
@@ -38723,10 +37957,21 @@ static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **o
     return good;
 }
 
+/* Whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing. */
+static phi_status phi__always_source(const phi__always *a, phi_permission_rule *rule) {
+    phi__buf words;
+    if (a->source.len == 0 && phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool)))
+        return PHI_OK;
+    phi__buf_init(&words, a->arena->memory);
+    phi__wildcard_quote(&words, a->source);
+    return phi__always_keep(a, &words, &rule->source) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* Room for one more; the same one again is not added. */
-static phi_status phi__always_add(phi__always *a, const phi_permission_rule *rule) {
+static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     phi_permission_rule *all;
     size_t i;
+    if (phi__always_source(a, rule) != PHI_OK) return PHI_NO_MEMORY;
     for (i = 0; i < a->count; i++) {
         const phi_permission_rule *old = &a->rules[i];
         if (old->command != NULL && rule->command != NULL &&
@@ -38903,10 +38148,27 @@ static phi_status phi__always_file(phi__always *a, const phi__rules_subject *sub
     return phi__always_add(a, &rule);
 }
 
+/* The host of a URL of the arguments, if there is one. False: it has no plain host. */
+static bool phi__always_host(const phi__always *a, const phi_json *root, const char **out,
+                             bool *lost) {
+    static const char *const names[] = {"url", "uri"};
+    phi__buf host, words;
+    size_t i = 0;
+    bool good;
+    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    if (i == PHI__COUNT(names)) return true;
+    phi__buf_init(&host, a->arena->memory);
+    phi__buf_init(&words, a->arena->memory);
+    good = phi__hosts_of(phi_json_str(phi_json_get(root, names[i]), ""), &host);
+    if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
+    phi__buf_free(&host);
+    *lost = !phi__always_keep(a, &words, out);
+    return good;
+}
+
 static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *subject) {
     phi_str path = phi__rules_path_of(subject->root);
-    const phi_json *url = phi_json_get(subject->root, "url");
-    bool good = true;
+    bool exact = a->scope == PHI_PERMISSION_SCOPE_EXACT, lost = false;
     phi_permission_rule rule;
     phi__buf words;
     memset(&rule, 0, sizeof rule);
@@ -38914,22 +38176,18 @@ static phi_status phi__always_tool(phi__always *a, const phi__rules_subject *sub
     phi__buf_init(&words, a->arena->memory);
     phi__wildcard_quote(&words, subject->tool);
     if (!phi__always_keep(a, &words, &rule.tool)) return PHI_NO_MEMORY;
-    phi__buf_init(&words, a->arena->memory);
-    if (path.len > 0)
-        good = phi__always_path(a, path, a->scope == PHI_PERMISSION_SCOPE_KIND, &rule.path);
-    else if (phi_json_is_string(url)) {
-        phi__buf host;
-        phi__buf_init(&host, a->arena->memory);
-        good = phi__rules_host_of(phi_json_str(url, ""), &host);
-        if (good) phi__wildcard_quote(&words, phi__buf_str(&host));
-        phi__buf_free(&host);
-        if (!good) return phi__always_refuse(a, subject, "its URL has no plain host");
-        good = phi__always_keep(a, &words, &rule.host);
-    } else if (a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+    if (!phi__always_host(a, subject->root, &rule.host, &lost) && !lost)
+        return phi__always_refuse(a, subject, "its URL has no plain host");
+    if (lost) return PHI_NO_MEMORY;
+    /* what other arguments say, phi knows of its own tools alone */
+    if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
+        if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
+    } else if (exact && (path.len > 0 || rule.host == NULL)) {
+        phi__buf_init(&words, a->arena->memory);
         phi__wildcard_quote(&words, subject->arguments);
-        good = phi__always_keep(a, &words, &rule.matches);
+        if (!phi__always_keep(a, &words, &rule.matches)) return PHI_NO_MEMORY;
     }
-    return good ? phi__always_add(a, &rule) : PHI_NO_MEMORY;
+    return phi__always_add(a, &rule);
 }
 
 /* phi__check_parts: each part that is not allowed yet. */
@@ -38972,6 +38230,14 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
                                           phi_str arguments, phi_permission_scope scope,
                                           phi_arena *arena, phi_permission_rules *out,
                                           phi_str *why) {
+    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
+                                       arena, out, why);
+}
+
+PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
+                                               phi_str tool_name, phi_str arguments,
+                                               phi_permission_scope scope, phi_arena *arena,
+                                               phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
@@ -38981,10 +38247,11 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
+    a.source = source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status = phi__check_parts(permissions, &scratch, phi__str("", 0), tool_name, arguments,
-                              phi__always_part, &a);
+    status =
+        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
@@ -38994,23 +38261,20 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str 
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/permissions/check.c ---- */
 
 /* check.c - the parts of a call, each with its verdict. */
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
-/* Files that keep nothing, and the streams that a command has anyway. */
+/* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
+   writes the file that the command reads. */
 static bool phi__check_harmless(const phi__shell_redirect *redirect) {
     static const char *const files[] = {"/dev/null",   "/dev/zero",   "/dev/random", "/dev/urandom",
                                         "/dev/stdout", "/dev/stderr", "/dev/stdin"};
-    size_t i;
-    for (i = 0; redirect->target.known && i < PHI__COUNT(files); i++)
+    size_t i, n = PHI__COUNT(files) - (redirect->writes ? 1 : 0);
+    for (i = 0; redirect->target.known && i < n; i++)
         if (phi__str_is(redirect->target.text, files[i])) return true;
     return false;
 }
@@ -39163,13 +38427,9 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
 }
 
-#endif
-
 /* ---- src/permissions/dirs.c ---- */
 
 /* dirs.c - the directories that the commands of a line may run in, as cd changes them. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
 
@@ -39292,13 +38552,143 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     if (p->there == NULL || p->dirs == NULL) phi__shell_word_lost(p);
 }
 
-#endif
+/* ---- src/permissions/hosts.c ---- */
+
+/* hosts.c - the host of a URL against the host of a rule. */
+
+
+/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
+static size_t phi__hosts_scheme(phi_str url) {
+    size_t i = 0;
+    while (i < url.len &&
+           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
+            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
+        i++;
+    return i;
+}
+
+/* True if the scheme is one that goes to its host: not "file", "javascript", "data", "unix"... */
+static bool phi__hosts_remote(phi_str scheme) {
+    static const char *const names[] = {"http", "https", "ws",  "wss", "ftp",
+                                        "ftps", "sftp",  "ssh", "git", "git+ssh"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is_nocase(scheme, names[i])) return true;
+    return false;
+}
+
+/* True if every program takes these bytes for a name: browsers and curl make other names of
+   percent signs, of letters beyond ASCII and of what they leave out. */
+static bool phi__hosts_plain(phi_str host) {
+    size_t i;
+    for (i = 0; i < host.len; i++) {
+        char c = host.at[i];
+        if ((c == '.' || c == '-') && (i == 0 || host.at[i - 1] == '.')) return false;
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+            return false;
+    }
+    return host.len > 0;
+}
+
+/* [::1]: an address, and nothing else. */
+static bool phi__hosts_address(phi_str host) {
+    size_t i;
+    if (host.len < 4 || host.at[0] != '[' || host.at[host.len - 1] != ']') return false;
+    for (i = 1; i + 1 < host.len; i++)
+        if (host.at[i] == '\0' || strchr("0123456789abcdef:.", host.at[i]) == NULL) return false;
+    return true;
+}
+
+/* True if a name that ends in a number is not the usual form of an address: 2130706433, 127.1,
+   0x7f.0.0.1, 0177.0.0.1. */
+static bool phi__hosts_number(phi_str host) {
+    size_t i, from = host.len, dots = 0;
+    bool odd = false;
+    while (from > 0 && host.at[from - 1] != '.') from--;
+    if (from == host.len || host.at[from] < '0' || host.at[from] > '9') return false;
+    for (i = 0; i < host.len; i++) {
+        bool first = i == 0 || host.at[i - 1] == '.';
+        if (host.at[i] == '.') dots++;
+        if (host.at[i] == 'x') odd = true;
+        if (first && host.at[i] == '0' && i + 1 < host.len && host.at[i + 1] != '.') odd = true;
+    }
+    return odd || dots != 3;
+}
+
+/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
+static void phi__hosts_may(phi_str url, phi__buf *out) {
+    size_t at = phi__hosts_scheme(url), end, i;
+    if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
+        at++; /* browsers do without the slashes */
+    else
+        at = phi__str_find(url, 0, ":/");
+    at = at == SIZE_MAX ? 0 : at + (url.at[at] == ':');
+    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
+    for (end = at;
+         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
+         end++)
+        if (url.at[end] == '@') at = end + 1;
+    if (end < url.len && strchr("\t\r\n", url.at[end]) != NULL) phi__buf_char(out, '%');
+    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
+        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
+                                                                : url.at[i]);
+    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
+}
+
+/* Of rules that ask or deny. A host that may be the rule's in another spelling is asked about. */
+static bool phi__hosts_suspect(const phi__rules_subject *subject, const phi_permission_rule *rule,
+                               phi_str url, phi_str host) {
+    bool is_url = phi__str_find(url, 0, ":/") != SIZE_MAX;
+    if (phi__wildcard_any(phi_str_of(rule->host), host, false)) return subject->may || is_url;
+    if (subject->command == NULL) is_url = url.len > 0;
+    return subject->may && is_url && (!phi__hosts_plain(host) || phi__hosts_number(host));
+}
+
+/* ---- for other files ---- */
+
+PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
+    size_t at = phi__hosts_scheme(url), end, i;
+    bool port = false;
+    phi_str host;
+    if (!phi__hosts_remote(phi__str(url.at, at)) ||
+        !phi__str_starts(phi__str(url.at + at, url.len - at), "://"))
+        return false;
+    at += 3;
+    /* a NUL, which strchr would find, does not end a host: it is refused below */
+    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
+        end++;
+    for (i = at; i < end; i++) {
+        char c = url.at[i];
+        if (c == ':' && (url.at[at] != '[' || url.at[i - 1] == ']'))
+            port = true;
+        else if (port && (c < '0' || c > '9'))
+            return false;
+        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
+    }
+    host = phi__buf_str(out);
+    return !out->failed && (phi__hosts_plain(host) || phi__hosts_address(host));
+}
+
+PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
+                            phi_str url) {
+    phi__buf host;
+    bool matches;
+    phi__buf_init(&host, subject->memory);
+    if (rule->verdict == PHI_PERMISSION_ALLOW) {
+        matches = phi__hosts_of(url, &host) &&
+                  phi__wildcard_any(phi_str_of(rule->host), phi__buf_str(&host), false);
+    } else {
+        phi__hosts_may(url, &host);
+        matches = phi__hosts_suspect(subject, rule, url, phi__buf_str(&host));
+    }
+    if (host.failed) subject->lost = true;
+    phi__buf_free(&host);
+    return matches;
+}
 
 /* ---- src/permissions/modes.c ---- */
 
 /* modes.c - the rules of each mode: tables. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
@@ -39421,7 +38811,8 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI__MODES_READS("ls|cat|head|tail|wc|nl|tac|stat|du|cmp|comm|cut|tr *", NULL),            \
         PHI__MODES_READS("rev|column|paste|fold|realpath|readlink|od|hexdump *", NULL),            \
         PHI__MODES_READS("md5sum|sha1sum|sha256sum|sha512sum|cksum *", NULL),                      \
-        PHI__MODES_READS("diff *", "-l --paginate"), PHI__MODES_READS("strings *", "@*"),          \
+        PHI__MODES_READS("diff *", "-l --paginate --fr* --to*"),                                   \
+        PHI__MODES_READS("strings *", "@*"),                                                       \
         PHI__MODES_OPTIONS("file *", "-[bhiLkN0nr]|--brief|--mime*"),                              \
         PHI__MODES_BOTH("jq *", "*import* *include* *env* *ENV* *modulemeta* *get_search_list*",   \
                         "-[acCehjMnrRsSV]|--compact-output|--null-input|--raw-input|--slurp|"      \
@@ -39459,8 +38850,11 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
         PHI__MODES_DENY_PATH("find *", "-delete",                                                  \
                              PHI__MODES_SYSTEM_PATHS "|" PHI__MODES_HOME_PATHS,                    \
                              "it deletes the system or the home directory"),                       \
-        PHI__MODES_DENY_PATH("rm|shred|unlink *", NULL, "/[*][*]|~/[*][*]|/home/*/[*][*]",         \
-                             "it deletes the system or the home directory"), /* by find */         \
+        PHI__MODES_DENY_PATH(                                                                      \
+            "rm|shred|unlink *", NULL,                                                             \
+            "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
+            "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
+            "it deletes the system or the home directory"), /* by find */                          \
         PHI__MODES_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                      \
                              PHI__MODES_SYSTEM_PATHS,                                              \
                              "it changes the modes or owners of the whole system"),                \
@@ -39510,13 +38904,13 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
                        "/etc/*|/var/*|~/Documents|~/Desktop|~/Pictures|~/Music|~/Videos|"          \
                        "~/Downloads|~/Library|~/.config|~/.local|~/.[*]",                          \
                        "it deletes a directory of the system or of a person"),                     \
-        PHI__MODES_ASK("rm|shred|unlink|truncate|mv *", NULL,                                      \
+        PHI__MODES_ASK("rm|shred|unlink|truncate|mv|tee|sponge|dd|ln|install *", NULL,             \
                        "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/bin/*|/sbin/*|/boot/**",  \
                        "it breaks the system"),                                                    \
         PHI__MODES_TOOL(ASK, "write_file|edit_file",                                               \
                         "/etc/passwd|/etc/shadow|/etc/sudoers|/etc/fstab|/boot/**",                \
                         "it breaks the system"),                                                   \
-        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib",                    \
+        PHI__MODES_ASK("rsync *", "--del*", "/|/etc|/usr|/var|/home|/bin|/lib|/home/*|/Users/*|~", \
                        "it deletes the system"),                                                   \
         PHI__MODES_ASK_DOWNLOAD(PHI__MODES_READERS " *", "-c", NULL),                              \
         PHI__MODES_ASK_DOWNLOAD(PHI__MODES_LANGUAGES "|awk|gawk|make|gmake|gdb *",                 \
@@ -39537,8 +38931,10 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
     "**/secrets.y*ml|**/secrets.json|**/secrets.toml|**/.secrets|**/credentials|"                  \
     "**/credentials.json|**/credentials.y*ml|**/credentials.db|**/service[-_]account*.json|"       \
     "**/kubeconfig|**/.config/gh/**|**/.config/gcloud/**|**/.config/hub|**/.terraform.d/**|"       \
-    "**/.cargo/credentials*|**/.gem/credentials|**/.m2/settings*.xml|**/.password-store/**|"       \
-    "**/.git/config*|**/.git/logs/**|**/.git/modules/**|**/.git/worktrees/**|/proc/*/environ|"     \
+    "**/.cargo/credentials*|**/.cargo/credentials.toml|**/.gem/credentials|"                       \
+    "**/.m2/settings*.xml|**/.password-store/**|"                                                  \
+    "**/.git/config|**/.git/config.*|**/.git/logs/**|**/.git/logs/HEAD|**/.git/**/config|"         \
+    "**/.git/modules/**|**/.git/worktrees/**|**/.config/gh/hosts.yml|/proc/*/environ|"             \
     "**/*.p8|**/*.ovpn|**/*.gpg|**/*.age|**/*.rdp|**/*.secret|**/.authinfo|**/.msmtprc|"           \
     "**/rclone.conf|**/.Renviron|**/.histfile|**/.vault[-_]pass*|**/vault[-_]pass|"                \
     "**/vault[-_]pass.txt|**/auth.json|**/token.json|**/.token|**/client[-_]secret*.json|"         \
@@ -39588,8 +38984,6 @@ static const phi_permission_rules phi__modes[] = {
 PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode) {
     return &phi__modes[(size_t)mode < PHI__COUNT(phi__modes) ? (size_t)mode : 0];
 }
-
-#endif
 #undef PHI__MODES_TOOL
 #undef PHI__MODES_READS
 #undef PHI__MODES_OPTIONS
@@ -39627,16 +39021,16 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 /* names.c - programs and variables that are known by their names. */
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
-        "KEY",        "TOKEN",   "SECRET",     "PASS",   "CREDENTIAL", "_PWD$",     "_AUTH$",
-        "AUTH_",      "OAUTH",   "JWT",        "COOKIE", "AUTHORIZ",   "BEARER",    "NETRC",
-        "DSN$",       "_PAT$",   "CERT",       "VAULT",  "DATABASE",   "REDIS_URL", "PRIVATE",
-        "CONNECTION", "_CONN",   "MONGO",      "AMQP",   "RABBIT",     "POSTGRES",  "WEBHOOK",
-        "DB_URL$",    "SESSION", "KUBECONFIG", "OTP$",   "_SK$",       "SALT$"};
+        "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
+        "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
+        "BEARER",      "NETRC",     "DSN$",     "_PAT$",      "CERT",       "VAULT",
+        "DATABASE",    "REDIS_URL", "PRIVATE",  "CONNECTION", "_CONN",      "MONGO",
+        "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
+        "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
+        "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
     size_t i;
     for (i = 0; i < PHI__COUNT(parts); i++) {
         size_t n = strlen(parts[i]), at = 0;
@@ -39696,14 +39090,10 @@ PHI__FN bool phi__names_tool(phi_str name) {
     return phi__wildcard_any(phi_str_of(names), phi__names_name(name), false);
 }
 
-#endif
-
 /* ---- src/permissions/options.c ---- */
 
 /* options.c - options of a command against those that a rule names. */
 
-
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
 
@@ -39756,6 +39146,11 @@ PHI__FN bool phi__options_named(const phi__shell_command *c, const char *options
     return true;
 }
 
+PHI__FN bool phi__options_valued_by(phi_str text, phi_str option) {
+    return phi__str_starts(option, "--") && text.len > option.len && text.at[option.len] == '=' &&
+           memcmp(text.at, option.at, option.len) == 0;
+}
+
 PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
     const char *value = text.len > 0 ? (const char *)memchr(text.at, '=', text.len) : NULL;
     size_t n = value != NULL ? (size_t)(value - text.at) : text.len;
@@ -39763,19 +39158,16 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
            memcmp(text.at, option.at, n) == 0;
 }
 
-#endif
-
 /* ---- src/permissions/paths.c ---- */
 
 /* paths.c - the files that a call names, against the path of a rule. */
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
     PHI__PATHS_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__PATHS_TRIES_MOST = 4000  /* parts of words of a line that are compared with paths */
+    PHI__PATHS_TRIES_MOST = 4000, /* parts of words of a line that are compared with paths */
+    PHI__PATHS_DEPTH = 32         /* of arguments */
 };
 
 static bool phi__paths_allows(const phi_permission_rule *rule) {
@@ -39921,7 +39313,7 @@ static bool phi__paths_one(phi__rules_subject *subject, phi_str pattern, phi_str
     if (whole.len > 0) pattern = phi__buf_str(&whole);
     matches = phi__wildcard_any(pattern, resolved, true) ||
               (glob && !phi__paths_sources(resolved, pattern) &&
-               phi__wildcard_meets(pattern, resolved, word->shown));
+               phi__wildcard_meets(pattern, resolved, word->hidden));
     if (whole.failed) subject->lost = true;
     phi__buf_free(&whole);
     return matches;
@@ -39935,12 +39327,13 @@ static bool phi__paths_absolute(phi_str path) {
 static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const phi__shell_word *dir,
                           const phi__shell_word *word, bool fold) {
     bool found = false, known = word->known && (dir == NULL || dir->known);
-    phi__buf joined, resolved;
+    phi__buf joined, resolved, person;
     phi_str one, path = word->text;
     phi__buf_init(&joined, subject->memory);
+    phi__buf_init(&person, subject->memory);
     phi__buf_init(&resolved, subject->memory);
     if (dir != NULL && dir->text.len > 0 && !phi__paths_absolute(path)) {
-        phi__buf_add_str(&joined, dir->text);
+        phi__buf_add_str(&joined, fold ? phi__paths_shell(subject, dir->text, &person) : dir->text);
         phi__buf_char(&joined, '/');
         phi__buf_add_str(&joined, path);
         path = phi__buf_str(&joined);
@@ -39950,8 +39343,9 @@ static bool phi__paths_in(phi__rules_subject *subject, phi_str pattern, const ph
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wildcard_next(&pattern, &one))
         found = phi__paths_one(subject, one, phi__buf_str(&resolved), word, fold, fold && !known);
-    if (joined.failed || resolved.failed) subject->lost = true;
+    if (joined.failed || resolved.failed || person.failed) subject->lost = true;
     phi__buf_free(&joined);
+    phi__buf_free(&person);
     phi__buf_free(&resolved);
     return found;
 }
@@ -40008,6 +39402,39 @@ PHI__FN bool phi__paths_text(phi__rules_subject *subject, const phi_permission_r
     return phi__paths_word(subject, rule, &word);
 }
 
+/* Behind "file:" and a host: the path; empty: it is no such URL. */
+static phi_str phi__paths_url(phi_str text) {
+    size_t at = phi__str_find_nocase(text, 0, "file:"), slash;
+    if (at == SIZE_MAX) return phi__str("", 0);
+    text = phi__paths_after(text, at + 5);
+    if (!phi__str_starts(text, "//")) return text;
+    if (text.len > 2 && text.at[2] == '$') return phi__paths_after(text, 2); /* file://$PWD/x */
+    slash = phi__str_find(text, 2, "/");
+    return slash != SIZE_MAX ? phi__paths_after(text, slash) : phi__str("", 0);
+}
+
+/* A text of a tool's arguments that is a file's name, or, with blanks in it, may be one. */
+static bool phi__paths_named(const phi__rules_subject *subject, phi_str text) {
+    if (text.len == 0 || text.len > PHI__PATHS_MOST || phi__paths_holds(text, "\n")) return false;
+    return subject->may || !phi__paths_holds(text, " ");
+}
+
+PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permission_rule *rule,
+                                  const phi_json *node, unsigned depth) {
+    phi_json_iter each = phi_json_each(node);
+    phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
+    const phi_json *member;
+    if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
+        return rule->verdict == PHI_PERMISSION_ASK;
+    if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
+                                            (url.len > 0 && phi__paths_text(subject, rule, url))))
+        return true;
+    if (!phi_json_is_array(node) && !phi_json_is_object(node)) return false;
+    while ((member = phi_json_next(&each)) != NULL)
+        if (phi__paths_arguments(subject, rule, member, depth + 1)) return true;
+    return false;
+}
+
 /* ---- commands ---- */
 
 /* The part of a word that may be a path: of an option, its value. */
@@ -40059,16 +39486,15 @@ static bool phi__paths_begins(phi_str word, size_t i, bool letters) {
            (letters && i >= 2 && i <= PHI__PATHS_LETTERS_MOST);
 }
 
-/* The part, and its beginning up to a colon: "~/.ssh:/keys". */
+/* The part, and its beginning up to a colon or comma: "~/.ssh:/keys", "source=~/.ssh,ro". */
 static bool phi__paths_part(phi__rules_subject *subject, const phi_permission_rule *rule,
                             const phi__shell_word *part) {
     phi__shell_word before = *part;
-    const char *colon;
+    size_t i = 0;
     if (phi__paths_word(subject, rule, part)) return true;
-    if (part->text.len == 0) return false;
-    colon = (const char *)memchr(part->text.at, ':', part->text.len);
-    if (colon == NULL || colon == part->text.at) return false;
-    before.text.len = (size_t)(colon - part->text.at);
+    while (i < part->text.len && part->text.at[i] != ':' && part->text.at[i] != ',') i++;
+    if (i == 0 || i >= part->text.len) return false;
+    before.text.len = i;
     return phi__paths_word(subject, rule, &before);
 }
 
@@ -40081,6 +39507,8 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     bool letters = text.len > 2 && text.at[0] == '-' && text.at[1] != '-';
     size_t i;
     if (phi__paths_part(subject, rule, word)) return true;
+    part.text = phi__paths_url(text);
+    if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
         subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
@@ -40121,14 +39549,10 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
     return false;
 }
 
-#endif
-
 /* ---- src/permissions/permissions.c ---- */
 
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 
-
-#ifndef PHI_NO_PERMISSIONS
 
 /* ---- copies of rules ---- */
 
@@ -40458,8 +39882,6 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
     return permissions != NULL ? &permissions->rules : NULL;
 }
 
-#endif
-
 /* ---- src/permissions/reads.c ---- */
 
 /* reads.c - what a command reads besides the files that it names: directories as a whole, and files
@@ -40471,12 +39893,11 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    the search shows most lines or looks for keys. */
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 enum {
-    PHI__READS_RUN = 3,      /* letters in a row that make a search one of a word */
-    PHI__READS_CONTEXT = 3,  /* digits of a number of lines around each that is found: too many */
-    PHI__READS_OPERANDS = 16 /* files and directories of a command that are looked at */
+    PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
+    PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
+    PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
+    PHI__READS_CHOICES = 64   /* patterns of files of a command; more are all files */
 };
 
 static phi_str phi__reads_tail(phi_str text, size_t n) {
@@ -40490,6 +39911,12 @@ static bool phi__reads_letter(char c) {
            (unsigned char)c >= 128;
 }
 
+/* True if the sign at i makes the letter before it optional: "?", and "\?" of grep. */
+static bool phi__reads_optional(phi_str text, size_t i) {
+    if (i + 1 < text.len && text.at[i] == '\\') i++;
+    return i < text.len && text.at[i] != '\0' && strchr("*?{", text.at[i]) != NULL;
+}
+
 /* True if an alternative of a regular expression has a word that each line it finds must have: the
    word is in no group and no set, and nothing after it makes its last letter optional. */
 static bool phi__reads_word(phi_str text) {
@@ -40498,7 +39925,7 @@ static bool phi__reads_word(phi_str text) {
     for (i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool letter = phi__reads_letter(c) && open == 0;
-        bool last = i + 1 < text.len && strchr("*?{\\", text.at[i + 1]) != NULL;
+        bool last = phi__reads_optional(text, i + 1);
         if (c == '\\') i++;
         if (c == '(' || c == '[') open++;
         if ((c == ')' || c == ']') && open > 0) open--;
@@ -40536,7 +39963,7 @@ typedef struct phi__reads_program {
 static const phi__reads_program phi__reads_programs[] = {
     {"grep|egrep|fgrep|zgrep|rgrep", "rRd", "--de*|--dir*|--rec*", "ABCmdDef", true, false, false},
     {"rg|ag|ack", NULL, "", "ABCmegtTrjdEfM", true, true, false},
-    {"diff", "r", "--rec*", "", false, false, false},
+    {"diff", NULL, "", "", false, false, false},
     {"cp", "rRa", "--r*|--a*", "St", false, false, true},
     {"scp", "r", "", "FPSciloJ", false, false, true},
     {"mv|rsync", NULL, "", "", false, false, true},
@@ -40550,17 +39977,28 @@ typedef struct phi__reads {
     const phi__reads_program *reader;
     const phi__shell_word *operands[PHI__READS_OPERANDS];
     size_t count;
+    phi_str sought;
     bool deep, dumps;
+    bool joins; /* it looks for more than one line */
+    bool pipes; /* an operand is a process substitution */
+    bool all;   /* it has more patterns of files than are looked at */
     bool lost;
 } phi__reads;
 
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     size_t i;
     for (i = 0; i < glob.len; i++) {
-        if (glob.at[i] == '*' && (i == 0 || glob.at[i - 1] != '*')) phi__buf_char(out, '*');
+        bool quoted = glob.at[i] == '\\';
+        char before = i > 0 ? glob.at[i - 1] : '\0';
+        if (quoted && ++i == glob.len) return; /* find takes it for nothing */
+        if (!quoted && glob.at[i] == '*' && before != '*') phi__buf_char(out, '*');
+        if (!quoted && before == '/' && (glob.at[i] == '?' || glob.at[i] == '['))
+            phi__buf_text(out, "**"); /* it matches a leading dot, too */
         phi__buf_char(out, glob.at[i]);
     }
 }
+
+PHI__FN bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
 
 /* Adds `start`, a separator and `rest`. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
@@ -40579,7 +40017,8 @@ static void phi__reads_add(phi__reads *r, phi_str start, const char *between, ph
     r->lost = r->lost || all == NULL;
     if (r->lost) return;
     word.below = below;
-    word.shown = r->reader != NULL && r->reader->shown && rest.len == 0;
+    if (r->reader != NULL && r->reader->shown && rest.len == 0)
+        word.hidden = PHI__WILDCARD_LEFT_OUT;
     r->c->also = all;
     all[r->c->also_count++] = word;
 }
@@ -40607,6 +40046,7 @@ static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t i, n = r->count;
     if (r->reader->target && n > 1) n--;
+    if (n == 0 && r->pipes) return;
     if (n == 0 && shown && phi__reads_input(r->c)) return; /* it searches its input */
     if (n == 0) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), shown && !r->dumps);
     for (i = 0; i < n; i++) {
@@ -40616,14 +40056,33 @@ static void phi__reads_deep(phi__reads *r) {
     }
 }
 
-/* A pattern of files, which begins with ! where it leaves them out. */
-static void phi__reads_glob(phi__reads *r, phi_str glob) {
-    if (glob.len > 0 && glob.at[0] != '!') phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+/* Each choice that the braces of a pattern leave; all files where these are too many. */
+static void phi__reads_choices(phi__reads *r, phi_str glob) {
+    phi__buf choices;
+    size_t at = 0;
+    if (r->all) return;
+    phi__buf_init(&choices, r->arena->memory);
+    r->all = phi__glob_expand(&choices, glob) != NULL || r->c->also_count >= PHI__READS_CHOICES;
+    if (r->all) phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
+    for (; !r->all && !choices.failed && at < choices.len; at += strlen(choices.at + at) + 1)
+        phi__reads_add(r, PHI__LIT("."), "/**", phi_str_of(choices.at + at), false);
+    r->lost = r->lost || choices.failed;
+    phi__buf_free(&choices);
+}
+
+/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
+static bool phi__reads_glob(phi__reads *r, phi_str glob) {
+    if (!phi__reads_narrows(glob)) return false;
+    if (r->reader != NULL && r->reader->shown)
+        phi__reads_choices(r, glob);
+    else
+        phi__reads_add(r, PHI__LIT("."), "/**", glob, false);
+    return true;
 }
 
 /* ---- options ---- */
 
-/* -g PATTERN of rg, --include=PATTERN of grep. */
+/* -g PATTERN of rg, --include=PATTERN of grep: true if it narrows the search. */
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
@@ -40631,26 +40090,47 @@ static bool phi__reads_pattern(phi__reads *r, size_t i) {
     phi_str text = c->words[i].text;
     size_t k;
     for (k = 0; k < PHI__COUNT(names); k++)
-        if (phi__str_starts(text, names[k])) {
-            phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
-            return true;
-        }
+        if (phi__str_starts(text, names[k]))
+            return phi__reads_glob(r, phi__reads_tail(text, strlen(names[k])));
+    if (phi__str_is(text, "--include"))
+        return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
     if (!r->reader->shown || text.len < 2 || text.at[1] == '-') return false;
     for (k = 1; k < text.len && text.at[k] != 'g'; k++)
         if (strchr(r->reader->values, text.at[k]) != NULL) return false;
     if (k == text.len) return false;
-    if (k + 1 < text.len)
-        phi__reads_glob(r, phi__reads_tail(text, k + 1));
-    else if (i + 1 < c->count)
-        phi__reads_glob(r, c->words[i + 1].text);
-    return true;
+    if (k + 1 < text.len) return phi__reads_glob(r, phi__reads_tail(text, k + 1));
+    return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
 }
 
-static void phi__reads_long(phi__reads *r, phi_str text) {
-    static const char dumps[] = "--file|--file=*|--re*|--inv*|--context=???*|--after-context=???*|"
-                                "--before-context=???*";
-    if (phi__wildcard_any(phi_str_of(r->reader->longer), text, false)) r->deep = true;
-    if (r->reader->searches && phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+/* A number of lines around each that is found. */
+static void phi__reads_context(phi__reads *r, phi_str value) {
+    if (value.len >= PHI__READS_CONTEXT) r->dumps = true;
+}
+
+/* A long option of a search at *i, and its value where that is the next word. */
+static void phi__reads_searching(phi__reads *r, size_t *i) {
+    static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
+    static const char context[] = "--con*|--a*|--be*";
+    static const char valued[] =
+        "--inc*|--exc*|--max*|--lab*|--group-s*|--bi*|--dev*|--reg*|--file";
+    phi_str text = r->c->words[*i].text, value = phi__str("", 0);
+    const char *at = (const char *)memchr(text.at, '=', text.len);
+    bool around = phi__wildcard_any(phi_str_of(context), text, false);
+    bool colors = r->reader->shown && phi__wildcard_any(PHI__LIT("--color|--colors"), text, false);
+    if (phi__wildcard_any(phi_str_of(dumps), text, false)) r->dumps = true;
+    if (phi__str_starts(text, "--multi")) r->joins = true;
+    if (at != NULL)
+        value = phi__reads_tail(text, (size_t)(at + 1 - text.at));
+    else if (around || colors || phi__wildcard_any(phi_str_of(valued), text, false))
+        if (++*i < r->c->count) value = r->c->words[*i].text;
+    if (around) phi__reads_context(r, value);
+}
+
+/* The digits of -999, at k. */
+static void phi__reads_digits(phi__reads *r, phi_str text, size_t k) {
+    size_t from = k;
+    while (k < text.len && text.at[k] >= '0' && text.at[k] <= '9') k++;
+    phi__reads_context(r, phi__str(text.at + from, k - from));
 }
 
 /* An option at *i, and its value where that is the next word. */
@@ -40659,13 +40139,21 @@ static void phi__reads_option(phi__reads *r, size_t *i) {
     size_t k;
     for (k = 1; k < text.len && text.at[k] != '\0'; k++) {
         if (r->reader->deep != NULL && strchr(r->reader->deep, text.at[k]) != NULL) r->deep = true;
-        if (r->reader->searches && strchr("efv", text.at[k]) != NULL) r->dumps = true;
+        if (r->reader->searches && strchr("efvz", text.at[k]) != NULL) r->dumps = true;
+        if (text.at[k] == 'U') r->joins = true;
+        if (r->reader->searches) phi__reads_digits(r, text, k);
         if (strchr(r->reader->values, text.at[k]) == NULL) continue;
         value = phi__reads_tail(text, k + 1);
         if (value.len == 0 && ++*i < r->c->count) value = r->c->words[*i].text;
-        if (strchr("ABC", text.at[k]) != NULL && value.len >= PHI__READS_CONTEXT) r->dumps = true;
+        if (strchr("ABC", text.at[k]) != NULL) phi__reads_context(r, value);
         return;
     }
+}
+
+static void phi__reads_long(phi__reads *r, size_t *i) {
+    if (phi__wildcard_any(phi_str_of(r->reader->longer), r->c->words[*i].text, false))
+        r->deep = true;
+    if (r->reader->searches) phi__reads_searching(r, i);
 }
 
 static void phi__reads_operands(phi__reads *r) {
@@ -40679,28 +40167,44 @@ static void phi__reads_operands(phi__reads *r) {
         } else if (options && word->text.len > 1 && word->text.at[0] == '-') {
             globs = phi__reads_pattern(r, i) || globs;
             if (word->text.at[1] == '-')
-                phi__reads_long(r, word->text);
+                phi__reads_long(r, &i);
             else
                 phi__reads_option(r, &i);
         } else if (!sought) {
             sought = true;
+            r->sought = word->text;
             if (!word->known || phi__reads_dumps(word->text)) r->dumps = true;
-        } else if (r->count < PHI__READS_OPERANDS)
+        } else if (word->pipe)
+            r->pipes = true;
+        else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
+    for (i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+        if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
     if (r->deep && !globs) phi__reads_deep(r);
 }
 
+/* diff of a directory and a file looks at the file of this name in the directory. */
+static void phi__reads_beside(phi__reads *r) {
+    size_t i;
+    for (i = 0; r->count == 2 && i < 2; i++)
+        phi__reads_add(r, r->operands[i]->text, "/", phi__names_last(r->operands[1 - i]->text),
+                       false);
+}
+
 /* ---- git ---- */
+
+static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
 /* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__shell_command *c = r->c;
-    bool sought, grep, options = true, dumps = false;
+    bool sought, grep, options = true;
     size_t i;
     if (c->count < 2 || phi__wildcard_any(phi_str_of(named), c->words[1].text, false)) return;
     grep = phi__str_is(c->words[1].text, "grep");
+    if (grep) r->reader = &phi__reads_git_grep;
     sought = !grep;
     for (i = 2; i < c->count; i++) {
         phi_str text = c->words[i].text;
@@ -40708,12 +40212,15 @@ static void phi__reads_git(phi__reads *r) {
         if (options && phi__str_starts(text, "-")) {
             options = !phi__str_is(text, "--");
             sought = sought || phi__str_starts(text, "-e");
-            dumps = dumps || (grep && phi__wildcard_any(PHI__LIT("-[ev]*|-?v*"), text, false));
+            if (grep && options && text.at[1] == '-')
+                phi__reads_searching(r, &i);
+            else if (grep && options)
+                phi__reads_option(r, &i);
             if (phi__str_starts(text, "--unt") || phi__str_starts(text, "--no-"))
                 phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
         } else if (!sought) {
             sought = true;
-            dumps = dumps || phi__reads_dumps(text);
+            r->dumps = r->dumps || phi__reads_dumps(text);
         } else if (!phi__str_starts(text, ":!") && !phi__str_starts(text, ":^")) {
             end = phi__str_starts(text, ":(") ? (const char *)memchr(text.at, ')', text.len) : NULL;
             if (end != NULL) text = phi__reads_tail(text, (size_t)(end + 1 - text.at));
@@ -40721,10 +40228,10 @@ static void phi__reads_git(phi__reads *r) {
                 text = phi__reads_tail(text, 1);
             if (end != NULL || phi__str_find(text, 0, "*") != SIZE_MAX ||
                 phi__str_find(text, 0, "?") != SIZE_MAX || phi__str_find(text, 0, "[") != SIZE_MAX)
-                phi__reads_glob(r, text);
+                (void)phi__reads_glob(r, text);
         }
     }
-    if (grep && dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
+    if (grep && r->dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
 }
 
 /* ---- for other files ---- */
@@ -40744,18 +40251,15 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
         if (!phi__wildcard_any(phi_str_of(r.reader->names), name, false)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
+        if (phi__str_is(name, "diff")) phi__reads_beside(&r);
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }
-
-#endif
 
 /* ---- src/permissions/rules.c ---- */
 
 /* rules.c - matching rules of permissions. */
 
-
-#ifndef PHI_NO_PERMISSIONS
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
@@ -40797,21 +40301,57 @@ static size_t phi__rules_skip(const phi__shell_command *c, phi_str pattern) {
     return 1;
 }
 
+static bool phi__rules_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Where the first expansion of a word begins, and where the last one ends: of "pu$()sh", "pu" and
+   "sh" are certain. False: nothing is, or there is none. */
+static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
+    size_t i, last = 0;
+    *begin = text.len;
+    for (i = 0; i < text.len; i++) {
+        bool sign = text.at[i] == '$' || text.at[i] == '`';
+        if (sign && *begin == text.len) *begin = i;
+        if (!sign && (*begin == text.len || strchr(")}", text.at[i]) == NULL)) continue;
+        last = i + 1;
+        if (text.at[i] != '$') continue;
+        while (last < text.len && (text.at[last] == '_' || phi__rules_letter(text.at[last])))
+            last++;
+        if (last == i + 1 && last < text.len) last++; /* $@ */
+    }
+    *end = last;
+    return *begin<text.len && * begin + text.len - last> 0;
+}
+
 /* Whether a word is one of a pattern's, or may be: "r[m]" names a file rm where there is one. */
-static bool phi__rules_word(phi_str pattern, phi_str text, const phi__shell_word *word, bool may) {
+static bool phi__rules_word(phi__rules_subject *subject, phi_str pattern, phi_str text,
+                            const phi__shell_word *word) {
+    size_t begin, end;
+    bool matches = false;
     phi_str one;
+    phi__buf glob;
     if (phi__wildcard_any(pattern, text, false)) return true;
-    if (!may || word->known || phi__str_find(word->text, 0, "$") != SIZE_MAX ||
-        phi__str_find(word->text, 0, "`") != SIZE_MAX)
+    if (!subject->may || word->known) return false;
+    phi__buf_init(&glob, subject->memory);
+    if (phi__rules_certain(text, &begin, &end)) {
+        phi__buf_add(&glob, text.at, begin);
+        phi__buf_text(&glob, "**");
+        phi__buf_add(&glob, text.at + end, text.len - end);
+        text = phi__buf_str(&glob);
+    } else if (phi__str_find(word->text, 0, "$") != SIZE_MAX ||
+               phi__str_find(word->text, 0, "`") != SIZE_MAX)
         return false;
-    while (phi__wildcard_next(&pattern, &one))
-        if (phi__wildcard_meets(one, text, false)) return true;
-    return false;
+    while (!matches && phi__wildcard_next(&pattern, &one))
+        matches = phi__wildcard_meets(one, text, PHI__WILDCARD_SEEN);
+    if (glob.failed) subject->lost = true;
+    phi__buf_free(&glob);
+    return matches;
 }
 
 /* The words of a command against the words of a rule's pattern. */
-static bool phi__rules_words(const phi__shell_command *c, const phi_permission_rule *rule,
-                             bool may) {
+static bool phi__rules_words(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    const phi__shell_command *c = subject->command;
     bool allows = phi__rules_allows(rule);
     phi_str rest = phi_str_of(rule->command), pattern;
     size_t i = 0;
@@ -40823,7 +40363,7 @@ static bool phi__rules_words(const phi__shell_command *c, const phi_permission_r
         if (i >= c->count || (allows && !c->words[i].known)) return false;
         if (i == 1 && !allows) i = phi__rules_skip(c, pattern);
         text = i == 0 ? phi__rules_name(c, !allows) : c->words[i].text;
-        if (!phi__rules_word(pattern, text, &c->words[i], may) &&
+        if (!phi__rules_word(subject, pattern, text, &c->words[i]) &&
             (i > 0 || !phi__wildcard_any(pattern, c->words[0].text, false)))
             return false;
         i++;
@@ -40840,10 +40380,14 @@ static bool phi__rules_has(const phi__shell_command *c, phi_str alternatives, bo
     while (phi__wildcard_next(&alternatives, &one))
         for (i = 1; i < c->count; i++) {
             phi_str text = c->words[i].text;
+            size_t begin, end;
             if (!may && phi__str_is(text, "--")) break;
             if (phi__wildcard_any(one, text, false)) return true;
             if (!may) continue;
-            if (phi__options_short_for(text, one)) return true;
+            if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
+                text = phi__rules_after(text, end); /* $@-rf */
+            if (phi__wildcard_any(one, text, false)) return true;
+            if (phi__options_short_for(text, one) || phi__options_valued_by(text, one)) return true;
             if (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                 text.at[0] == '-' && text.at[1] != '-' &&
                 memchr(text.at + 1, one.at[1], text.len - 1) != NULL)
@@ -40944,70 +40488,6 @@ static bool phi__rules_piped(phi__rules_subject *subject, const phi_permission_r
 
 /* ---- hosts ---- */
 
-/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
-static size_t phi__rules_scheme(phi_str url) {
-    size_t i = 0;
-    while (i < url.len &&
-           ((url.at[i] >= 'a' && url.at[i] <= 'z') || (url.at[i] >= 'A' && url.at[i] <= 'Z') ||
-            (url.at[i] >= '0' && url.at[i] <= '9') || url.at[i] == '+'))
-        i++;
-    return i;
-}
-
-PHI__FN bool phi__rules_host_of(phi_str url, phi__buf *out) {
-    size_t at = phi__rules_scheme(url), end, i;
-    bool port = false;
-    if (at == 0 || phi__str_is_nocase(phi__str(url.at, at), "file") ||
-        !phi__str_starts(phi__rules_after(url, at), "://"))
-        return false;
-    at += 3;
-    /* a NUL, which strchr would find, does not end a host: it is refused below */
-    for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
-        end++;
-    for (i = at; i < end; i++) {
-        char c = url.at[i];
-        if (c == '@' || c == '\\' || c == '%' || (unsigned char)c <= ' ') return false;
-        if (c == ':' && url.at[at] != '[')
-            port = true;
-        else if (port && (c < '0' || c > '9'))
-            return false;
-        if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
-    }
-    return out->len > 0 && !out->failed;
-}
-
-/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
-static void phi__rules_host_may(phi_str url, phi__buf *out) {
-    size_t at = phi__str_find(url, 0, ":/"), end, i;
-    at = at == SIZE_MAX ? 0 : at + 1;
-    while (at < url.len && url.at[at] != '\0' && strchr("/\\ \t", url.at[at]) != NULL) at++;
-    for (end = at;
-         end < url.len && (unsigned char)url.at[end] > ' ' && strchr("/?#\\", url.at[end]) == NULL;
-         end++)
-        if (url.at[end] == '@') at = end + 1;
-    for (i = at; i < end && (url.at[i] != ':' || url.at[at] == '['); i++)
-        phi__buf_char(out, url.at[i] >= 'A' && url.at[i] <= 'Z' ? (char)(url.at[i] + ('a' - 'A'))
-                                                                : url.at[i]);
-    while (out->len > 0 && out->at[out->len - 1] == '.') out->len--;
-}
-
-static bool phi__rules_url(phi__rules_subject *subject, const phi_permission_rule *rule,
-                           phi_str url) {
-    phi__buf host;
-    bool matches;
-    phi__buf_init(&host, subject->memory);
-    matches = phi__rules_host_of(url, &host);
-    if (!phi__rules_allows(rule)) {
-        phi__buf_clear(&host);
-        phi__rules_host_may(url, &host);
-        matches = subject->may || phi__str_find(url, 0, ":/") != SIZE_MAX;
-    }
-    matches = matches && phi__rules_any(rule->host, phi__buf_str(&host));
-    if (host.failed) subject->lost = true;
-    phi__buf_free(&host);
-    return matches;
-}
-
 static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_rule *rule) {
     /* a tool heeds one of them, and the other may be a decoy */
     static const char *const names[] = {"url", "uri"};
@@ -41017,14 +40497,14 @@ static bool phi__rules_host(phi__rules_subject *subject, const phi_permission_ru
         const phi_json *url = phi_json_get(subject->root, names[i]);
         if (url == NULL) continue;
         urls++;
-        good += phi__rules_url(subject, rule, phi_json_str(url, ""));
+        good += phi__hosts_url(subject, rule, phi_json_str(url, ""));
     }
     for (i = 1; c != NULL && i < c->count; i++) {
         bool plain = phi__str_find(c->words[i].text, 0, "://") == SIZE_MAX;
         if (plain && (c->words[i].known && phi__str_starts(c->words[i].text, "-"))) continue;
         urls++;
         good += (c->words[i].known || !phi__rules_allows(rule)) &&
-                phi__rules_url(subject, rule, c->words[i].text);
+                phi__hosts_url(subject, rule, c->words[i].text);
     }
     return phi__rules_allows(rule) ? urls > 0 && good == urls : good > 0;
 }
@@ -41058,37 +40538,57 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     return *found && matches;
 }
 
-/* The files that a search looks at: those of its pattern, or all in its directory. */
-static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
-    const phi_json *include = phi_json_get(subject->root, "include");
+/* Whether a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+static bool phi__rules_choice(phi__rules_subject *subject, const phi_permission_rule *rule,
+                              const phi__shell_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
-    bool all = phi__str_is(subject->tool, "search") && !phi_json_is_string(include);
-    phi_str path = phi__rules_path_of(subject->root);
-    phi__shell_word word, dir;
+    phi__shell_word word;
     phi__buf text;
     bool matches;
-    if (phi__rules_allows(rule) || (!all && !phi_json_is_string(include))) return false;
     memset(&word, 0, sizeof word);
-    memset(&dir, 0, sizeof dir);
-    dir.text = path.len > 0 ? path : PHI__LIT(".");
-    dir.known = true;
     phi__buf_init(&text, subject->memory);
-    phi__buf_add_str(&text, dir.text);
+    phi__buf_add_str(&text, dir->text);
     phi__buf_text(&text, "/**");
-    phi__reads_put(&text, phi_json_str(include, ""));
+    phi__reads_put(&text, choice);
     word.text = phi__buf_str(&text);
-    word.shown = all;
-    word.below = all && !phi__reads_hidden(&dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
+    if (all) word.hidden = PHI__WILDCARD_LEFT_OUT;
+    word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     matches = phi__paths_word(subject, rule, &word);
     if (text.failed) subject->lost = true;
     phi__buf_free(&text);
     return matches;
 }
 
+/* The files that a search looks at: those of its pattern, or all in its directory. */
+static bool phi__rules_searched(phi__rules_subject *subject, const phi_permission_rule *rule) {
+    phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
+    phi_str path = phi__rules_path_of(subject->root);
+    bool matches = false, narrow = phi__reads_narrows(include);
+    phi__shell_word dir;
+    phi__buf choices;
+    size_t at = 0;
+    if (phi__rules_allows(rule) || (!narrow && !phi__str_is(subject->tool, "search"))) return false;
+    memset(&dir, 0, sizeof dir);
+    dir.text = path.len > 0 ? path : PHI__LIT(".");
+    dir.known = true;
+    if (!narrow) return phi__rules_choice(subject, rule, &dir, phi__str("", 0), true);
+    phi__buf_init(&choices, subject->memory);
+    if (phi__glob_expand(&choices, include) != NULL)
+        matches = phi__rules_choice(subject, rule, &dir, PHI__LIT("*"), false);
+    for (; !choices.failed && at < choices.len && !matches; at += strlen(choices.at + at) + 1)
+        matches = phi__rules_choice(subject, rule, &dir, phi_str_of(choices.at + at), false);
+    if (choices.failed) subject->lost = true;
+    phi__buf_free(&choices);
+    return matches;
+}
+
 static bool phi__rules_tool_path(phi__rules_subject *subject, const phi_permission_rule *rule) {
     phi_str path = phi__rules_path_of(subject->root);
     bool found, matches = phi__rules_tool_paths(subject, rule, &found);
-    if (found && (rule->argument == NULL || rule->matches != NULL)) return matches;
+    bool any = rule->argument == NULL || rule->matches != NULL;
+    if (any && !phi__rules_allows(rule) && !phi__rules_own(subject->shell_tools, subject->tool))
+        return phi__paths_arguments(subject, rule, subject->root, 0);
+    if (found && any) return matches;
     if (rule->argument != NULL && rule->matches == NULL)
         path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
     /* these two look at the workspace where they are given no path */
@@ -41124,7 +40624,10 @@ static bool phi__rules_file(phi__rules_subject *subject, const phi_permission_ru
     if (rule->command != NULL || rule->with != NULL || rule->without != NULL ||
         rule->piped != NULL || rule->host != NULL || rule->matches != NULL || rule->options != NULL)
         return false;
-    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool))) return false;
+    if (rule->tool != NULL && !phi__rules_any(rule->tool, phi_str_of(tool)) &&
+        (phi__rules_allows(rule) || rule->path == NULL ||
+         !phi__rules_any(rule->tool, subject->tool)))
+        return false;
     if (rule->path == NULL) return true;
     if (phi__rules_allows(rule) && !subject->path.known) return false;
     return phi__paths_word(subject, rule, &subject->path);
@@ -41142,7 +40645,7 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     if (phi__rules_allows(rule) && phi__rules_narrow(rule) &&
         phi__rules_moved(subject, rule->path != NULL))
         return false;
-    if (rule->command != NULL && !phi__rules_words(c, rule, subject->may)) return false;
+    if (rule->command != NULL && !phi__rules_words(subject, rule)) return false;
     if (rule->with != NULL && !phi__rules_with(c, rule)) return false;
     if (rule->without != NULL && !phi__rules_without(c, rule)) return false;
     if (rule->options != NULL && !phi__options_named(c, rule->options)) return false;
@@ -41151,13 +40654,15 @@ static bool phi__rules_command(phi__rules_subject *subject, const phi_permission
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
-/* Another source's tool with the name of one of phi's does something else. */
+PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool) {
+    return phi__rules_any("read_file|write_file|edit_file|list_files|search|bash", tool) ||
+           phi__rules_any(shell_tools, tool);
+}
+
 static bool phi__rules_source(const phi__rules_subject *subject, const phi_permission_rule *rule) {
-    static const char own[] = "read_file|write_file|edit_file|list_files|search|bash";
     if (rule->source != NULL) return phi__rules_any(rule->source, subject->source);
     if (subject->source.len == 0 || !phi__rules_allows(rule) || rule->tool == NULL) return true;
-    return !phi__rules_any(own, subject->tool) &&
-           !phi__rules_any(subject->shell_tools, subject->tool);
+    return !phi__rules_own(subject->shell_tools, subject->tool);
 }
 
 static bool phi__rules_match(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -41185,6 +40690,18 @@ static bool phi__rules_one_call(const phi_permission_rule *rule) {
            rule->tool != NULL && phi__wildcard_literal(phi_str_of(rule->tool));
 }
 
+/* Whether the first word, of which a part is an expansion or a pattern, may be one of these
+   names. */
+static bool phi__rules_partly(phi__rules_subject *subject, phi_str names,
+                              const phi__shell_command *c) {
+    size_t begin, end, i = 0;
+    phi_str name = phi__rules_name(c, true);
+    while (i < name.len && !phi__rules_letter(name.at[i])) i++;
+    return i < name.len &&
+           (phi__rules_certain(name, &begin, &end) || phi__str_find(name, 0, "$") == SIZE_MAX) &&
+           phi__rules_word(subject, names, name, &c->words[0]);
+}
+
 /* Whether a rule matches the words of a command from a later one on, which a program may run that
    is not known to. */
 static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_rule *rule) {
@@ -41202,7 +40719,9 @@ static bool phi__rules_later(phi__rules_subject *subject, const phi_permission_r
         part.words += i;
         part.count -= i;
         part.assigned_count = part.also_count = 0;
-        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false)) continue;
+        if (!phi__wildcard_any(name, phi__rules_name(&part, true), false) &&
+            !phi__rules_partly(subject, name, &part))
+            continue;
         if (phi__rules_tired(subject, part.count)) return true;
         subject->command = &part;
         matches = phi__rules_match(subject, rule);
@@ -41266,13 +40785,9 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
     return false;
 }
 
-#endif
-
 /* ---- src/permissions/rules_json.c ---- */
 
 /* rules_json.c - rules of permissions out of JSON, and as JSON. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 
 #include <stdio.h>
@@ -41463,13 +40978,9 @@ PHI_API phi_status phi_permissions_to_json(phi_arena *arena, const phi_permissio
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
-#endif
-
 /* ---- src/permissions/shell_parse.c ---- */
 
 /* shell_parse.c - the grammar of a command line: lists, pipes, compound commands, redirections. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command) {
@@ -41560,7 +41071,10 @@ static bool phi__shell_parse_assigns(phi__shell_parser *p, const char *from) {
         }
     }
     if (*at == '+') at++;
-    if (at < p->end && *at == '=') return true;
+    if (at < p->end && *at == '=') {
+        if (index || at[-1] == '+') phi__shell_word_dialect(p); /* dash runs a command x+=y */
+        return true;
+    }
     if (index) phi__shell_word_stop(p, "a subscript that is uncertain");
     return false;
 }
@@ -41897,6 +41411,7 @@ static void phi__shell_parse_pipe(phi__shell_parser *p) {
     if (!reads) p->pipe_from = from; /* else it is within another one */
     while ((bang = phi__shell_word_take(p, "!")) || phi__shell_word_take(p, "time")) {
         negated = negated || bang;
+        if (!bang) phi__shell_word_dialect(p); /* a program, which runs x=y */
         phi__shell_word_blanks(p);
         if (phi__shell_word_take(p, "-p")) phi__shell_word_blanks(p);
     }
@@ -41990,13 +41505,9 @@ PHI__FN phi_status phi__shell_parse_line(phi_arena *arena, phi_str line,
     return p.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-#endif
-
 /* ---- src/permissions/shell_redirect.c ---- */
 
 /* shell_redirect.c - redirections of a command line, and the here-documents behind a line's end. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 /* ---- here-documents ---- */
 
@@ -42059,14 +41570,9 @@ static void phi__shell_redirect_here_read(phi__shell_parser *p, const phi__shell
     here->body->text = phi__str(from, (size_t)(to - from));
     here->body->known = !here->tabs || !phi__shell_redirect_tabs(here->body->text);
     if (here->quoted || to == from) return;
-    if (memchr(from, '\\', (size_t)(to - from)) != NULL) here->body->known = false;
-    if (memchr(from, '$', (size_t)(to - from)) == NULL &&
-        memchr(from, '`', (size_t)(to - from)) == NULL)
-        return;
-    here->body->known = false;
     body = p->body;
     p->body = here->body;
-    phi__shell_word_body(p, here->body->text);
+    phi__shell_word_body(p, here->body);
     p->body = body;
 }
 
@@ -42120,7 +41626,7 @@ static void phi__shell_redirect_here(phi__shell_parser *p, phi__shell_command *c
     phi__shell_here *here;
     phi__shell_word word;
     if (p->here_count == PHI__SHELL_HERE_MOST || !phi__shell_redirect_word(p, &word) ||
-        !word.known) {
+        !word.known || (tabs && phi__str_starts(word.text, "\t"))) {
         phi__shell_word_stop(p, "a here-document whose end is uncertain");
         return;
     }
@@ -42163,15 +41669,43 @@ static bool phi__shell_redirect_duplicates(const phi__shell_word *word) {
     return word->known && word->text.len > 0 && i == word->text.len;
 }
 
+/* Behind <& and >&. bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
+static bool phi__shell_redirect_closes(phi__shell_parser *p) {
+    phi__shell_word_blanks(p);
+    if (p->at == p->end || *p->at != '-') return false;
+    p->at++;
+    if (p->at < p->end && strchr(" \t\n;&|<>()", *p->at) == NULL)
+        phi__shell_word_stop(p, "a word close behind the dash of a redirection");
+    return true;
+}
+
+/* Notes that a file which is read is at another descriptor than 0: "> /dev/stdout" opens it again,
+   and writes it. */
+static void phi__shell_redirect_moved(phi__shell_parser *p) {
+    phi__shell_word_doubt(p, "a file that is read may be written by its descriptor");
+}
+
 static void phi__shell_redirect_file(phi__shell_parser *p, phi__shell_command *command, bool writes,
-                                     bool duplicates) {
+                                     bool duplicates, bool standard) {
     phi__shell_redirect redirect, *all;
+    phi_str target;
+    if (duplicates && phi__shell_redirect_closes(p)) {
+        if (!writes) command->reads = true;
+        return;
+    }
     if (!phi__shell_redirect_word(p, &redirect.target)) {
         phi__shell_word_invalid(p);
         return;
     }
+    target = redirect.target.text;
     if (!writes) command->reads = true;
-    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) return;
+    if (!writes && !duplicates && !standard) phi__shell_redirect_moved(p);
+    if (duplicates && phi__shell_redirect_duplicates(&redirect.target)) {
+        while (target.len > 1 && target.at[0] == '0' && target.at[1] != '-')
+            target = phi__str(target.at + 1, target.len - 1);
+        if (!standard && target.at[0] == '0') phi__shell_redirect_moved(p);
+        return;
+    }
     redirect.writes = writes;
     all = (phi__shell_redirect *)phi__shell_word_room(p->arena, command->redirects,
                                                       command->redirect_count, sizeof *all);
@@ -42207,7 +41741,7 @@ static void phi__shell_redirect_operator(phi__shell_parser *p, phi__shell_comman
     else if (i < 3)
         phi__shell_redirect_here(p, command, i == 1, standard);
     else
-        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9);
+        phi__shell_redirect_file(p, command, i != 4 && i != 5, i == 4 || i == 9, standard);
 }
 
 PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *command) {
@@ -42223,13 +41757,9 @@ PHI__FN bool phi__shell_redirect_read(phi__shell_parser *p, phi__shell_command *
     return true;
 }
 
-#endif
-
 /* ---- src/permissions/shell_test.c ---- */
 
 /* shell_test.c - tests of a command line: [[ ... ]]. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 static bool phi__shell_test_number(const phi__shell_word *word) {
     size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
@@ -42357,13 +41887,9 @@ PHI__FN void phi__shell_test_read(phi__shell_parser *p) {
     if (!phi__shell_word_take(p, "]]")) phi__shell_word_invalid(p);
 }
 
-#endif
-
 /* ---- src/permissions/shell_word.c ---- */
 
 /* shell_word.c - words of a command line: quotes, escapes, expansions, and the commands in them. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 PHI__FN void phi__shell_word_stop(phi__shell_parser *p, const char *why) {
     if (p->out->unknown == NULL) p->out->unknown = why;
@@ -42546,13 +42072,16 @@ static bool phi__shell_word_double(phi__shell_parser *p, bool body) {
     return known;
 }
 
-PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi_str body) {
+PHI__FN void phi__shell_word_body(phi__shell_parser *p, phi__shell_word *body) {
     const char *at = p->at, *end = p->end;
     size_t len = p->buf.len;
     if (!phi__shell_word_down(p)) return;
-    p->at = body.at;
-    p->end = body.at + body.len;
-    (void)phi__shell_word_double(p, true);
+    p->at = body->text.at;
+    p->end = body->text.at + body->text.len;
+    if (!phi__shell_word_double(p, true))
+        body->known = false;
+    else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
+        p->lost = true;
     p->buf.len = len;
     p->depth--;
     p->end = end;
@@ -42801,6 +42330,7 @@ static void phi__shell_word_dollar(phi__shell_parser *p, phi__shell_reading *r) 
     if (*from == '$' && (next == '\'' || next == '"')) {
         p->at += 2;
         r->word.quoted = true;
+        if (next == '"') phi__shell_word_dialect(p);
         if (next == '\'' ? !phi__shell_word_ansi(p) : !phi__shell_word_double(p, false))
             r->word.known = false;
         return;
@@ -42950,8 +42480,6 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
     all[(*count)++] = *word;
 }
 
-#endif
-
 /* ---- src/permissions/suspects.c ---- */
 
 /* suspects.c - what a line may run besides the commands that are known to run.
@@ -42962,12 +42490,11 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
    is none, so that a rule that denies asks about it. */
 
 
-#ifndef PHI_NO_PERMISSIONS
-
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
     PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
-    PHI__SUSPECTS_BRACES = 1024  /* bytes of a word with braces */
+    PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
+    PHI__SUSPECTS_RUN = 32 /* words of a command among which one that runs texts is looked for */
 };
 
 static const char phi__suspects_too_many[] = "it has too many words that may be run";
@@ -43063,6 +42590,12 @@ PHI__FN phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_
     bool any = false;
     size_t i;
     memset(&s, 0, sizeof s);
+    if (command.count == 0 && command.assigned_count > 1 &&
+        phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
+        command.words = command.assigned; /* for NAME in WORDS */
+        command.count = command.assigned_count;
+        command.assigned_count = 0;
+    }
     for (i = 0; i < command.count; i++) {
         any = any || command.words[i].braces;
         s.full =
@@ -43128,7 +42661,7 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
     s->words = all;
     memset(&all[s->count], 0, sizeof *all);
     all[s->count].text = text;
-    all[s->count++].known = true;
+    all[s->count++].known = phi__str_find(text, 0, "$") == SIZE_MAX;
     if (++s->out->words > PHI__SHELL_WORDS_MOST) s->full = true;
 }
 
@@ -43245,28 +42778,53 @@ static bool phi__suspects_message(const phi__shell_command *c) {
            phi__wildcard_any(phi_str_of(names), c->words[1].text, false);
 }
 
+/* Whether the line may run a text: a program that is not known may run its words ("flock f sh"). */
 static bool phi__suspects_runner(const phi__shell *shell) {
+    size_t i, k;
+    for (i = 0; i < shell->count; i++) {
+        const phi__shell_command *c = &shell->commands[i];
+        size_t n = c->count > 0 && phi__names_plain(c->words[0].text) ? 1 : c->count;
+        for (k = 0; k < n && k < PHI__SUSPECTS_RUN; k++)
+            if (phi__names_runner(c->words[k].text)) return true;
+    }
+    return false;
+}
+
+/* env -SLINE, --split-string=LINE: also if it is one word. */
+static void phi__suspects_split(phi__suspects *s, const phi__shell_command *c) {
+    size_t i, at;
+    for (i = 1; i < c->count && phi__str_is(phi__names_last(c->words[0].text), "env"); i++) {
+        phi_str text = c->words[i].text;
+        at = phi__str_starts(text, "--s") ? phi__str_find(text, 0, "=")
+                                          : phi__str_find(text, 0, "S");
+        if (phi__str_starts(text, "-") && at != SIZE_MAX)
+            phi__suspects_text(s, c, phi__str(text.at + at + 1, text.len - at - 1));
+    }
+}
+
+/* find, with a word that may be -exec. */
+static bool phi__suspects_open(const phi__shell_command *c) {
     size_t i;
-    for (i = 0; i < shell->count; i++)
-        if (shell->commands[i].count > 0 && phi__names_runner(shell->commands[i].words[0].text))
-            return true;
+    for (i = 1; phi__str_is(phi__names_last(c->words[0].text), "find") && i < c->count; i++)
+        if (!c->words[i].known && phi__str_find(c->words[i].text, 0, "$") != SIZE_MAX) return true;
     return false;
 }
 
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__shell_command c = s->out->commands[index];
     size_t i;
-    c.quiet =
-        c.wraps || (c.sort != PHI__SHELL_SUSPECT && c.count > 0 &&
-                    phi__names_plain(c.words[0].text) && !(phi__suspects_prints(&c) && runner));
+    c.quiet = c.wraps ||
+              (c.sort != PHI__SHELL_SUSPECT && c.count > 0 && phi__names_plain(c.words[0].text) &&
+               !phi__suspects_open(&c) && !(phi__suspects_prints(&c) && runner));
     s->out->commands[index].quiet = c.quiet;
     for (i = 0; i < c.assigned_count; i++)
         if (phi__suspects_line(&c.assigned[i], false))
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
+    phi__suspects_split(s, &c);
     if (c.wraps || phi__suspects_message(&c)) return;
-    for (i = 1; i < c.count; i++)
+    for (i = c.sort == PHI__SHELL_SUSPECT ? 0 : 1; i < c.count; i++)
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
     if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
         phi__suspects_text(s, &c, c.input->text);
@@ -43284,13 +42842,9 @@ PHI__FN phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
     return s.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-#endif
-
 /* ---- src/permissions/wildcard.c ---- */
 
 /* wildcard.c - patterns with wildcards. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 /* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
 static size_t phi__wildcard_set_end(phi_str pattern, size_t at) {
@@ -43397,7 +42951,8 @@ typedef struct phi__wildcard_tokens {
     size_t count;
 } phi__wildcard_tokens;
 
-/* `glob`: sets are not looked into, and classes in them may be anything. */
+/* `glob`: sets are not looked into; classes in them, and "[^]" which ends elsewhere in some shells,
+   may be anything. */
 static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool glob) {
     size_t i = 0, end;
     out->text = text;
@@ -43411,7 +42966,8 @@ static void phi__wildcard_split(phi__wildcard_tokens *out, phi_str text, bool gl
         }
         if (token == '[' && glob) {
             size_t close = phi__wildcard_set_end(text, i);
-            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL;
+            bool plain = close > i && memchr(text.at + i + 1, '[', close - i - 1) == NULL &&
+                         (text.at[i + 1] != '^' || text.at[i + 2] != ']');
             token = plain ? PHI__WILDCARD_ANY : PHI__WILDCARD_DEEP;
             end = plain ? close : text.len;
         } else if (token == '[' && phi__wildcard_set_end(text, i) > i) {
@@ -43446,31 +43002,35 @@ static bool phi__wildcard_takes(unsigned star, unsigned token) {
     return star == PHI__WILDCARD_DEEP || token != '/';
 }
 
-/* The dot of a hidden file, which wildcards of a shell do not match; ** does if `shown` is false,
-   but goes into no hidden directory of a pattern that may be anywhere: else every search would be
-   one of ".ssh" and the files in it. */
+/* The dot of a hidden file, which wildcards of a shell do not match; ** does, unless hidden files
+   are not shown, but goes into no hidden directory of a pattern that may be anywhere: else every
+   search would be one of ".ssh" and the files in it. Where these are entered, it goes into those of
+   a pattern with a last name that has an end. */
 static bool phi__wildcard_hides(const phi__wildcard_tokens *a, size_t i,
-                                const phi__wildcard_tokens *b, size_t j, bool shown) {
+                                const phi__wildcard_tokens *b, size_t j,
+                                phi__wildcard_hidden hidden) {
+    bool open = phi__wildcard_star_token(a->at[a->count - 1]);
     size_t k;
     if (a->at[i] != '.' || i == 0 || a->at[i - 1] != '/' || b->at[j] < PHI__WILDCARD_ANY)
         return false;
-    if (shown) return true;
+    if (hidden == PHI__WILDCARD_LEFT_OUT) return true;
     if (b->at[j] != PHI__WILDCARD_DEEP) return j > 0 && b->at[j - 1] == '/';
     for (k = i; k < a->count && a->at[k] != '/'; k++) continue;
-    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP;
+    return k < a->count && a->at[0] == PHI__WILDCARD_DEEP &&
+           (open || hidden != PHI__WILDCARD_ENTERED);
 }
 
 /* From place i of `a` and j of `b`, where both match so far: to the next places. */
 static void phi__wildcard_follow(const phi__wildcard_tokens *a, size_t i,
-                                 const phi__wildcard_tokens *b, size_t j, bool shown, bool *here,
-                                 bool *below) {
+                                 const phi__wildcard_tokens *b, size_t j,
+                                 phi__wildcard_hidden hidden, bool *here, bool *below) {
     bool star_a = i < a->count && phi__wildcard_star_token(a->at[i]);
     bool star_b = j < b->count && phi__wildcard_star_token(b->at[j]);
     if (star_a) below[j] = true;
     if (star_b) here[j + 1] = true;
     if (i == a->count || j == b->count) return;
     if (star_a && !star_b && phi__wildcard_takes(a->at[i], b->at[j])) here[j + 1] = true;
-    if (phi__wildcard_hides(a, i, b, j, shown)) return;
+    if (phi__wildcard_hides(a, i, b, j, hidden)) return;
     if (star_b && !star_a && phi__wildcard_takes(b->at[j], a->at[i])) below[j] = true;
     if (!star_a && !star_b && phi__wildcard_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
@@ -43486,7 +43046,7 @@ static bool phi__wildcard_apart(const phi__wildcard_tokens *a, const phi__wildca
 
 /* ---- for other files ---- */
 
-PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
+PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, phi__wildcard_hidden hidden) {
     phi__wildcard_tokens a, b;
     bool rows[2][PHI__WILDCARD_MOST + 1];
     size_t i, j;
@@ -43501,7 +43061,7 @@ PHI__FN bool phi__wildcard_meets(phi_str pattern, phi_str glob, bool shown) {
         bool rest = i + 2 == a.count && a.at[i] == '/' && a.at[i + 1] == PHI__WILDCARD_DEEP;
         memset(below, 0, sizeof rows[0]);
         for (j = 0; j <= b.count; j++)
-            if (here[j]) phi__wildcard_follow(&a, i, &b, j, shown, here, below);
+            if (here[j]) phi__wildcard_follow(&a, i, &b, j, hidden, here, below);
         if (here[b.count] && (rest || i == a.count)) return true;
     }
     return false;
@@ -43559,16 +43119,12 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text) {
     }
 }
 
-#endif
-
 /* ---- src/permissions/wrappers.c ---- */
 
 /* wrappers.c - programs that run others: the commands that they run are added to the list.
 
    Options that are not listed here may take a value, which would be mistaken for the command: such
    a program is not seen through, and stays a command of its own. */
-
-#ifndef PHI_NO_PERMISSIONS
 
 typedef struct phi__wrapper {
     const char *name;
@@ -43911,7 +43467,7 @@ static phi_str phi__wrappers_names(const phi__shell_command *c, size_t begin, si
 }
 
 /* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
-   with matches a dot, too. */
+   with matches a dot, too; names are looked for in hidden directories as well. */
 static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
                                 phi__shell_word *out) {
     phi__buf text;
@@ -43920,9 +43476,10 @@ static bool phi__wrappers_found(const phi__wrapping *w, phi_str start, phi_str n
     phi__buf_init(&text, w->arena->memory);
     phi__buf_add_str(&text, start);
     phi__buf_text(&text, below ? "/**" : "/");
+    if (names.len > 0) out->hidden = PHI__WILDCARD_ENTERED;
     if (below && names.len > 0) phi__buf_char(&text, '/');
     if (names.len > 0 && strchr("*?[", names.at[0]) != NULL) phi__buf_text(&text, "**");
-    phi__buf_add_str(&text, names);
+    phi__reads_put(&text, names);
     good = !text.failed && phi__arena_str(w->arena, phi__buf_str(&text), &out->text);
     phi__buf_free(&text);
     return good;
@@ -44063,16 +43620,14 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
     return status;
 }
 
-#endif
-
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xadf0c4a0
+#if PHI__IMP_TOOLS != 0x02430c1f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xadf0c4a0
+#define PHI__IMP_TOOLS 0x02430c1f
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -44273,7 +43828,7 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 #define PHI_TOOLS_SCRIPTS_IN_H
 
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 
 /* ---- the set: made by scripts_make.c, then changed by scripts.c alone ---- */
@@ -46551,7 +46106,7 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 
 /* script_talk.c - the JSON that a script reads, and the answer that it writes. */
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 
 /* ---- the input ---- */
@@ -46778,7 +46333,7 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
 
 /* script_words.c - splits a command into words, as a shell would, without being one. */
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 /* Reads one word from *at into `to`, which has room for it. False: a quote is open. */
 static bool phi__script_words_next(const char **at, char **to) {
@@ -46845,7 +46400,7 @@ PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command
    of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which
    ends it: after that it must not be touched. */
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 
 #include <stdio.h>
@@ -47345,7 +46900,7 @@ PHI_API size_t phi_scripts_running(const phi_scripts *set) {
 
 /* scripts_make.c - makes a set of scripts out of its description, or names the fault of that. */
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50326,11 +49881,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9564e3b1
+#if PHI__IMP_MCP != 0x9102b1bc
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9564e3b1
+#define PHI__IMP_MCP 0x9102b1bc
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -50363,8 +49918,6 @@ PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
 #ifndef PHI_MCP_MCP_ERAS_IN_H
 #define PHI_MCP_MCP_ERAS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -50415,7 +49968,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_link_in.h ---- */
 
@@ -50429,8 +49981,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -50509,7 +50059,6 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -50521,8 +50070,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -50608,7 +50155,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
                                      const char *message);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_core_in.h ---- */
 
@@ -50620,8 +50166,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
 #ifndef PHI_MCP_MCP_CORE_IN_H
 #define PHI_MCP_MCP_CORE_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -50789,7 +50333,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
 }
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_rpc_in.h ---- */
 
@@ -50805,8 +50348,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -50871,7 +50412,6 @@ PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
 PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_asked_in.h ---- */
 
@@ -50880,8 +50420,6 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 #ifndef PHI_MCP_MCP_ASKED_IN_H
 #define PHI_MCP_MCP_ASKED_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
@@ -50902,7 +50440,6 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_asks_in.h ---- */
 
@@ -50911,11 +50448,8 @@ PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 #define PHI_MCP_MCP_ASKS_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_toolbox_in.h ---- */
@@ -50927,8 +50461,6 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_TOOLBOX_IN_H
 #define PHI_MCP_MCP_TOOLBOX_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -50973,7 +50505,6 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
 PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_calls_in.h ---- */
 
@@ -50982,12 +50513,9 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 #define PHI_MCP_MCP_CALLS_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_content_in.h ---- */
@@ -51001,8 +50529,6 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 #define PHI_MCP_MCP_CONTENT_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 /* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no
@@ -51012,7 +50538,6 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_events_in.h ---- */
@@ -51065,8 +50590,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
 #define PHI_MCP_MCP_OAUTH_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
 /* Copies a desc with its defaults into an arena. False: no memory. */
@@ -51115,7 +50638,6 @@ PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token)
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_exchange_in.h ---- */
 
@@ -51129,8 +50651,6 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 #ifndef PHI_MCP_MCP_EXCHANGE_IN_H
 #define PHI_MCP_MCP_EXCHANGE_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -51239,7 +50759,6 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
                                           const char *message);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_forms_in.h ---- */
 
@@ -51248,15 +50767,12 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 #define PHI_MCP_MCP_FORMS_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
    error says why. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_handshake_in.h ---- */
@@ -51269,8 +50785,6 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
 #define PHI_MCP_MCP_HANDSHAKE_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
 PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
@@ -51279,7 +50793,6 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_head_in.h ---- */
 
@@ -51287,8 +50800,6 @@ PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_HEAD_IN_H
 #define PHI_MCP_MCP_HEAD_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -51311,7 +50822,6 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
                                    phi__secret_text kind);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_headers_in.h ---- */
 
@@ -51324,8 +50834,6 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
 #ifndef PHI_MCP_MCP_HEADERS_IN_H
 #define PHI_MCP_MCP_HEADERS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
@@ -51342,7 +50850,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_http_in.h ---- */
 
@@ -51354,8 +50861,6 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
 #ifndef PHI_MCP_MCP_HTTP_IN_H
 #define PHI_MCP_MCP_HTTP_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -51393,7 +50898,6 @@ PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status);
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_incoming_in.h ---- */
 
@@ -51401,8 +50905,6 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 #ifndef PHI_MCP_MCP_INCOMING_IN_H
 #define PHI_MCP_MCP_INCOMING_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
@@ -51414,7 +50916,6 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
                                     int http_status, phi_str body, const char *message);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_known_in.h ---- */
 
@@ -51423,8 +50924,6 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
 #ifndef PHI_MCP_MCP_KNOWN_IN_H
 #define PHI_MCP_MCP_KNOWN_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -51457,7 +50956,6 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
 PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_level_in.h ---- */
 
@@ -51466,15 +50964,12 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t mos
 #define PHI_MCP_MCP_LEVEL_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 
 /* From 0, "debug", to 7, "emergency"; -1: unknown. */
 PHI__FN int phi__mcp_level_of(phi_str name);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_life_in.h ---- */
@@ -51485,8 +50980,6 @@ PHI__FN int phi__mcp_level_of(phi_str name);
 #ifndef PHI_MCP_MCP_LIFE_IN_H
 #define PHI_MCP_MCP_LIFE_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -51502,7 +50995,6 @@ PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_listen_in.h ---- */
 
@@ -51511,13 +51003,10 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 #define PHI_MCP_MCP_LISTEN_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_news_in.h ---- */
@@ -51527,8 +51016,6 @@ PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is en
 #ifndef PHI_MCP_MCP_NEWS_IN_H
 #define PHI_MCP_MCP_NEWS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -51543,7 +51030,6 @@ PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news);
 PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_url_in.h ---- */
 
@@ -51552,8 +51038,6 @@ PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
 #ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
 #define PHI_MCP_MCP_OAUTH_URL_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -51606,7 +51090,6 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
                                           phi_str *out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_words_in.h ---- */
 
@@ -51616,8 +51099,6 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
 #ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
 #define PHI_MCP_MCP_OAUTH_WORDS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -51681,7 +51162,6 @@ PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_form_in.h ---- */
 
@@ -51690,8 +51170,6 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 #ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
 #define PHI_MCP_MCP_OAUTH_FORM_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -51757,7 +51235,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_keep_in.h ---- */
 
@@ -51769,8 +51246,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 #ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
 #define PHI_MCP_MCP_OAUTH_KEEP_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
@@ -51813,7 +51288,6 @@ PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_m
 PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_state_in.h ---- */
 
@@ -51830,8 +51304,6 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
 #ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
 #define PHI_MCP_MCP_OAUTH_STATE_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -51982,7 +51454,6 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
                                              phi_str token, phi__buf *out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
@@ -51992,8 +51463,6 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_pages phi__mcp_pages;
 
@@ -52020,7 +51489,6 @@ PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
 PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_offers_in.h ---- */
 
@@ -52029,8 +51497,6 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called
 #ifndef PHI_MCP_MCP_OFFERS_IN_H
 #define PHI_MCP_MCP_OFFERS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_offer phi__mcp_offer;
 
@@ -52066,7 +51532,6 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
                                         uint64_t *id);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_open_in.h ---- */
 
@@ -52075,8 +51540,6 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
 #ifndef PHI_MCP_MCP_OPEN_IN_H
 #define PHI_MCP_MCP_OPEN_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -52089,7 +51552,6 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      size_t count, phi_mcp **out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_parts_in.h ---- */
 
@@ -52097,8 +51559,6 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 #ifndef PHI_MCP_MCP_PARTS_IN_H
 #define PHI_MCP_MCP_PARTS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -52115,7 +51575,6 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp);
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_place_in.h ---- */
 
@@ -52125,14 +51584,11 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
 #define PHI_MCP_MCP_PLACE_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
 PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_post_in.h ---- */
@@ -52141,8 +51597,6 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 #ifndef PHI_MCP_MCP_POST_IN_H
 #define PHI_MCP_MCP_POST_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -52166,7 +51620,6 @@ PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *s
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_redirect_in.h ---- */
@@ -52204,8 +51657,6 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 #ifndef PHI_MCP_MCP_REQUESTS_IN_H
 #define PHI_MCP_MCP_REQUESTS_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -52247,7 +51698,6 @@ PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
 PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_sampling_in.h ---- */
 
@@ -52256,8 +51706,6 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 #ifndef PHI_MCP_MCP_SAMPLING_IN_H
 #define PHI_MCP_MCP_SAMPLING_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
@@ -52280,7 +51728,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
                                    phi__buf *out);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_schema_in.h ---- */
 
@@ -52293,8 +51740,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
 #define PHI_MCP_MCP_SCHEMA_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
 /* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without
@@ -52304,7 +51749,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
 /* Whether following its references stays within bounds. */
 PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_serve_in.h ---- */
@@ -52320,8 +51764,6 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
 #ifndef PHI_MCP_MCP_SERVE_IN_H
 #define PHI_MCP_MCP_SERVE_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -52408,7 +51850,6 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_slices_in.h ---- */
 
@@ -52417,8 +51858,6 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #ifndef PHI_MCP_MCP_SLICES_IN_H
 #define PHI_MCP_MCP_SLICES_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
@@ -52442,7 +51881,6 @@ PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step 
 PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_serve_state_in.h ---- */
 
@@ -52457,8 +51895,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -52801,7 +52237,6 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
                                        const char *logger, const char *data);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_settings_in.h ---- */
 
@@ -52810,14 +52245,11 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 #define PHI_MCP_MCP_SETTINGS_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
 PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_tasks_in.h ---- */
@@ -52831,13 +52263,10 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 #define PHI_MCP_MCP_TASKS_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_tools_in.h ---- */
@@ -52848,11 +52277,8 @@ PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 #define PHI_MCP_MCP_TOOLS_IN_H
 
 
-#ifndef PHI_NO_MCP
-
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
 
-#endif
 #endif
 
 /* ---- src/mcp/mcp_watch_in.h ---- */
@@ -52865,8 +52291,6 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_WATCH_IN_H
 #define PHI_MCP_MCP_WATCH_IN_H
 
-
-#ifndef PHI_NO_MCP
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -52889,13 +52313,10 @@ PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri);
 PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp.c ---- */
 
 /* mcp.c - the public face of a connection. */
-
-#ifndef PHI_NO_MCP
 
 
 /* ---- connections ---- */
@@ -53050,8 +52471,6 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__free(&mcp->memory, a, sizeof *a);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_admit.c ---- */
 
 /* mcp_admit.c - mcp_admit_in.h. */
@@ -53146,8 +52565,6 @@ PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization) {
 /* ---- src/mcp/mcp_asked.c ---- */
 
 /* mcp_asked.c - the server's questions. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -53454,14 +52871,10 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
     phi__mcp_asked_free(mcp, a);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_asks.c ---- */
 
 /* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
    question to the host of the agent. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -53962,13 +53375,9 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_authorized.c ---- */
 
 /* mcp_authorized.c - what a host says about an authorization: the redirect it got, and the end. */
-
-#ifndef PHI_NO_MCP
 
 
 /* NULL: the connection has none. */
@@ -54012,8 +53421,6 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_calls.c ---- */
 
 /* mcp_calls.c - a call of a server's tool: a request, and its answer as the call's result.
@@ -54021,8 +53428,6 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
    A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
    its agent; the server is then told that nobody wants the answer. While the connection is being
    made again, a call waits for it. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -54401,13 +53806,9 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
     tool->resume = phi__mcp_calls_resume;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_connect.c ---- */
 
 /* mcp_connect.c - puts a connection together: its link, and its parts. */
-
-#ifndef PHI_NO_MCP
 
 
 static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
@@ -54438,13 +53839,9 @@ PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc) {
     return mcp;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_content.c ---- */
 
 /* mcp_content.c - content blocks of MCP and content of messages. */
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
@@ -54688,14 +54085,10 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
     }
 }
 
-#endif
-
 /* ---- src/mcp/mcp_core.c ---- */
 
 /* mcp_core.c - how long the struct of a connection lives. */
 
-
-#ifndef PHI_NO_MCP
 
 PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
 
@@ -54706,13 +54099,9 @@ PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
     return false;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_eras.c ---- */
 
 /* mcp_eras.c - the table of eras, from the pages of the specification and their changelogs. */
-
-#ifndef PHI_NO_MCP
 
 /* clang-format off */
 static const phi__mcp_era phi__mcp_eras_rows[PHI__MCP_ERAS] = {
@@ -54759,8 +54148,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void) {
 }
 
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void) { return &phi__mcp_eras_rows[0]; }
-
-#endif
 
 /* ---- src/mcp/mcp_events.c ---- */
 
@@ -54839,8 +54226,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_EXCHANGE_REDIRECTS = 3,
@@ -55292,14 +54677,10 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
     }
 }
 
-#endif
-
 /* ---- src/mcp/mcp_forms.c ---- */
 
 /* mcp_forms.c - forms that a server wants filled in: a flat object, whose members are texts,
    numbers, truth values, or choices. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -55339,13 +54720,9 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_handshake.c ---- */
 
 /* mcp_handshake.c - server/discover, initialize, and the settings that their answers give. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -55633,16 +55010,12 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
         phi__mcp_handshake_probe(mcp, era);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_head.c ---- */
 
 /* mcp_head.c - headers of requests to a server and of its answers. */
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_MCP
 
 /* ---- of a request ---- */
 
@@ -55847,16 +55220,12 @@ PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
     phi_arena_free(&arena);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_headers.c ---- */
 
 /* mcp_headers.c - x-mcp-header: the rules, and the headers of a call. */
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_HEADERS_MOST = 64,  /* marks of a schema, which end up in one request */
@@ -56098,8 +55467,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
     *count = status == PHI_OK ? list.count : 0;
     return status;
 }
-
-#endif
 #undef PHI__MCP_HEADERS_SAFE
 
 /* ---- src/mcp/mcp_http.c ---- */
@@ -56108,8 +55475,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
@@ -56479,13 +55844,9 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_incoming.c ---- */
 
 /* mcp_incoming.c - messages of the server. */
-
-#ifndef PHI_NO_MCP
 
 
 
@@ -56807,13 +56168,9 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
     phi_arena_free(&arena);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_known.c ---- */
 
 /* mcp_known.c - the definitions of tools that were offered. */
-
-#ifndef PHI_NO_MCP
 
 
 static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *out) {
@@ -56923,13 +56280,9 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t mos
     known->round++;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_level.c ---- */
 
 /* mcp_level.c - mcp_level_in.h. */
-
-#ifndef PHI_NO_MCP
 
 PHI__FN int phi__mcp_level_of(phi_str name) {
     static const char *const levels[] = {"debug", "info",     "notice", "warning",
@@ -56940,13 +56293,9 @@ PHI__FN int phi__mcp_level_of(phi_str name) {
     return -1;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_life.c ---- */
 
 /* mcp_life.c - the state machine of a connection. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -57222,13 +56571,9 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_listen.c ---- */
 
 /* mcp_listen.c - subscriptions/listen: opened again when it ends. */
-
-#ifndef PHI_NO_MCP
 
 
 enum {
@@ -57310,13 +56655,9 @@ PHI__FN void phi__mcp_listen_end(phi_mcp *mcp) {
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_news.c ---- */
 
 /* mcp_news.c - events kept until the host may be called. */
-
-#ifndef PHI_NO_MCP
 
 #include <stdio.h>
 
@@ -57397,13 +56738,9 @@ PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news) {
         phi__free(phi__mcp_session_memory(mcp), item, item->bytes);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth.c ---- */
 
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
-
-#ifndef PHI_NO_MCP
 
 #include <stdio.h>
 
@@ -57909,14 +57246,10 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *o) {
     phi__mcp_oauth_state_wake(o);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_client.c ---- */
 
 /* mcp_oauth_client.c - the client that the program is to an authorization server: given, named by a
    document's address, registered before, or registered now. */
-
-#ifndef PHI_NO_MCP
 
 static void phi__mcp_oauth_client_clear(phi__mcp_oauth *o) {
     phi_arena_free(&o->client_arena);
@@ -58136,13 +57469,9 @@ PHI__FN uint16_t phi__mcp_oauth_client_port(phi__mcp_oauth *o) {
                                                                        : (uint16_t)0;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_find.c ---- */
 
 /* mcp_oauth_find.c - from a challenge to the metadata of an authorization server. */
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
 
@@ -58335,13 +57664,9 @@ PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
     return phi__mcp_oauth_find_try(o, "the server's metadata");
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_form.c ---- */
 
 /* mcp_oauth_form.c - requests of an authorization, and their answers. */
-
-#ifndef PHI_NO_MCP
 
 
 /* ---- secrets ---- */
@@ -58600,13 +57925,9 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
     return true;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_keep.c ---- */
 
 /* mcp_oauth_keep.c - tokens and registrations in a store. */
-
-#ifndef PHI_NO_MCP
 
 
 enum { PHI__MCP_OAUTH_KEEP_ID = 64, PHI__MCP_OAUTH_KEEP_WORDS = 200 };
@@ -58825,14 +58146,10 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
     phi__mcp_oauth_keep_remove(store, id);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_machine.c ---- */
 
 /* mcp_oauth_machine.c - authorizations without a person: the program's own credentials, or a signed
    token of the host's. */
-
-#ifndef PHI_NO_MCP
 
 static phi_status phi__mcp_oauth_machine_want(phi__mcp_oauth *o) {
     phi_mcp_assertion wanted;
@@ -58871,13 +58188,9 @@ PHI__FN phi_status phi__mcp_oauth_machine_asserted(phi__mcp_oauth *o, phi_str to
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_person.c ---- */
 
 /* mcp_oauth_person.c - a person's consent: the browser, the redirect, the code. */
-
-#ifndef PHI_NO_MCP
 
 #ifndef PHI_NO_LISTEN
 
@@ -59074,14 +58387,10 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
     return status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_sign.c ---- */
 
 /* mcp_oauth_sign.c - JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
    that a request comes from the key that its token is bound to (RFC 9449). */
-
-#ifndef PHI_NO_MCP
 
 
 enum { PHI__MCP_OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
@@ -59216,13 +58525,9 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
     return status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_state.c ---- */
 
 /* mcp_oauth_state.c - requests and messages of an authorization. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdarg.h>
@@ -59396,13 +58701,9 @@ PHI__FN phi_status phi__mcp_oauth_state_answered(phi__mcp_oauth *o) {
     return phi__mcp_oauth_state_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_token.c ---- */
 
 /* mcp_oauth_token.c - tokens: taken, kept, refreshed. */
-
-#ifndef PHI_NO_MCP
 
 enum {
     PHI__MCP_OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
@@ -59672,13 +58973,9 @@ PHI__FN phi_status phi__mcp_oauth_token_refreshed(phi__mcp_oauth *o) {
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_url.c ---- */
 
 /* mcp_oauth_url.c - addresses of an authorization. */
-
-#ifndef PHI_NO_MCP
 
 /* ---- where a host leads ---- */
 
@@ -60063,13 +59360,9 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
     return status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_words.c ---- */
 
 /* mcp_oauth_words.c - challenges and metadata documents. */
-
-#ifndef PHI_NO_MCP
 
 
 /* ---- challenges ---- */
@@ -60356,14 +59649,10 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_offers.c ---- */
 
 /* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
    reports of them. */
-
-#ifndef PHI_NO_MCP
 
 
 typedef struct phi__mcp_offers {
@@ -60591,13 +59880,9 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
     return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
 }
 
-#endif
-
 /* ---- src/mcp/mcp_open.c ---- */
 
 /* mcp_open.c - the object of a connection: made from settings, a link and parts. */
-
-#ifndef PHI_NO_MCP
 
 
 static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
@@ -60644,13 +59929,9 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-#endif
-
 /* ---- src/mcp/mcp_pages.c ---- */
 
 /* mcp_pages.c - a list that a server gives page by page. */
-
-#ifndef PHI_NO_MCP
 
 
 enum {
@@ -60768,13 +60049,9 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
     phi__buf_free(&pages->cursor);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_parts.c ---- */
 
 /* mcp_parts.c - the host's event function, and the points of the parts. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdarg.h>
@@ -60892,13 +60169,9 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_place.c ---- */
 
 /* mcp_place.c - joins addresses, within one origin. */
-
-#ifndef PHI_NO_MCP
 
 enum { PHI__MCP_PLACE_MOST = 8192 }; /* bytes of an address */
 
@@ -60997,13 +60270,9 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
            phi__str_equal_nocase(own.port, other.port);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_post.c ---- */
 
 /* mcp_post.c - the queue before the link. */
-
-#ifndef PHI_NO_MCP
 
 
 static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
@@ -61099,13 +60368,9 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
     }
 }
 
-#endif
-
 /* ---- src/mcp/mcp_prompts.c ---- */
 
 /* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
-
-#ifndef PHI_NO_MCP
 
 
 enum {
@@ -61318,8 +60583,6 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
     return status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_redirect.c ---- */
 
 /* mcp_redirect.c - mcp_redirect_in.h. */
@@ -61436,8 +60699,6 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
 /* ---- src/mcp/mcp_requests.c ---- */
 
 /* mcp_requests.c - the table of requests. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -61829,13 +61090,9 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
     return !mcp->dead;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_resources.c ---- */
 
 /* mcp_resources.c - lists of resources and templates, and reading. */
-
-#ifndef PHI_NO_MCP
 
 
 enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
@@ -61944,13 +61201,9 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
     return status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_rpc.c ---- */
 
 /* mcp_rpc.c - JSON-RPC messages. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <string.h>
@@ -62136,16 +61389,12 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
     return true;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_sampling.c ---- */
 
 /* mcp_sampling.c - an answer of an agent's model for a server.
 
    The server's messages become the history of a hidden agent, which makes one model call. Tools are
    the server's: a call of one is part of the answer, and nothing is run here. */
-
-#ifndef PHI_NO_MCP
 
 
 enum { PHI__MCP_SAMPLING_MESSAGES = 4096 };
@@ -62564,13 +61813,9 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
     return !out->failed;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_schema.c ---- */
 
 /* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -62919,12 +62164,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
 
 static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *error) {
     phi_status status = phi_schema_valid(schema, error);
-#ifdef PHI_NO_SCHEMA
-    (void)status; /* nothing is checked in this build, so nothing has to be understood */
-    return true;
-#else
     return status == PHI_OK;
-#endif
 }
 
 /* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
@@ -62989,13 +62229,9 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
     return status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve.c ---- */
 
 /* mcp_serve.c - messages to our server: which era they are of, and who answers. */
-
-#ifndef PHI_NO_MCP
 
 #include <stdio.h>
 
@@ -63487,8 +62723,6 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
     return phi__mcp_serve_ask_leave(server);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_ask.c ---- */
 
 /* mcp_serve_ask.c - questions to a client in the midst of its request.
@@ -63498,8 +62732,6 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
    with requestState: the handle of the parked request, how often it was parked, and a keyed hash
    over both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -63953,8 +63185,6 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
                       "phi_mcp_ask: params: expected a JSON object");
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_call.c ---- */
 
 /* mcp_serve_call.c - tools that clients call.
@@ -63962,8 +63192,6 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
    A call runs on an agent of its own, which is hidden: its model is a provider in here, whose one
    answer is that call, and the run ends when its result is in. So the schema check, hooks,
    deadlines, retries, caps and sub-agents are those of any run. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -64357,13 +63585,9 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_client.c ---- */
 
 /* mcp_serve_client.c - sessions of our server's clients. */
-
-#ifndef PHI_NO_MCP
 
 
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
@@ -64472,14 +63696,10 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
     return client;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_data.c ---- */
 
 /* mcp_serve_data.c - resources that clients read, prompts that they get, arguments that they
    complete; and the functions by which the host answers. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -64958,13 +64178,9 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_heads.c ---- */
 
 /* mcp_serve_heads.c - the headers of an HTTP request of 2026-07-28, which must repeat its body. */
-
-#ifndef PHI_NO_MCP
 
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
@@ -65051,8 +64267,6 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
             return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
     return NULL;
 }
-
-#endif
 
 /* ---- src/mcp/mcp_serve_http.c ---- */
 
@@ -65626,8 +64840,6 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) {
 /* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page
    at a time. */
 
-#ifndef PHI_NO_MCP
-
 
 /* ---- capabilities ---- */
 
@@ -65858,14 +65070,10 @@ PHI__FN void phi__mcp_serve_list_prompts(phi_mcp_server *server, phi__mcp_origin
                              phi__mcp_serve_list_prompt);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_long.c ---- */
 
 /* mcp_serve_long.c - long messages to our server: read in slices, one message after another, so
    that one tree stands at a time. */
-
-#ifndef PHI_NO_MCP
 
 static void phi__mcp_serve_long_next(phi_mcp_server *server) {
     if (server->longs.first != NULL)
@@ -65911,14 +65119,10 @@ PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_
     }
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_notify.c ---- */
 
 /* mcp_serve_notify.c - what our server tells without being asked: lists that have changed,
    resources that were updated, log messages; and who wants to hear of it. */
-
-#ifndef PHI_NO_MCP
 
 
 /* ---- subscriptions of a session ---- */
@@ -66134,14 +65338,10 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
     }
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_request.c ---- */
 
 /* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
    progress and log messages. */
-
-#ifndef PHI_NO_MCP
 
 
 /* ---- handles ---- */
@@ -66425,13 +65625,9 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
     return phi__mcp_serve_send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_send.c ---- */
 
 /* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -66623,8 +65819,6 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
     phi__buf_free(out);
     return sent;
 }
-
-#endif
 
 /* ---- src/mcp/mcp_serve_stdio.c ---- */
 
@@ -66843,8 +66037,6 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
 /* mcp_serve_task.c - tool calls that became tasks: their client has a name of each, and comes back
    for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
 
-#ifndef PHI_NO_MCP
-
 
 enum { PHI__MCP_TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
@@ -67007,13 +66199,9 @@ PHI__FN void phi__mcp_serve_task_cancel(phi_mcp_server *server, phi__mcp_origin 
     if (serving->drop != NULL) serving->drop(serving);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_serve_uri.c ---- */
 
 /* mcp_serve_uri.c - addresses by a template: RFC 6570, level 1, read backwards. */
-
-#ifndef PHI_NO_MCP
 
 static int phi__mcp_serve_uri_hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -67076,13 +66264,9 @@ PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf
     return good && at == uri.len;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_server.c ---- */
 
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -67410,13 +66594,9 @@ PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const
         phi__mcp_serve_notify_log(server, level, logger, data);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_session.c ---- */
 
 /* mcp_session.c - what parts and links see of a connection. */
-
-#ifndef PHI_NO_MCP
 
 
 /* ---- parts ---- */
@@ -67554,13 +66734,9 @@ PHI__FN bool phi__mcp_session_expired(phi_mcp *mcp, phi__mcp_out *out) {
 
 PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wait(mcp, waits); }
 
-#endif
-
 /* ---- src/mcp/mcp_settings.c ---- */
 
 /* mcp_settings.c - checks and copies of a connection's settings. */
-
-#ifndef PHI_NO_MCP
 
 
 enum {
@@ -67717,13 +66893,9 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
            (out->oauth == NULL || phi__mcp_oauth_copy(arena, out->oauth, &out->oauth));
 }
 
-#endif
-
 /* ---- src/mcp/mcp_slices.c ---- */
 
 /* mcp_slices.c - mcp_slices_in.h. */
-
-#ifndef PHI_NO_MCP
 
 
 static void phi__mcp_slices_fire(phi__timer *timer) {
@@ -67761,8 +66933,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
     phi__io_timer_clear(slices->rt->io, &slices->timer);
     phi_arena_free(&slices->arena);
 }
-
-#endif
 
 /* ---- src/mcp/mcp_stdio.c ---- */
 
@@ -68102,8 +67272,6 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 #include <stdio.h>
 
-#ifndef PHI_NO_MCP
-
 enum {
     PHI__MCP_STREAM_RETRY_MS = 1000, /* where the server names no delay */
     PHI__MCP_STREAM_LEAST_MS = 100,  /* where it names a shorter one */
@@ -68290,15 +67458,11 @@ PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) 
     phi_status status = phi__mcp_stream_again(http, first);
     return status == PHI_OK || phi__mcp_stream_lose(first, PHI_REFUSED);
 }
-
-#endif
 #undef PHI__MCP_STREAM_NAMED_MS
 
 /* ---- src/mcp/mcp_tasks.c ---- */
 
 /* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -68580,13 +67744,9 @@ PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp) {
     mcp->requests.drop_task = phi__mcp_tasks_drop;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_toolbox.c ---- */
 
 /* mcp_toolbox.c - one list of a server's tools. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -68884,16 +68044,12 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
     phi__free(phi__mcp_session_memory(mcp), box, sizeof *box);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_tools.c ---- */
 
 /* mcp_tools.c - the tools of a connection: listed when it is ready and when they change, compared
    with earlier definitions, and handed to agents.
 
    The host's event function is called last of all: it may free the connection. */
-
-#ifndef PHI_NO_MCP
 
 
 #include <stdio.h>
@@ -69377,13 +68533,9 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
     return phi__mcp_tools_list(t);
 }
 
-#endif
-
 /* ---- src/mcp/mcp_watch.c ---- */
 
 /* mcp_watch.c - the resources that a host watches. */
-
-#ifndef PHI_NO_MCP
 
 
 enum { PHI__MCP_WATCH_MOST = 256, PHI__MCP_WATCH_AGAIN_MS = 2000 };
@@ -69669,16 +68821,14 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
     phi__buf_free(&params);
 }
 
-#endif
-
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x7677b8d5
+#if PHI__IMP_OPENAPI != 0xe41e9c93
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x7677b8d5
+#define PHI__IMP_OPENAPI 0xe41e9c93
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -69692,8 +68842,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #ifndef PHI_OPENAPI_DOCUMENT_IN_H
 #define PHI_OPENAPI_DOCUMENT_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
@@ -69788,7 +68936,6 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
 #endif
-#endif
 
 /* ---- src/openapi/operation_in.h ---- */
 
@@ -69800,8 +68947,6 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 #ifndef PHI_OPENAPI_OPERATION_IN_H
 #define PHI_OPENAPI_OPERATION_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -69905,7 +69050,6 @@ typedef struct phi__operation {
 } phi__operation;
 
 #endif
-#endif
 
 /* ---- src/openapi/reading_in.h ---- */
 
@@ -69916,8 +69060,6 @@ typedef struct phi__operation {
 #ifndef PHI_OPENAPI_READING_IN_H
 #define PHI_OPENAPI_READING_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 struct phi__reading_walk;
 
@@ -69950,7 +69092,6 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units);
 PHI__FN void phi__reading_end(phi__reading *r);
 
 #endif
-#endif
 
 /* ---- src/openapi/api_in.h ---- */
 
@@ -69958,8 +69099,6 @@ PHI__FN void phi__reading_end(phi__reading *r);
 #ifndef PHI_OPENAPI_API_IN_H
 #define PHI_OPENAPI_API_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 struct phi__openapi_calls;
 
@@ -69989,7 +69128,6 @@ struct phi_openapi {
 };
 
 #endif
-#endif
 
 /* ---- src/openapi/address_in.h ---- */
 
@@ -69998,13 +69136,10 @@ struct phi_openapi {
 #define PHI_OPENAPI_ADDRESS_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
 PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
 
-#endif
 #endif
 
 /* ---- src/openapi/tool_schema_in.h ---- */
@@ -70019,8 +69154,6 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
 #ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
 #define PHI_OPENAPI_TOOL_SCHEMA_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -70069,7 +69202,6 @@ PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */
 
 #endif
-#endif
 
 /* ---- src/openapi/circles_in.h ---- */
 
@@ -70077,8 +69209,6 @@ PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a charact
 #ifndef PHI_OPENAPI_CIRCLES_IN_H
 #define PHI_OPENAPI_CIRCLES_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
@@ -70091,7 +69221,6 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
                                  size_t to);
 
 #endif
-#endif
 
 /* ---- src/openapi/json_cut_in.h ---- */
 
@@ -70102,13 +69231,10 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 #define PHI_OPENAPI_JSON_CUT_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
 
-#endif
 #endif
 
 /* ---- src/openapi/making_in.h ---- */
@@ -70118,8 +69244,6 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 #ifndef PHI_OPENAPI_MAKING_IN_H
 #define PHI_OPENAPI_MAKING_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -70146,7 +69270,6 @@ PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out);
 PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in the arena */
 
 #endif
-#endif
 
 /* ---- src/openapi/maker_in.h ---- */
 
@@ -70156,14 +69279,11 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in
 #define PHI_OPENAPI_MAKER_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                              const char **skip, size_t *units);
 
-#endif
 #endif
 
 /* ---- src/openapi/naming_in.h ---- */
@@ -70175,8 +69295,6 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
 #ifndef PHI_OPENAPI_NAMING_IN_H
 #define PHI_OPENAPI_NAMING_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -70192,7 +69310,6 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
 PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
 #endif
-#endif
 
 /* ---- src/openapi/openapi_answer_in.h ---- */
 
@@ -70206,8 +69323,6 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -70255,7 +69370,6 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twi
 PHI__FN const char *phi__openapi_answer_reason(int http_status);
 
 #endif
-#endif
 
 /* ---- src/openapi/openapi_request_in.h ---- */
 
@@ -70268,8 +69382,6 @@ PHI__FN const char *phi__openapi_answer_reason(int http_status);
 #ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 #define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
@@ -70302,7 +69414,6 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
                                             bool replaces);
 
 #endif
-#endif
 
 /* ---- src/openapi/openapi_token_in.h ---- */
 
@@ -70314,8 +69425,6 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
 #ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
 #define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__openapi_token phi__openapi_token;
 
@@ -70339,7 +69448,6 @@ PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text);
 PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 
 #endif
-#endif
 
 /* ---- src/openapi/openapi_auth_in.h ---- */
 
@@ -70351,8 +69459,6 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 #ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
 #define PHI_OPENAPI_OPENAPI_AUTH_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
@@ -70372,7 +69478,6 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
 PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
 
 #endif
-#endif
 
 /* ---- src/openapi/openapi_body_in.h ---- */
 
@@ -70385,8 +69490,6 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
 #ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
 #define PHI_OPENAPI_OPENAPI_BODY_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -70424,7 +69527,6 @@ PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
 
 #endif
-#endif
 
 /* ---- src/openapi/openapi_call_in.h ---- */
 
@@ -70433,14 +69535,11 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: 
 #define PHI_OPENAPI_OPENAPI_CALL_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
-#endif
 #endif
 
 /* ---- src/openapi/parameters_in.h ---- */
@@ -70449,8 +69548,6 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api);
 #ifndef PHI_OPENAPI_PARAMETERS_IN_H
 #define PHI_OPENAPI_PARAMETERS_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -70461,7 +69558,6 @@ PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *
                                       phi_str *out);
 
 #endif
-#endif
 
 /* ---- src/openapi/request_body_in.h ---- */
 
@@ -70470,12 +69566,9 @@ PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *
 #define PHI_OPENAPI_REQUEST_BODY_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
-#endif
 #endif
 
 /* ---- src/openapi/security_in.h ---- */
@@ -70485,12 +69578,9 @@ PHI__FN bool phi__request_body_make(phi__making *m);
 #define PHI_OPENAPI_SECURITY_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
 
-#endif
 #endif
 
 /* ---- src/openapi/selection_in.h ---- */
@@ -70500,12 +69590,9 @@ PHI__FN bool phi__security_server(phi__making *m);
 #define PHI_OPENAPI_SELECTION_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
-#endif
 #endif
 
 /* ---- src/openapi/settings_in.h ---- */
@@ -70515,15 +69602,12 @@ PHI__FN void phi__selection_free_all(phi_openapi *api);
 #define PHI_OPENAPI_SETTINGS_IN_H
 
 
-#ifndef PHI_NO_OPENAPI
-
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
 PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
 
-#endif
 #endif
 
 /* ---- src/openapi/styles_in.h ---- */
@@ -70538,8 +69622,6 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
 #ifndef PHI_OPENAPI_STYLES_IN_H
 #define PHI_OPENAPI_STYLES_IN_H
 
-
-#ifndef PHI_NO_OPENAPI
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -70567,13 +69649,10 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
                                    const phi_json *value);
 
 #endif
-#endif
 
 /* ---- src/openapi/address.c ---- */
 
 /* address.c - requests a document from its URL, and follows where the server sends it. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 #include <stdio.h>
@@ -70690,14 +69769,10 @@ PHI__FN void phi__address_close(phi_openapi *api) {
     api->address.fetch = NULL;
 }
 
-#endif
-
 /* ---- src/openapi/circles.c ---- */
 
 /* circles.c - takes definitions away that none of the others needs, until circles are left; cuts
    the references to the first definition of those, and continues. */
-
-#ifndef PHI_NO_OPENAPI
 
 /* Nodes with needed[i] references to them; the queue holds those with none. */
 typedef struct phi__circles {
@@ -70777,13 +69852,9 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
     return false;
 }
 
-#endif
-
 /* ---- src/openapi/document.c ---- */
 
 /* document.c - the parts of a document, and references between them. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 #include <stdio.h>
@@ -71008,15 +70079,11 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     return node == NULL ? NULL : phi__document_refuse(view, ref, " leads in a circle");
 }
 
-#endif
-
 /* ---- src/openapi/json_cut.c ---- */
 
 /* json_cut.c - a JSON text, shortened. It is read by brackets and quotes alone, several times for
    each level that is opened; the levels are few. What comes out is checked by the JSON reader. */
 
-
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
@@ -71269,13 +70336,9 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
     return done && !out->failed;
 }
 
-#endif
-
 /* ---- src/openapi/maker.c ---- */
 
 /* maker.c - one operation, and its tool. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 #include <stdio.h>
@@ -71462,13 +70525,9 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
     return true;
 }
 
-#endif
-
 /* ---- src/openapi/making.c ---- */
 
 /* making.c - messages and memory for the files that make an operation. */
-
-#ifndef PHI_NO_OPENAPI
 
 #include <stdio.h>
 
@@ -71495,13 +70554,9 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     return at;
 }
 
-#endif
-
 /* ---- src/openapi/naming.c ---- */
 
 /* naming.c - names for operations. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 /* "get_pets_petId" of GET /pets/{petId}. */
@@ -71588,13 +70643,9 @@ PHI__FN void phi__naming_end(phi__naming *n) {
     n->begun = false;
 }
 
-#endif
-
 /* ---- src/openapi/openapi.c ---- */
 
 /* openapi.c - the object of a document: made, read, looked at and freed. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 static void phi__openapi_destroy(phi_openapi *api) {
@@ -71728,16 +70779,12 @@ PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/openapi/openapi_answer.c ---- */
 
 /* openapi_answer.c - answers of servers, for models. */
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
@@ -72117,16 +71164,12 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
     phi__buf_free(&a->incoming);
 }
 
-#endif
-
 /* ---- src/openapi/openapi_auth.c ---- */
 
 /* openapi_auth.c - credentials into requests. */
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_OPENAPI
 
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 
@@ -72323,16 +71366,12 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status) {
     return true;
 }
 
-#endif
-
 /* ---- src/openapi/openapi_body.c ---- */
 
 /* openapi_body.c - from an argument to the body of a request. */
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__OPENAPI_BODY_READ = 65536, /* bytes of a file in one slice */
@@ -72772,8 +71811,6 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
     phi__buf_free(&b->text);
 }
 
-#endif
-
 /* ---- src/openapi/openapi_call.c ---- */
 
 /* openapi_call.c - a call of an operation: its arguments are made into a request, a token is waited
@@ -72785,8 +71822,6 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
 
@@ -73138,8 +72173,6 @@ PHI__FN void phi__openapi_call_fill(phi_tool *tool) {
 
 PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_all(api); }
 
-#endif
-
 /* ---- src/openapi/openapi_request.c ---- */
 
 /* openapi_request.c - from arguments to a URL and headers. */
@@ -73147,8 +72180,6 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_
 
 #include <stdarg.h>
 #include <stdio.h>
-
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
@@ -73452,16 +72483,12 @@ PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
     return status;
 }
 
-#endif
-
 /* ---- src/openapi/openapi_token.c ---- */
 
 /* openapi_token.c - access tokens, requested and kept. */
 
 
 #include <stdio.h>
-
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
@@ -73752,14 +72779,10 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api) {
     api->calls = NULL;
 }
 
-#endif
-
 /* ---- src/openapi/parameters.c ---- */
 
 /* parameters.c - the parameters of an operation: its own, those of its path, and those that its
    path template names and nobody declares. */
-
-#ifndef PHI_NO_OPENAPI
 
 #include <stdio.h>
 
@@ -73986,13 +73009,9 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
            phi__parameters_rest(m);
 }
 
-#endif
-
 /* ---- src/openapi/reading.c ---- */
 
 /* reading.c - from bytes to parts and operations. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 #include <stdio.h>
@@ -74025,9 +73044,7 @@ typedef struct phi__reading_answers {
 typedef struct phi__reading_walk {
     phi__reading_state state;
     phi_json_reader reader;
-#ifndef PHI_NO_YAML
     phi_yaml_reader yaml;
-#endif
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -74179,7 +73196,6 @@ static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_st
                    (int)sizeof error->message - 20, error->message);
 }
 
-#ifndef PHI_NO_YAML
 static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
                                 size_t units) {
     phi_yaml_options options;
@@ -74194,17 +73210,6 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
-#else
-static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
-                                size_t units) {
-    (void)walk;
-    (void)text;
-    (void)phi__reading_fail(r, PHI_UNSUPPORTED,
-                            "the document is not JSON, and YAML is left out of this program: "
-                            "PHI_NO_YAML");
-    return units;
-}
-#endif
 
 static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi_parse_error error;
@@ -74511,15 +73516,11 @@ PHI__FN void phi__reading_end(phi__reading *r) {
     r->root = NULL;
 }
 
-#endif
-
 /* ---- src/openapi/request_body.c ---- */
 
 /* request_body.c - the body of an operation: which of its content types is sent, and how its
    properties are. */
 
-
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
@@ -74700,13 +73701,9 @@ PHI__FN bool phi__request_body_make(phi__making *m) {
     return phi__request_body_properties(m, phi_json_get(media, "encoding"));
 }
 
-#endif
-
 /* ---- src/openapi/security.c ---- */
 
 /* security.c - the security alternatives of an operation, and its server. */
-
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__SECURITY_URL = 2048 }; /* bytes of a server's URL */
 
@@ -74821,13 +73818,9 @@ PHI__FN bool phi__security_server(phi__making *m) {
     return phi__making_str(m, server, &m->op->server);
 }
 
-#endif
-
 /* ---- src/openapi/selection.c ---- */
 
 /* selection.c - operations that fit a filter become tools, one after another. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
@@ -74987,13 +73980,9 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/openapi/settings.c ---- */
 
 /* settings.c - copies and checks of a document's settings. */
-
-#ifndef PHI_NO_OPENAPI
 
 enum {
     PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
@@ -75112,13 +74101,9 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
            phi__settings_copy_list(arena, &out->upload_roots);
 }
 
-#endif
-
 /* ---- src/openapi/styles.c ---- */
 
 /* styles.c - the values of parameters as text. */
-
-#ifndef PHI_NO_OPENAPI
 
 enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
 
@@ -75349,13 +74334,9 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
                                                              : ",");
 }
 
-#endif
-
 /* ---- src/openapi/tool_schema.c ---- */
 
 /* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
-
-#ifndef PHI_NO_OPENAPI
 
 
 #include <stdio.h>
@@ -75948,16 +74929,14 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
     return true;
 }
 
-#endif
-
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xc23ae41f
+#if PHI__IMP_SKILLS != 0xd1d8bd72
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xc23ae41f
+#define PHI__IMP_SKILLS 0xd1d8bd72
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -75969,7 +74948,7 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #define PHI_SKILLS_SKILLS_IN_H
 
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 
 enum {
@@ -76047,7 +75026,7 @@ PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi
 
 /* front_matter.c - finds the YAML and the body of a SKILL.md, and places in them. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 /* Blanks and line breaks, and a byte order mark, may stand before the first line. */
 static size_t phi__front_matter_begin(phi_str text) {
@@ -76194,7 +75173,7 @@ PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line) {
    runs. Lines pass through a filter that keeps those wanted, up to a limit of bytes. SKILL.md is
    read whole first, for its front matter is left out and {baseDir} replaced. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 
 #include <stdio.h>
@@ -76585,7 +75564,7 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
 
 /* skill_file.c - loads one skill: finds SKILL.md, reads its front matter, checks and keeps it. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 
 #include <stdio.h>
@@ -76915,7 +75894,7 @@ PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi
    Lengths count characters. Letters beyond ASCII are allowed, as the standard's validator does; the
    alphabets that have capitals most often are known here, others count as lower case. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -77086,7 +76065,7 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules) {
 
 /* skills_list.c - the lists of a set of skills: by name, and of problems. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 
 enum { PHI__SKILLS_MOST = 1000, PHI__SKILLS_FILE_BYTES = 1048576, PHI__SKILLS_READ_BYTES = 262144 };
@@ -77218,7 +76197,7 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
 
 /* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 #include <stdio.h>
 
@@ -77372,7 +76351,7 @@ PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other)
 
 /* skills_prompt.c - the index of skills, as a system prompt holds it. */
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 
 enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; the AgentSkills standard */
 
@@ -77480,11 +76459,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x1cff0b42
+#if PHI__IMP_SECTIONS != 0xb192e789
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x1cff0b42
+#define PHI__IMP_SECTIONS 0xb192e789
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -77493,8 +76472,6 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #ifndef PHI_SECTIONS_SECTION_IN_H
 #define PHI_SECTIONS_SECTION_IN_H
 
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- section.c ---- */
 
@@ -77523,7 +76500,7 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_tools_end(void *state);
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 PHI__FN const phi__config_table *phi__section_skills_table(void);
 PHI__FN phi_status phi__section_skills_begin(phi__config_ground *ground, const phi_json *node,
                                              void **state);
@@ -77531,7 +76508,6 @@ PHI__FN phi_status phi__section_skills_use(void *state, phi__config_making *maki
 PHI__FN void phi__section_skills_end(void *state);
 #endif
 
-#ifndef PHI_NO_MCP
 PHI__FN const phi__config_table *phi__section_mcp_table_top(void);
 PHI__FN phi_status phi__section_mcp_begin(phi__config_ground *ground, const phi_json *node,
                                           void **state);
@@ -77564,25 +76540,20 @@ typedef struct phi__section_mcp_oauth_taken {
 PHI__FN const phi__config_table *phi__section_mcp_table_instance(void);
 PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void);
 PHI__FN const phi__config_choice *phi__section_mcp_table_answers(void);
-#endif
 
-#ifndef PHI_NO_OPENAPI
 PHI__FN const phi__config_table *phi__section_openapi_table(void);
 PHI__FN phi_status phi__section_openapi_begin(phi__config_ground *ground, const phi_json *node,
                                               void **state);
 PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_openapi_end(void *state);
-#endif
 
-#ifndef PHI_NO_PERMISSIONS
 PHI__FN const phi__config_table *phi__section_permissions_table(void);
 PHI__FN phi_status phi__section_permissions_begin(phi__config_ground *ground, const phi_json *node,
                                                   void **state);
 PHI__FN phi_status phi__section_permissions_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_permissions_end(void *state);
-#endif
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 PHI__FN const phi__config_table *phi__section_scripts_table(void);       /* [callbacks] */
 PHI__FN const phi__config_table *phi__section_scripts_hooks_table(void); /* [hooks] */
 /* Of both: the node is that of [callbacks]. */
@@ -77593,13 +76564,10 @@ PHI__FN void phi__section_scripts_end(void *state);
 #endif
 
 #endif
-#endif
 
 /* ---- src/sections/protected.c ---- */
 
 /* protected.c - the files that a configuration runs or heeds. */
-
-#ifndef PHI_NO_CONFIG
 
 
 enum {
@@ -77716,13 +76684,9 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     return PHI_OK;
 }
 
-#endif
-
 /* ---- src/sections/section.c ---- */
 
 /* section.c - what several sections need. */
-
-#ifndef PHI_NO_CONFIG
 
 /* ---- for other modules ---- */
 
@@ -77776,13 +76740,9 @@ PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
     return list;
 }
 
-#endif
-
 /* ---- src/sections/section_mcp.c ---- */
 
 /* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
-
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
 
 
 /* A connection. */
@@ -77822,7 +76782,7 @@ static const char *const *phi__section_mcp_env(phi_arena *arena, const phi_json 
 /* A command that is a text. *words NULL: a problem says why. */
 static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_json *command,
                                          const char *const **words) {
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
     const char *fault = NULL;
     phi_status status =
         phi__script_words_split(ground->arena, phi_json_str(command, "").at, words, &fault);
@@ -77832,7 +76792,7 @@ static phi_status phi__section_mcp_split(phi__config_ground *ground, const phi_j
 #else
     *words = NULL;
     phi__config_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
-                            "command: expected a list of texts: PHI_NO_SCRIPTS leaves out what "
+                            "command: expected a list of texts: PHI_NO_PROCESS leaves out what "
                             "splits a text");
 #endif
     return PHI_OK;
@@ -77974,7 +76934,6 @@ static phi_status phi__section_mcp_oauth(phi__config_ground *ground, const phi_j
 }
 
 static void phi__section_mcp_plain(const phi__section_mcp_taken *t, phi_mcp_desc *desc) {
-    desc->hide_keys = t->hide_keys;
     desc->max_restarts = t->max_restarts;
     desc->no_restart = t->no_restart;
     desc->restart_delay_ms = t->restart_delay_ms;
@@ -78006,6 +76965,7 @@ static phi_status phi__section_mcp_desc(phi__config_ground *ground, const phi_js
     phi_status status = PHI_OK;
     *fits = false;
     phi__section_mcp_plain(t, desc);
+    desc->hide_keys = t->hide_keys || ground->desc.hide_keys;
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((t->url != NULL) == (t->command != NULL)) {
@@ -78165,13 +77125,9 @@ PHI__FN void phi__section_mcp_end(void *state) {
         (void)phi_mcp_free(link->mcp);
 }
 
-#endif
-
 /* ---- src/sections/section_mcp_table.c ---- */
 
 /* section_mcp_table.c - the fields of [[mcp.instances]]. */
-
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_MCP)
 
 
 static const phi__config_choice phi__section_mcp_answer_choices[] = {
@@ -78335,8 +77291,6 @@ PHI__FN const phi__config_table *phi__section_mcp_table_instance(void) {
 PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
     return &phi__section_mcp_oauth_is;
 }
-
-#endif
 #undef PHI__SECTION_MCP_TEXT
 #undef PHI__SECTION_MCP_BOOL
 #undef PHI__SECTION_MCP_SECONDS
@@ -78347,8 +77301,6 @@ PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
 
 /* section_openapi.c - OpenAPI documents: read once where agents share them, and their operations as
    tools. */
-
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_OPENAPI)
 
 
 typedef struct phi__section_openapi_taken {
@@ -78657,8 +77609,6 @@ PHI__FN void phi__section_openapi_end(void *state) {
     for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
         (void)phi_openapi_free(doc->api);
 }
-
-#endif
 #undef PHI__SECTION_OPENAPI_TEXT
 #undef PHI__SECTION_OPENAPI_TEXTS
 #undef PHI__SECTION_OPENAPI_BOOL
@@ -78666,8 +77616,6 @@ PHI__FN void phi__section_openapi_end(void *state) {
 /* ---- src/sections/section_permissions.c ---- */
 
 /* section_permissions.c - rules of permissions, in front of the host's hook. */
-
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PERMISSIONS)
 
 
 enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
@@ -78908,15 +77856,13 @@ PHI__FN void phi__section_permissions_end(void *state) {
     for (one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
         phi_permissions_free(one->permissions);
 }
-
-#endif
 #undef PHI__SECTION_PERMISSIONS_TEXT
 
 /* ---- src/sections/section_scripts.c ---- */
 
 /* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_SCRIPTS)
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PROCESS)
 
 
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
@@ -79191,7 +78137,7 @@ PHI__FN void phi__section_scripts_end(void *state) {
 
 /* section_skills.c - skills of directories: their index in the prompt, and the tool read_skill. */
 
-#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_SKILLS)
+#if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
 
 
 typedef struct phi__section_skills_taken {
@@ -79405,8 +78351,6 @@ PHI__FN void phi__section_skills_end(void *state) {
 
 /* section_tools.c - built-in tools by their names, and their settings. */
 
-#ifndef PHI_NO_CONFIG
-
 
 typedef struct phi__section_tools_taken {
     uint64_t set;
@@ -79563,14 +78507,10 @@ PHI__FN void phi__section_tools_end(void *state) {
         phi_tool_registry_free(set->registry);
 }
 
-#endif
-
 /* ---- src/sections/sections.c ---- */
 
 /* sections.c - the list of sections, in the order in which an agent gets its parts: scripts come
    last, for they are called before the hooks that were there. */
-
-#ifndef PHI_NO_CONFIG
 
 
 /* The top of a file as these sections see it. */
@@ -79588,7 +78528,7 @@ static const phi_config_section phi__sections_tools = {
     "tool_settings",          &phi__sections_tools_field, NULL,
     phi__section_tools_begin, phi__section_tools_use,     phi__section_tools_end};
 
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
 static const phi__config_field phi__sections_skills_field =
     PHI__SECTIONS_FIELD("skills", phi__section_skills_table, "Where skills are.");
 static const phi_config_section phi__sections_skills = {"skills",
@@ -79599,7 +78539,6 @@ static const phi_config_section phi__sections_skills = {"skills",
                                                         phi__section_skills_end};
 #endif
 
-#ifndef PHI_NO_MCP
 static const phi__config_field phi__sections_mcp_field =
     PHI__SECTIONS_FIELD("mcp", phi__section_mcp_table_top, "MCP servers.");
 static const phi_config_section phi__sections_mcp = {"mcp",
@@ -79608,9 +78547,7 @@ static const phi_config_section phi__sections_mcp = {"mcp",
                                                      phi__section_mcp_begin,
                                                      phi__section_mcp_use,
                                                      phi__section_mcp_end};
-#endif
 
-#ifndef PHI_NO_OPENAPI
 static const phi__config_field phi__sections_openapi_field =
     PHI__SECTIONS_FIELD("openapi", phi__section_openapi_table, "OpenAPI documents.");
 static const phi_config_section phi__sections_openapi = {"openapi",
@@ -79619,9 +78556,7 @@ static const phi_config_section phi__sections_openapi = {"openapi",
                                                          phi__section_openapi_begin,
                                                          phi__section_openapi_use,
                                                          phi__section_openapi_end};
-#endif
 
-#ifndef PHI_NO_PERMISSIONS
 static const phi__config_field phi__sections_permissions_field =
     PHI__SECTIONS_FIELD("permissions", phi__section_permissions_table, "Which tool calls may run.");
 static const phi_config_section phi__sections_permissions = {"permissions",
@@ -79630,9 +78565,8 @@ static const phi_config_section phi__sections_permissions = {"permissions",
                                                              phi__section_permissions_begin,
                                                              phi__section_permissions_use,
                                                              phi__section_permissions_end};
-#endif
 
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
 static const phi__config_field phi__sections_callbacks_field = PHI__SECTIONS_FIELD(
     "callbacks", phi__section_scripts_table, "Programs that are run at points of a run.");
 static const phi_config_section phi__sections_callbacks = {"callbacks",
@@ -79651,37 +78585,29 @@ static const phi_config_section phi__sections_hooks = {
 
 PHI_API const phi_config_section *const *phi_config_sections(void) {
     static const phi_config_section *const list[] = {&phi__sections_tools,
-#ifndef PHI_NO_SKILLS
+#ifndef PHI_NO_FILES
                                                      &phi__sections_skills,
 #endif
-#ifndef PHI_NO_MCP
                                                      &phi__sections_mcp,
-#endif
-#ifndef PHI_NO_OPENAPI
                                                      &phi__sections_openapi,
-#endif
-#ifndef PHI_NO_PERMISSIONS
                                                      &phi__sections_permissions,
-#endif
-#ifndef PHI_NO_SCRIPTS
+#ifndef PHI_NO_PROCESS
                                                      &phi__sections_callbacks,
                                                      &phi__sections_hooks,
 #endif
                                                      NULL};
     return list;
 }
-
-#endif
 #undef PHI__SECTIONS_FIELD
 
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x10ae9da6
+#if PHI__IMP_TRACE != 0x4bd61e37
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x10ae9da6
+#define PHI__IMP_TRACE 0x4bd61e37
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -79693,8 +78619,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
 
-
-#ifndef PHI_NO_TRACE
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
@@ -79843,10 +78767,8 @@ PHI__FN const char *phi__trace_page_tail(size_t i);
 
 PHI__FN void phi__trace_entry_thread(phi_trace *t); /* up to the list of its entries */
 PHI__FN void phi__trace_entry_put(phi_trace *t, const phi__entry *entry);
-#ifndef PHI_NO_SESSIONS
 PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
                                       const phi_turn *turn);
-#endif
 
 /* ---- trace_view.c ---- */
 
@@ -79897,15 +78819,12 @@ PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *entry);
 
 #endif
-#endif
 
 /* ---- src/trace/trace.c ---- */
 
 /* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_TRACE
 
 enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
@@ -80024,7 +78943,6 @@ static phi_status phi__trace_entry(phi_trace *t) {
 
 /* A turn, or the step to the next loop or session. */
 static phi_status phi__trace_requests(phi_trace *t) {
-#ifndef PHI_NO_SESSIONS
     const phi_session *s;
     if (t->session < t->desc.session_count) {
         s = t->desc.sessions[t->session];
@@ -80040,7 +78958,6 @@ static phi_status phi__trace_requests(phi_trace *t) {
         }
         return PHI_OK;
     }
-#endif
     t->stage = PHI__TRACE_STAGE_TAIL;
     return PHI_OK;
 }
@@ -80334,14 +79251,10 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
     return phi_trace_save(thread, kind, &desc, path, words, words_size);
 }
 
-#endif
-
 /* ---- src/trace/trace_entry.c ---- */
 
 /* trace_entry.c - a thread and its entries as the page's data: JSON with short keys, which
    scripts/trace_page/page.js reads. A field that is empty or zero is left out. */
-
-#ifndef PHI_NO_TRACE
 
 /* ---- messages ---- */
 
@@ -80592,7 +79505,6 @@ PHI__FN void phi__trace_entry_thread(phi_trace *t) {
 
 /* ---- captured requests ---- */
 
-#ifndef PHI_NO_SESSIONS
 PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
                                       const phi_turn *turn) {
     if (turn->request.len == 0) return;
@@ -80602,16 +79514,11 @@ PHI__FN void phi__trace_entry_request(phi_trace *t, const phi_loop_record *loop,
     phi__trace_out_str(t, "t", turn->request);
     phi__buf_char(&t->text, '}');
 }
-#endif
-
-#endif
 
 /* ---- src/trace/trace_link.c ---- */
 
 /* trace_link.c - runs that a tool call began, or that stand inside of another run: finds the run
    above them; and tells runs with the same ids apart, as copies of a thread have. */
-
-#ifndef PHI_NO_TRACE
 
 PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
@@ -80688,15 +79595,11 @@ PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loo
     return 0;
 }
 
-#endif
-
 /* ---- src/trace/trace_out.c ---- */
 
 /* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_TRACE
 
 enum {
     PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
@@ -80844,14 +79747,10 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
     return phi__trace_out_write(t, false);
 }
 
-#endif
-
 /* ---- src/trace/trace_page.c ---- */
 
 /* trace_page.c - the page of phi_trace_html before and behind its data. Written by
    scripts/trace_page.py from scripts/trace_page/. */
-
-#ifndef PHI_NO_TRACE
 
 /* clang-format off */
 static const char *const phi__trace_page_head_parts[] = {
@@ -81226,13 +80125,9 @@ PHI__FN const char *phi__trace_page_tail(size_t i) {
 }
 /* clang-format on */
 
-#endif
-
 /* ---- src/trace/trace_prompt.c ---- */
 
 /* trace_prompt.c - which system prompt an entry of the walk was sent with. */
-
-#ifndef PHI_NO_TRACE
 
 static bool phi__trace_prompt_is_in(const phi__entry *e) {
     return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
@@ -81251,8 +80146,6 @@ PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
     return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
 }
 
-#endif
-
 /* ---- src/trace/trace_span.c ---- */
 
 /* trace_span.c - a span as OTLP JSON, its names by the GenAI semantic conventions (1.41).
@@ -81263,8 +80156,6 @@ PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
    same thread gives the same ids. */
 
 #include <stdio.h>
-
-#ifndef PHI_NO_TRACE
 
 typedef enum phi__trace_span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
@@ -81739,8 +80630,6 @@ PHI__FN void phi__trace_span_head(phi_trace *t) {
                   "\"},\"spans\":[");
 }
 
-#endif
-
 /* ---- src/trace/trace_spans.c ---- */
 
 /* trace_spans.c - the walk over entries that finds spans: a run from its beginning to its end, a
@@ -81749,8 +80638,6 @@ PHI__FN void phi__trace_span_head(phi_trace *t) {
    There are two walks. The first looks for the runs that were begun by a tool call, or stand inside
    of another run, so that a span of any thread knows the one above it. A span is written when its
    end is reached; runs that are under way are a list. */
-
-#ifndef PHI_NO_TRACE
 
 enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
 
@@ -81952,8 +80839,6 @@ PHI__FN void phi__trace_spans_free(phi_trace *t) {
     phi__map_free(&t->spans.twins);
 }
 
-#endif
-
 /* ---- src/trace/trace_view.c ---- */
 
 /* trace_view.c - the view that each request was made of: kept as the walk goes on, and written as a
@@ -81963,8 +80848,6 @@ PHI__FN void phi__trace_spans_free(phi_trace *t) {
    [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
    the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
    own. */
-
-#ifndef PHI_NO_TRACE
 
 PHI__FN void phi__trace_view_drop(phi_trace *t) {
     if (t->thread != NULL) phi__fold_free(t->thread->log.memory, &t->view.fold);
@@ -82178,8 +81061,6 @@ PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
     phi__trace_view_change(t);
     if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
 }
-
-#endif
 
 #endif /* PHI__IMP_TRACE */
 
