@@ -86,8 +86,8 @@ def source():
     head, tail = page()
     return ("/* trace_page.c - the page of phi_trace_html before and behind its data. Written by\n"
             "   scripts/trace_page.py from scripts/trace_page/. */\n"
-            '#include "trace/trace_in.h"\n\n#ifndef PHI_NO_TRACE\n\n/* clang-format off */\n' +
-            table("head", head) + "\n" + table("tail", tail) + "/* clang-format on */\n\n#endif\n")
+            '#include "trace/trace_in.h"\n\n/* clang-format off */\n' +
+            table("head", head) + "\n" + table("tail", tail) + "/* clang-format on */\n")
 
 
 def main():
