@@ -91,7 +91,7 @@ static inline bool trust_knows(const trust *t, phi_str origin) {
     size_t i, from = 0;
     if (trust_same(origin, pick_env("PHI_BASE_URL"))) return true;
     for (i = 0; i < PICK_PRESETS; i++)
-        if (trust_same(origin, pick_presets[i].make("x", "x").base_url)) return true;
+        if (trust_same(origin, pick_make(&pick_presets[i], "x", "x").base_url)) return true;
     for (i = 0; i <= t->servers.len; i++) {
         phi_str line = {t->servers.at + from, i - from};
         if (i < t->servers.len && t->servers.at[i] != '\n') continue;

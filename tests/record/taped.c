@@ -9,7 +9,7 @@
        TOOLS    run: they are run again when a tape is played
        KEYS     "start:y TextDelta:no,thanks :^C": what is typed, at the start or in answer to the next event of that name;
                 without a name: at once after what was typed before. A comma is a space; ^C is the signal */
-#include "phi.h"
+#include "phi_tools.h"
 
 #include <signal.h>
 #include <stdio.h>
