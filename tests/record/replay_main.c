@@ -2,7 +2,7 @@
    several ways, and the library from the shipped header.
 
        replay_main TAPE PROTOCOL STEP_BUDGET_BYTES        PROTOCOL: from 0, as in seven_scene.h */
-#include "phi.h"
+#include "phi_tools.h"
 
 #include "record/seven_scene.h"
 
