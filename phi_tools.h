@@ -4771,11 +4771,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x7cc51b1a
+#if PHI__IMP_PERMISSIONS != 0x973431b7
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x7cc51b1a
+#define PHI__IMP_PERMISSIONS 0x973431b7
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -6680,7 +6680,7 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
     phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
     const phi_json *member;
     if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
-        return subject->may; /* what is not looked at may be the rule's */
+        return subject->may; /* the texts beyond may be the rule's */
     if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
                                             (url.len > 0 && phi__paths_text(subject, rule, url))))
         return true;
