@@ -265,7 +265,7 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
     phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
     const phi_json *member;
     if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
-        return rule->verdict == PHI_PERMISSION_ASK;
+        return subject->may; /* the texts beyond may be the rule's */
     if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
                                             (url.len > 0 && phi__paths_text(subject, rule, url))))
         return true;
@@ -351,8 +351,8 @@ static bool phi__paths_parts_of(phi__rules_subject *subject, const phi_permissio
     if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
     for (i = 1; i < text.len; i++) {
         if (text.at[i - 1] == '\0' || !phi__paths_begins(text, i, letters)) continue;
-        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer */
-        if (subject->tries > PHI__PATHS_TRIES_MOST) return rule->verdict == PHI_PERMISSION_ASK;
+        subject->tries += word->known ? 1 : 1 + text.len / 8;            /* patterns take longer */
+        if (subject->tries > PHI__PATHS_TRIES_MOST) return subject->may; /* as above */
         part.text = phi__paths_after(text, i);
         if (phi__paths_part(subject, rule, &part)) return true;
     }

@@ -676,6 +676,27 @@ TEST(a_path_is_denied_wherever_it_stands_in_a_servers_arguments) {
     CHECK_EQ_INT(by(rules, 2, "read_file", "{\"path\":\"/etc/x\"}"), ALLOW);
 }
 
+/* Hypothesis: what stands behind more texts than are looked at is not denied, without a word. */
+TEST(a_path_behind_too_many_texts_of_a_server_is_asked_about) {
+    static char many[40000], deep[200];
+    phi_permission_rule rules[2];
+    size_t n = 0, i;
+    memset(rules, 0, sizeof rules);
+    rules[0].verdict = DENY;
+    rules[0].path = "/etc/**";
+    rules[1].verdict = ALLOW;
+    n = (size_t)snprintf(many, sizeof many, "{\"x\":[");
+    for (i = 0; i < 4100; i++) n += (size_t)snprintf(many + n, sizeof many - n, "1,");
+    (void)snprintf(many + n, sizeof many - n, "\"/etc/x\"]}");
+    CHECK_EQ_INT(by(rules, 2, "get", many), ASK);
+    n = (size_t)snprintf(deep, sizeof deep, "{\"x\":");
+    for (i = 0; i < 40; i++) deep[n++] = '[';
+    n += (size_t)snprintf(deep + n, sizeof deep - n, "\"/etc/x\"");
+    for (i = 0; i < 40; i++) deep[n++] = ']';
+    deep[n++] = '}';
+    CHECK_EQ_INT(by(rules, 2, "get", deep), ASK);
+}
+
 TEST(a_word_of_which_a_part_is_certain_may_be_a_rules) {
     phi_permission_rule rules[2];
     memset(rules, 0, sizeof rules);
@@ -1363,6 +1384,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(always_makes_the_narrowest_rules_and_they_allow_the_call),
           TEST_ENTRY(what_is_always_allowed_to_a_server_is_allowed_to_nobody_else),
           TEST_ENTRY(a_path_is_denied_wherever_it_stands_in_a_servers_arguments),
+          TEST_ENTRY(a_path_behind_too_many_texts_of_a_server_is_asked_about),
           TEST_ENTRY(a_word_of_which_a_part_is_certain_may_be_a_rules),
           TEST_ENTRY(a_rule_that_asks_is_answered_for_this_very_call_and_no_other),
           TEST_ENTRY(a_pattern_that_may_match_a_file_of_a_rule_that_denies_is_asked_about),
