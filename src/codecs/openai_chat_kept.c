@@ -153,7 +153,7 @@ static phi_json *phi__openai_chat_kept_indexed(const phi_json *list, const phi_j
     const phi_json *index = phi_json_get(item, "index");
     phi_json_iter it;
     phi_json *old;
-    if (!phi_json_is_integer(index) || phi_json_count(list) > PHI__OPENAI_CHAT_MERGE_MOST)
+    if (!phi_json_is(index, PHI_JSON_INTEGER) || phi_json_count(list) > PHI__OPENAI_CHAT_MERGE_MOST)
         return NULL;
     it = phi_json_each(list);
     while ((old = phi_json_next(&it)) != NULL) {
@@ -169,7 +169,7 @@ static void phi__openai_chat_kept_merge_items(phi__openai_chat_merge *p, phi_jso
     const phi_json *item;
     while (!p->no_memory && (item = phi_json_next(&it)) != NULL) {
         phi_json *old = phi__openai_chat_kept_indexed(into, item);
-        if (old != NULL && phi_json_is_object(item) &&
+        if (old != NULL && phi_json_is(item, PHI_JSON_OBJECT) &&
             phi_json_count(item) <= PHI__OPENAI_CHAT_MERGE_MOST)
             phi__openai_chat_kept_merge_members(p, old, item, depth);
         else
@@ -181,18 +181,18 @@ static void phi__openai_chat_kept_merge_items(phi__openai_chat_merge *p, phi_jso
 static phi_json *phi__openai_chat_kept_merge(phi__openai_chat_merge *p, phi_json *into,
                                              const phi_json *more, phi_str key, unsigned depth) {
     phi_json *copy;
-    if (into != NULL && phi_json_is_null(more)) return into;
+    if (into != NULL && phi_json_is(more, PHI_JSON_NULL)) return into;
     if (into != NULL && depth < PHI__OPENAI_CHAT_MERGE_DEPTH) {
-        if (phi_json_is_string(into) && phi_json_is_string(more) &&
+        if (phi_json_is(into, PHI_JSON_STRING) && phi_json_is(more, PHI_JSON_STRING) &&
             !phi__openai_chat_kept_names(key)) {
             phi__openai_chat_kept_join(p, into, more);
             return into;
         }
-        if (phi_json_is_array(into) && phi_json_is_array(more)) {
+        if (phi_json_is(into, PHI_JSON_ARRAY) && phi_json_is(more, PHI_JSON_ARRAY)) {
             phi__openai_chat_kept_merge_items(p, into, more, depth + 1);
             return into;
         }
-        if (phi_json_is_object(into) && phi_json_is_object(more) &&
+        if (phi_json_is(into, PHI_JSON_OBJECT) && phi_json_is(more, PHI_JSON_OBJECT) &&
             phi_json_count(into) <= PHI__OPENAI_CHAT_MERGE_MOST &&
             phi_json_count(more) <= PHI__OPENAI_CHAT_MERGE_MOST) {
             phi__openai_chat_kept_merge_members(p, into, more, depth + 1);
@@ -214,7 +214,7 @@ static phi_status phi__openai_chat_kept_tree(phi_arena *arena, const phi__buf *t
 static bool phi__openai_chat_kept_is_label(const phi_json *value, const phi_json *pieces) {
     phi_json_iter it = phi_json_each(pieces);
     const phi_json *piece;
-    if (!phi_json_is_string(value)) return false;
+    if (!phi_json_is(value, PHI_JSON_STRING)) return false;
     while ((piece = phi_json_next(&it)) != NULL)
         if (!phi_json_equal(value, piece)) return false;
     return true;

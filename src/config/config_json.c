@@ -17,7 +17,7 @@ PHI__FN phi_status phi__config_json_end(const phi__config_json *r, const char **
 /* The member, or NULL where it is missing or null. */
 PHI__FN const phi_json *phi__config_json_get(const phi_json *node, const char *key) {
     const phi_json *member = phi_json_get(node, key);
-    return phi_json_is_null(member) ? NULL : member;
+    return phi_json_is(member, PHI_JSON_NULL) ? NULL : member;
 }
 
 PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, const char *key,
@@ -25,7 +25,7 @@ PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, co
                                    const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return false;
-    if (!phi_json_is_integer(member) || phi_json_num(member, -1) < 0 ||
+    if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
         phi_json_uint(member, 0) < least || phi_json_uint(member, 0) > most) {
         phi__config_json_fail(r, error);
         return false;
@@ -47,7 +47,7 @@ PHI__FN void phi__config_json_num(phi__config_json *r, const phi_json *node, con
     const phi_json *member = phi__config_json_get(node, key);
     double value = phi_json_num(member, -1);
     if (member == NULL) return;
-    if (phi_json_is_number(member) && value >= least && value <= most)
+    if (phi_json_is(member, PHI_JSON_NUMBER) && value >= least && value <= most)
         *out = value;
     else
         phi__config_json_fail(r, error);
@@ -57,7 +57,7 @@ PHI__FN void phi__config_json_bool(phi__config_json *r, const phi_json *node, co
                                    bool *out, const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return;
-    if (phi_json_is_bool(member))
+    if (phi_json_is(member, PHI_JSON_BOOL))
         *out = phi_json_bool(member, false);
     else
         phi__config_json_fail(r, error);
@@ -68,7 +68,8 @@ PHI__FN void phi__config_json_text(phi__config_json *r, const phi_json *node, co
     const phi_json *member = phi__config_json_get(node, key);
     phi_str text = phi_json_str(member, "");
     if (member == NULL) return;
-    if (phi_json_is_string(member) && (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
+    if (phi_json_is(member, PHI_JSON_STRING) &&
+        (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
         *out = text.at;
     else
         phi__config_json_fail(r, error);
@@ -83,7 +84,7 @@ static void phi__config_json_duration(phi__config_json *r, const phi_json *node,
         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds";
     uint64_t secs = 0, nanos = 0, ms;
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     (void)phi__config_json_uint(r, node, "secs", 0, 4294967, &secs, error);
     (void)phi__config_json_uint(r, node, "nanos", 0, 999999999, &nanos, error);
     ms = secs * PHI__CONFIG_JSON_MS + nanos / PHI__CONFIG_JSON_NANOS;
@@ -164,7 +165,8 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "limits: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "limits: expected an object");
     (void)phi__config_json_u32(&r, node, "max_turns", 1, &l.max_turns,
                                "max_turns: expected an integer from 1 to 4294967295");
     (void)phi__config_json_uint(&r, node, "max_total_tokens", 1, UINT64_MAX, &l.max_tokens,
@@ -201,7 +203,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "retry: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "retry: expected an object");
     if (phi__config_json_u32(&r, node, "max_retries", 0, &v.max_retries,
                              "max_retries: expected an integer from 0 to 4294967295"))
         v.disable = v.max_retries == 0;
@@ -250,7 +252,7 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
         out->mode = PHI_CACHE_DISABLED;
         return;
     }
-    if (!phi_json_is_object(marks)) {
+    if (!phi_json_is(marks, PHI_JSON_OBJECT)) {
         phi__config_json_fail(r,
                               "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}");
         return;
@@ -269,7 +271,7 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
     phi_cache c = PHI_ZERO;
     bool enabled = true;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "cache: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "cache: expected an object");
     phi__config_json_bool(&r, node, "enabled", &enabled, "enabled: expected true or false");
     phi__config_json_bool(&r, node, "one_hour", &c.one_hour, "one_hour: expected true or false");
     phi__config_json_strategy(&r, phi__config_json_get(node, "strategy"), &c);

@@ -153,7 +153,7 @@ static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_jso
         phi_parse_error now;
         phi_status got = phi__config_load_as(config, formats[i], text, root, &now);
         if (got == PHI_NO_MEMORY) return got;
-        if (got == PHI_OK && phi_json_is_object(*root)) {
+        if (got == PHI_OK && phi_json_is(*root, PHI_JSON_OBJECT)) {
             config->format = formats[i];
             return PHI_OK;
         }
@@ -179,12 +179,12 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
         phi__config_problems_add_at(&config->problems, config, error.line, error.column, status,
                                     line);
-    } else if (phi_json_is_null(root)) { /* an empty file in YAML */
+    } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
-    } else if (!phi_json_is_object(root)) {
+    } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
-                 phi_json_is_array(root) ? "an" : "a", phi_json_type_name(root));
+                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_type_name(root));
         phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
                                  line);
         root = NULL;

@@ -20,7 +20,7 @@ static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step 
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
 }
 
 /* A new node where a step leads; node: of the right kind. */

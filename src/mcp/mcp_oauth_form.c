@@ -218,7 +218,7 @@ static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *
     while (status == PHI_BUSY);
     *memory = status != PHI_NO_MEMORY;
     if (status == PHI_OK) (void)phi_json_reader_result(&reader, &root, NULL);
-    status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
     phi_arena_reset(arena, mark);
     return status == PHI_OK;
 }

@@ -97,7 +97,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
                           PHI__MESSAGE_DEPTH);
     while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
     (void)phi_json_reader_result(&reader, &root, NULL);
-    is = status == PHI_OK && (strings_too || !phi_json_is_string(root));
+    is = status == PHI_OK && (strings_too || !phi_json_is(root, PHI_JSON_STRING));
     if (is && key != NULL) phi__json_write_key(out, phi_str_of(key));
     if (is) status = phi__json_write(out, root, 0);
     if (status == PHI_NO_MEMORY) out->failed = true;
@@ -117,7 +117,7 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
         while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
         (void)phi_json_reader_result(&reader, &root, NULL);
         if (status == PHI_NO_MEMORY) *no_memory = true;
-        more = status == PHI_OK && phi_json_is_string(root);
+        more = status == PHI_OK && phi_json_is(root, PHI_JSON_STRING);
         if (more) text = phi_json_str(root, "");
         if (more && text.len == 0) more = false;
         is = status == PHI_OK && !more;

@@ -52,7 +52,7 @@ static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node
                                       const char **out) {
     phi_str copy;
     *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
     if (strlen(copy.at) != copy.len)
         return phi__entry_get_bad(r, "%s: it holds a zero byte", key.at);

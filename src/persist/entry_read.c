@@ -82,7 +82,7 @@ static phi_status phi__entry_read_logged(phi__entry_reader *r, const phi_json *c
                                          phi_rewrite *rewrite) {
     phi_status status = phi__entry_get_members(r, in, rewrite);
     if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
-        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
+        !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
         return phi__entry_get_bad(r, "op_id is missing");
     if (status != PHI_OK) return status;
     if (rewrite->op_id[0] == '\0') return phi__entry_get_bad(r, "op_id is empty");
@@ -154,7 +154,8 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
                                               uint32_t *lane) {
     const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
-    if (!phi_json_is_object(root)) return phi__entry_get_bad(r, "expected an object: an entry");
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__entry_get_bad(r, "expected an object: an entry");
     *kind =
         phi__entry_parts_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     phi__entry_read_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));

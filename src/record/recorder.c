@@ -106,7 +106,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     to->started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
-    if (!phi_json_is_object(config)) return true;
+    if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     to->config = phi__session_config(box, config);
     return to->config != NULL;
 }

@@ -279,7 +279,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
     phi_strategy_env inner;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (phi_json_count(saved) == 0) return PHI_OK;
     a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
     if (a->chosen == NULL) return PHI_PARSE;

@@ -19,8 +19,9 @@ static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_st
     phi_json_iter it = phi_json_each(items);
     const phi_json *item;
     while (read->count < most && (item = phi_json_next(&it)) != NULL) {
-        const phi_json *content = phi_json_is_object(item) ? phi_json_get(item, "content") : item;
-        if (!phi_json_is_string(content)) continue;
+        const phi_json *content =
+            phi_json_is(item, PHI_JSON_OBJECT) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is(content, PHI_JSON_STRING)) continue;
         if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
     }
     return true;
@@ -56,7 +57,7 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     read.json = read.count > 0;
     if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
         read.no_memory = true;
-    read.none = read.count == 0 && phi_json_is_array(items) && phi_json_count(items) == 0;
+    read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
     return read;
 }
 
@@ -69,11 +70,11 @@ static double phi__tot_parse_clamp(double score) {
 
 static bool phi__tot_parse_value(const phi_json *node, double *out) {
     phi_str text = phi_json_str(node, ""), rest;
-    if (phi_json_is_number(node)) {
+    if (phi_json_is(node, PHI_JSON_NUMBER)) {
         *out = phi_json_num(node, 0.5);
         return true;
     }
-    return phi_json_is_string(node) && phi__parse_number(text, out, &rest) &&
+    return phi_json_is(node, PHI_JSON_STRING) && phi__parse_number(text, out, &rest) &&
            phi__parse_plain(rest).len == 0;
 }
 
@@ -116,7 +117,8 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
     for (i = 0; i < count; i++) {
         out[i] = 0.5;
-        if (!phi_json_is_object(scores) || !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+        if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
+            !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
             continue;
         out[i] = phi__tot_parse_clamp(score);
         read.count++;

@@ -34,7 +34,8 @@ typedef enum phi_json_type {
     PHI_JSON_NUMBER,
     PHI_JSON_STRING,
     PHI_JSON_ARRAY,
-    PHI_JSON_OBJECT
+    PHI_JSON_OBJECT,
+    PHI_JSON_INTEGER /* for phi_json_is alone: phi_json_type_of says PHI_JSON_NUMBER */
 } phi_json_type;
 
 #define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
@@ -90,14 +91,9 @@ PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_jso
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-PHI_API const char *phi_json_type_name(const phi_json *node); /* "null", "number", ...; static */
-PHI_API bool phi_json_is_null(const phi_json *node);          /* JSON's null; not NULL */
-PHI_API bool phi_json_is_bool(const phi_json *node);
-PHI_API bool phi_json_is_number(const phi_json *node);
-PHI_API bool phi_json_is_integer(const phi_json *node); /* a number without a fraction: 1, 1.0 */
-PHI_API bool phi_json_is_string(const phi_json *node);
-PHI_API bool phi_json_is_array(const phi_json *node);
-PHI_API bool phi_json_is_object(const phi_json *node);
+/* True if the node is of that type; PHI_JSON_INTEGER is a number without a fraction (1, 1.0). NULL
+   is PHI_JSON_NONE, and not PHI_JSON_NULL, which is JSON's null. */
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
 /* The value, or the fallback when the node is something else or does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);

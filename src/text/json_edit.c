@@ -187,13 +187,13 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
 }
 
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
-    if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
+    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
 }
 
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
     phi_json *before, *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     before = array->v.last;
     for (; index > 0; index--) before = before->next;
     child = before->next;

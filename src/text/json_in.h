@@ -72,6 +72,9 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
 
 /* ---- looking at a tree ---- */
 
+/* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
+PHI__FN const char *phi__json_type_name(const phi_json *node);
+
 /* A string as phi_json_str, or "". */
 static inline phi_str phi__json_text_of(const phi_json *node) {
     bool is = node != NULL && phi__json_kind_of(node) == PHI__JSON_STRING;

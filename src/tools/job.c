@@ -103,9 +103,9 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
         if (status != PHI_OK)
             return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
                                  (unsigned)error.column, error.message);
-        if (!phi_json_is_object(job->arguments))
+        if (!phi_json_is(job->arguments, PHI_JSON_OBJECT))
             return phi__job_fail(job, "Invalid arguments: expected object, got %s",
-                                 phi_json_type_name(job->arguments));
+                                 phi__json_type_name(job->arguments));
     }
     return job->go(job);
 }
@@ -151,12 +151,12 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
 
 static const phi_json *phi__job_argument(const phi__job *job, const char *name) {
     const phi_json *node = phi_json_get(job->arguments, name);
-    return phi_json_is_null(node) ? NULL : node;
+    return phi_json_is(node, PHI_JSON_NULL) ? NULL : node;
 }
 
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
     const phi_json *node = phi__job_argument(job, name);
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
@@ -168,12 +168,12 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
     const phi_json *node = phi__job_argument(job, name);
     phi_str s;
     *out = NULL;
-    if (!phi_json_is_string(node) && (required || node == NULL)) {
+    if (!phi_json_is(node, PHI_JSON_STRING) && (required || node == NULL)) {
         if (!required) return true;
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
         return false;
     }
@@ -195,7 +195,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
     *out = fallback;
     if (node == NULL) return true;
     *out = phi_json_uint(node, UINT64_MAX);
-    if (phi_json_is_number(node) && *out != UINT64_MAX) return true;
+    if (phi_json_is(node, PHI_JSON_NUMBER) && *out != UINT64_MAX) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
     return false;
 }
@@ -203,7 +203,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
     const phi_json *node = phi__job_argument(job, name);
     *out = phi_json_bool(node, false);
-    if (node == NULL || phi_json_is_bool(node)) return true;
+    if (node == NULL || phi_json_is(node, PHI_JSON_BOOL)) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be true or false", name);
     return false;
 }

@@ -124,7 +124,7 @@ TEST(dates_are_strings_that_remember_their_type) {
                 "c = 1979-05-27T07:32:00\nd = 2000-02-29\ne = 07:32:60\nf = \"2000-02-29\"");
     CHECK_STR(phi_json_str(phi_json_get(root, "a"), NULL), "1979-05-27T07:32:00.999999999Z");
     CHECK_STR(phi_json_str(phi_json_get(root, "b"), NULL), "1979-05-27T00:32:00.5-07:30");
-    CHECK(phi_json_is_string(phi_json_get(root, "a")));
+    CHECK(phi_json_is(phi_json_get(root, "a"), PHI_JSON_STRING));
     CHECK_EQ_INT(phi_toml_type_of(phi_json_get(root, "a")), PHI_TOML_OFFSET_DATETIME);
     CHECK_EQ_INT(phi_toml_type_of(phi_json_get(root, "c")), PHI_TOML_LOCAL_DATETIME);
     CHECK_EQ_INT(phi_toml_type_of(phi_json_get(root, "d")), PHI_TOML_LOCAL_DATE);

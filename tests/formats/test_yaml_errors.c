@@ -460,7 +460,7 @@ TEST(arguments_that_are_missing_are_refused) {
     CHECK_EQ_INT(phi_yaml_parse(NULL, PHI__LIT("a"), NULL, &root, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_yaml_parse(&arena, PHI__LIT("a"), NULL, NULL, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_yaml_parse(&arena, phi__str(NULL, 0), NULL, &root, NULL), PHI_OK);
-    CHECK(phi_json_is_null(root));
+    CHECK(phi_json_is(root, PHI_JSON_NULL));
     teardown();
 }
 

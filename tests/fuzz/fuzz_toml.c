@@ -110,10 +110,10 @@ static void change(phi_arena *arena, phi_json *node, uint32_t *state) {
         if (random_of(state) % 8 == 0) drop = at;
         at++;
     }
-    if (phi_json_is_array(node)) {
+    if (phi_json_is(node, PHI_JSON_ARRAY)) {
         if (drop != UINT32_MAX) (void)phi_json_remove_at(node, drop);
         if (random_of(state) % 6 == 0) must(phi_json_add(node, new_value(arena, state)) == PHI_OK);
-    } else if (phi_json_is_object(node)) {
+    } else if (phi_json_is(node, PHI_JSON_OBJECT)) {
         it = phi_json_each(node);
         for (at = 0; drop != UINT32_MAX && at <= drop; at++) (void)phi_json_next(&it);
         if (drop != UINT32_MAX && memchr(it.key.at, '\0', it.key.len) == NULL)

@@ -28,7 +28,8 @@ static bool same(const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     phi_json *child;
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_number(a) && isnan(phi_json_num(a, 0))) return isnan(phi_json_num(b, 0));
+    if (phi_json_is(a, PHI_JSON_NUMBER) && isnan(phi_json_num(a, 0)))
+        return isnan(phi_json_num(b, 0));
     if (phi_json_type_of(a) < PHI_JSON_ARRAY) return phi_json_equal(a, b);
     if (phi_json_count(a) != phi_json_count(b)) return false;
     while ((child = phi_json_next(&of_a)) != NULL) {

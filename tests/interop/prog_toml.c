@@ -55,9 +55,9 @@ static void put_scalar(phi__buf *out, const phi_json *node) {
 
 /* Trees of the suite are not deep. */
 static void put_tagged(phi__buf *out, const phi_json *node) {
-    bool object = phi_json_is_object(node);
+    bool object = phi_json_is(node, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(node);
-    if (!object && !phi_json_is_array(node)) {
+    if (!object && !phi_json_is(node, PHI_JSON_ARRAY)) {
         put_scalar(out, node);
         return;
     }

@@ -85,13 +85,13 @@ TEST(one_request_is_told_a_turn_with_its_messages_and_where_they_came_from) {
               "\"role\":\"tool-call-result\",\"message_index\":2}]");
     CHECK_STR(phi_json_str(phi_json_get(payload(0), "system_prompt"), ""), "be brief");
     CHECK_STR(phi_json_str(phi_json_path(payload(0), "tools[0].name"), ""), "echo");
-    CHECK(phi_json_is_object(phi_json_path(payload(0), "tools[0].parameters")));
+    CHECK(phi_json_is(phi_json_path(payload(0), "tools[0].parameters"), PHI_JSON_OBJECT));
     CHECK_STR(phi_json_str(phi_json_get(payload(0), "model_id"), ""), desc.model.id);
     CHECK_STR(phi_json_str(phi_json_get(payload(0), "thinking_level"), ""), "off");
     /* what is in effect: the agent says nothing, and the model's is sent */
     CHECK_EQ_INT(phi_json_int(phi_json_get(payload(0), "max_tokens"), 0), 8192);
     CHECK(strstr(rig_request(r, 0), "\"max_tokens\":8192") != NULL);
-    CHECK(phi_json_is_null(phi_json_get(payload(0), "temperature")));
+    CHECK(phi_json_is(phi_json_get(payload(0), "temperature"), PHI_JSON_NULL));
     CHECK_STR(phi_json_str(phi_json_path(payload(0), "response_format.kind"), ""), "text");
     end(r);
 }

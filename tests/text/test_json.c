@@ -499,7 +499,7 @@ TEST(members_items_and_paths_are_found) {
     CHECK_EQ_INT(phi_json_int(phi_json_get(root, "a"), 0), 2); /* the last of a name */
     CHECK_EQ_INT(phi_json_count(root), 3);
     it = phi_json_each(root);
-    CHECK(phi_json_is_array(phi_json_next(&it)));
+    CHECK(phi_json_is(phi_json_next(&it), PHI_JSON_ARRAY));
     CHECK_STR(it.key, "choices");
     CHECK_EQ_INT(phi_json_int(phi_json_next(&it), 0), 1);
     CHECK_STR(it.key, "a");
@@ -566,15 +566,17 @@ TEST(getters_give_the_fallback_for_what_is_something_else_or_does_not_fit) {
     CHECK_STR(phi_json_str(phi_json_at(root, 6), "x"), "s");
     CHECK_STR(phi_json_str(phi_json_at(root, 7), "x"), "x");
     CHECK_STR(phi_json_str(NULL, NULL), "");
-    CHECK(phi_json_is_null(phi_json_at(root, 8)) && !phi_json_is_null(NULL));
-    CHECK(phi_json_is_integer(phi_json_at(root, 2)) && !phi_json_is_integer(phi_json_at(root, 3)));
-    CHECK(phi_json_is_integer(phi_json_at(root, 4)) && !phi_json_is_integer(phi_json_at(root, 6)));
-    CHECK(!phi_json_is_integer(phi_json_new_num(&arena, HUGE_VAL)));
-    CHECK(!phi_json_is_integer(phi_json_new_num(&arena, HUGE_VAL - HUGE_VAL)));
+    CHECK(phi_json_is(phi_json_at(root, 8), PHI_JSON_NULL) && !phi_json_is(NULL, PHI_JSON_NULL));
+    CHECK(phi_json_is(phi_json_at(root, 2), PHI_JSON_INTEGER) &&
+          !phi_json_is(phi_json_at(root, 3), PHI_JSON_INTEGER));
+    CHECK(phi_json_is(phi_json_at(root, 4), PHI_JSON_INTEGER) &&
+          !phi_json_is(phi_json_at(root, 6), PHI_JSON_INTEGER));
+    CHECK(!phi_json_is(phi_json_new_num(&arena, HUGE_VAL), PHI_JSON_INTEGER));
+    CHECK(!phi_json_is(phi_json_new_num(&arena, HUGE_VAL - HUGE_VAL), PHI_JSON_INTEGER));
     CHECK_EQ_STR(text_of(phi_json_new_num(&arena, -HUGE_VAL), 0), "null");
     CHECK_EQ_INT(phi_json_type_of(NULL), PHI_JSON_NONE);
-    CHECK_EQ_STR(phi_json_type_name(phi_json_at(root, 7)), "boolean");
-    CHECK_EQ_STR(phi_json_type_name(NULL), "nothing");
+    CHECK_EQ_STR(phi__json_type_name(phi_json_at(root, 7)), "boolean");
+    CHECK_EQ_STR(phi__json_type_name(NULL), "nothing");
     CHECK_EQ_INT(phi_json_count(phi_json_at(root, 6)), 0);
     CHECK(phi_json_at(root, 15) == NULL && phi_json_at(NULL, 0) == NULL);
     CHECK(phi_json_get(root, "x") == NULL && phi_json_get(NULL, "x") == NULL);
@@ -632,8 +634,8 @@ TEST(documents_are_built_and_changed) {
         "  \"x\": 0.5,\n  \"ok\": true,\n  \"list\": [\n    null,\n    {},\n    []\n  ]\n}");
     CHECK_EQ_INT(phi_json_set(&arena, root, "age", phi_json_new_int(&arena, 37)), PHI_OK);
     CHECK_EQ_INT(phi_json_set(&arena, root, "list", phi_json_new_int(&arena, 1)), PHI_OK);
-    CHECK(phi_json_is_array(list) && phi_json_remove_at(list, 2) != NULL);
-    CHECK(phi_json_is_null(phi_json_remove_at(list, 0)));
+    CHECK(phi_json_is(list, PHI_JSON_ARRAY) && phi_json_remove_at(list, 2) != NULL);
+    CHECK(phi_json_is(phi_json_remove_at(list, 0), PHI_JSON_NULL));
     CHECK(phi_json_remove_at(list, 1) == NULL);
     CHECK_EQ_STR(text_of(list, 0), "[{}]");
     CHECK(phi_json_remove_at(list, 0) != NULL && phi_json_count(list) == 0);

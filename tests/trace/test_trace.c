@@ -20,7 +20,7 @@ static size_t view_count;
 
 static view_item view_read(const phi_json *node) {
     view_item it = {0, 0, 0};
-    if (phi_json_is_array(node)) {
+    if (phi_json_is(node, PHI_JSON_ARRAY)) {
         it.from = phi_json_uint(phi_json_at(node, 0), 0);
         it.to = phi_json_uint(phi_json_at(node, 1), 0);
         it.flags = phi_json_uint(phi_json_at(node, 2), 0);

@@ -169,7 +169,7 @@ static void merge_trees(phi_arena *arena, phi_json *wide, const phi_json *narrow
     const phi_json *value;
     while ((value = phi_json_next(&it)) != NULL) {
         phi_json *there = phi_json_get_n(wide, it.key);
-        if (phi_json_is_object(there) && phi_json_is_object(value))
+        if (phi_json_is(there, PHI_JSON_OBJECT) && phi_json_is(value, PHI_JSON_OBJECT))
             merge_trees(arena, there, value);
         else
             CHECK_EQ_INT(phi_json_set_n(arena, wide, it.key, phi_json_copy(arena, value)), PHI_OK);

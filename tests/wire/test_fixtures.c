@@ -127,7 +127,7 @@ static void check_answer(stream *s, const phi_json *want) {
     CHECK_EQ_INT(s->message.usage.cache_write,
                  phi_json_uint(phi_json_get(usage, "cache_write"), 99));
     CHECK_EQ_INT(s->message.usage.total_tokens, phi_json_uint(phi_json_get(usage, "total"), 99));
-    if (phi_json_is_null(error)) {
+    if (phi_json_is(error, PHI_JSON_NULL)) {
         CHECK_EQ_STR(phi_failure_kind_text(a->failure.kind), "");
         CHECK(a->terminal);
         return;
@@ -136,7 +136,7 @@ static void check_answer(stream *s, const phi_json *want) {
                  phi_json_str(phi_json_get(error, "kind"), "").at);
     check_text(a->failure.code, phi_json_get(error, "code"));
     CHECK_EQ_INT(a->failure.retryable, phi_json_bool(phi_json_get(error, "retryable"), false));
-    if (phi_json_is_string(phi_json_get(error, "message")))
+    if (phi_json_is(phi_json_get(error, "message"), PHI_JSON_STRING))
         check_text(a->failure.message, phi_json_get(error, "message"));
     else
         CHECK(a->failure.message.len > 0);
@@ -452,7 +452,7 @@ static void check_error(phi_arena *arena, const phi_json *one) {
     printf("  %s\n", phi_json_str(phi_json_get(one, "name"), "").at);
     CHECK_EQ_STR(phi_failure_kind_text(got.kind), phi_json_str(phi_json_get(want, "kind"), "").at);
     CHECK_EQ_INT(got.retryable, phi_json_bool(phi_json_get(want, "retryable"), false));
-    CHECK_EQ_INT(got.has_retry_after, phi_json_is_number(delay));
+    CHECK_EQ_INT(got.has_retry_after, phi_json_is(delay, PHI_JSON_NUMBER));
     CHECK_EQ_INT(got.retry_after_ms, phi_json_uint(delay, 0));
     check_text(got.code, phi_json_get(want, "code"));
     CHECK(got.message.len > 0);
