@@ -255,11 +255,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x525e35f2
+#if PHI__PUB_TEXT != 0xdc6a4154
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x525e35f2
+#define PHI__PUB_TEXT 0xdc6a4154
 
 /* ---- src/text/json.h ---- */
 
@@ -298,7 +298,8 @@ typedef enum phi_json_type {
     PHI_JSON_NUMBER,
     PHI_JSON_STRING,
     PHI_JSON_ARRAY,
-    PHI_JSON_OBJECT
+    PHI_JSON_OBJECT,
+    PHI_JSON_INTEGER /* for phi_json_is alone: phi_json_type_of says PHI_JSON_NUMBER */
 } phi_json_type;
 
 #define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
@@ -354,14 +355,9 @@ PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_jso
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-PHI_API const char *phi_json_type_name(const phi_json *node); /* "null", "number", ...; static */
-PHI_API bool phi_json_is_null(const phi_json *node);          /* JSON's null; not NULL */
-PHI_API bool phi_json_is_bool(const phi_json *node);
-PHI_API bool phi_json_is_number(const phi_json *node);
-PHI_API bool phi_json_is_integer(const phi_json *node); /* a number without a fraction: 1, 1.0 */
-PHI_API bool phi_json_is_string(const phi_json *node);
-PHI_API bool phi_json_is_array(const phi_json *node);
-PHI_API bool phi_json_is_object(const phi_json *node);
+/* True if the node is of that type; PHI_JSON_INTEGER is a number without a fraction (1, 1.0). NULL
+   is PHI_JSON_NONE, and not PHI_JSON_NULL, which is JSON's null. */
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
 /* The value, or the fallback when the node is something else or does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
@@ -2632,11 +2628,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x4012bcd5
+#if PHI__IMP_TEXT != 0x6568e47f
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x4012bcd5
+#define PHI__IMP_TEXT 0x6568e47f
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2710,6 +2706,9 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
 }
 
 /* ---- looking at a tree ---- */
+
+/* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
+PHI__FN const char *phi__json_type_name(const phi_json *node);
 
 /* A string as phi_json_str, or "". */
 static inline phi_str phi__json_text_of(const phi_json *node) {
@@ -3978,13 +3977,13 @@ PHI_API phi_status phi_json_add(phi_json *array, phi_json *value) {
 }
 
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key) {
-    if (key == NULL || !phi_json_is_object(object) || object->len == 0) return NULL;
+    if (key == NULL || !phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     return phi__json_edit_unlink_named(object, phi_str_of(key), NULL);
 }
 
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
     phi_json *before, *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     before = array->v.last;
     for (; index > 0; index--) before = before->next;
     child = before->next;
@@ -4361,7 +4360,7 @@ static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str 
 
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found) {
-    size_t left = phi_json_is_object(object) ? object->len : 0, next = 0, i;
+    size_t left = phi_json_is(object, PHI_JSON_OBJECT) ? object->len : 0, next = 0, i;
     const phi_json *child = left > 0 ? object->v.last : NULL;
     for (i = 0; i < count; i++) found[i] = NULL;
     for (; left > 0; left--) {
@@ -4373,6 +4372,18 @@ PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, si
         }
         found[i] = child;
         next = i + 1;
+    }
+}
+
+PHI__FN const char *phi__json_type_name(const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NULL: return "null";
+    case PHI_JSON_BOOL: return "boolean";
+    case PHI_JSON_NUMBER: return "number";
+    case PHI_JSON_STRING: return "string";
+    case PHI_JSON_ARRAY: return "array";
+    case PHI_JSON_OBJECT: return "object";
+    default: return "nothing";
     }
 }
 
@@ -4391,33 +4402,9 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     }
 }
 
-PHI_API const char *phi_json_type_name(const phi_json *node) {
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_NULL: return "null";
-    case PHI_JSON_BOOL: return "boolean";
-    case PHI_JSON_NUMBER: return "number";
-    case PHI_JSON_STRING: return "string";
-    case PHI_JSON_ARRAY: return "array";
-    case PHI_JSON_OBJECT: return "object";
-    default: return "nothing";
-    }
-}
-
-PHI_API bool phi_json_is_null(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_NULL;
-}
-
-PHI_API bool phi_json_is_bool(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_BOOL;
-}
-
-PHI_API bool phi_json_is_number(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_NUMBER;
-}
-
-PHI_API bool phi_json_is_integer(const phi_json *node) {
+/* A number without a fraction. */
+static bool phi__json_get_whole(const phi_json *node) {
     double d;
-    if (!phi_json_is_number(node)) return false;
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     d = node->v.d;
     if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
@@ -4425,29 +4412,23 @@ PHI_API bool phi_json_is_integer(const phi_json *node) {
     return (double)(int64_t)d == d;
 }
 
-PHI_API bool phi_json_is_string(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_STRING;
-}
-
-PHI_API bool phi_json_is_array(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_ARRAY;
-}
-
-PHI_API bool phi_json_is_object(const phi_json *node) {
-    return phi_json_type_of(node) == PHI_JSON_OBJECT;
+PHI_API bool phi_json_is(const phi_json *node, phi_json_type type) {
+    phi_json_type is = phi_json_type_of(node);
+    if (type != PHI_JSON_INTEGER) return is == type;
+    return is == PHI_JSON_NUMBER && phi__json_get_whole(node);
 }
 
 /* ---- public: values ---- */
 
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback) {
-    if (!phi_json_is_bool(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_BOOL)) return fallback;
     return phi__json_kind_of(node) == PHI__JSON_TRUE;
 }
 
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
     phi__json_number n;
     int64_t out;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_i64(&n, &out) ? out : fallback;
 }
@@ -4455,33 +4436,33 @@ PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback) {
 PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback) {
     phi__json_number n;
     uint64_t out;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_u64(&n, &out) ? out : fallback;
 }
 
 PHI_API double phi_json_num(const phi_json *node, double fallback) {
     phi__json_number n;
-    if (!phi_json_is_number(node)) return fallback;
+    if (!phi_json_is(node, PHI_JSON_NUMBER)) return fallback;
     n = phi__json_get_number_of(node);
     return phi__json_get_number_double(&n);
 }
 
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback) {
-    if (!phi_json_is_string(node)) return phi_str_of(fallback);
+    if (!phi_json_is(node, PHI_JSON_STRING)) return phi_str_of(fallback);
     return phi__str(node->v.str, node->len);
 }
 
 /* ---- public: children ---- */
 
 PHI_API size_t phi_json_count(const phi_json *node) {
-    return phi_json_is_array(node) || phi_json_is_object(node) ? node->len : 0;
+    return phi_json_is(node, PHI_JSON_ARRAY) || phi_json_is(node, PHI_JSON_OBJECT) ? node->len : 0;
 }
 
 PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key) {
     phi_json *child, *found = NULL;
     uint32_t left;
-    if (!phi_json_is_object(object) || object->len == 0) return NULL;
+    if (!phi_json_is(object, PHI_JSON_OBJECT) || object->len == 0) return NULL;
     child = object->v.last;
     for (left = object->len; left > 0; left--) {
         child = child->next;
@@ -4498,7 +4479,7 @@ PHI_API phi_json *phi_json_get(const phi_json *object, const char *key) {
 
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index) {
     phi_json *child;
-    if (!phi_json_is_array(array) || index >= array->len) return NULL;
+    if (!phi_json_is(array, PHI_JSON_ARRAY) || index >= array->len) return NULL;
     child = array->v.last;
     if (index == (size_t)array->len - 1) return child;
     for (child = child->next; index > 0; index--) child = child->next;
@@ -6752,29 +6733,29 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
 
 static bool phi__schema_is(const phi_json *value, phi_str type) {
-    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
-    return phi__str_is(type, phi_json_type_name(value));
+    if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
+    return phi__str_is(type, phi__json_type_name(value));
 }
 
 static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *type = phi_json_get(schema, "type");
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+    if (phi_json_is(value, PHI_JSON_NULL) && phi_json_bool(phi_json_get(schema, "nullable"), false))
         return true;
-    if (phi_json_is_string(type)) {
+    if (phi_json_is(type, PHI_JSON_STRING)) {
         if (phi__schema_is(value, phi_json_str(type, NULL))) return true;
     } else {
-        if (!phi_json_is_array(type)) return true;
+        if (!phi_json_is(type, PHI_JSON_ARRAY)) return true;
         while (phi_json_next(&it) != NULL)
             if (phi__schema_is(value, phi_json_str(it.at, NULL))) return true;
     }
     if (!phi__schema_words_say(c, "expected ")) return false;
-    if (phi_json_is_string(type))
+    if (phi_json_is(type, PHI_JSON_STRING))
         phi__schema_words_put(c, phi_json_str(type, NULL));
     else
         phi__schema_words_list(c, type, false);
     phi__schema_words_text(c, ", got ");
-    phi__schema_words_text(c, phi_json_type_name(value));
+    phi__schema_words_text(c, phi__json_type_name(value));
     return false;
 }
 
@@ -6788,7 +6769,7 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
         phi__schema_words_value(c, value);
         return false;
     }
-    if (!phi_json_is_array(list)) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     if (!phi__schema_words_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_json_equal(it.at, value)) return true;
@@ -6825,19 +6806,19 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
     if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
     if (phi_json_bool(below, false)) below = most;
-    if (phi_json_is_number(above) &&
+    if (phi_json_is(above, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
                            "expected a number above "))
         return false;
-    if (phi_json_is_number(below) &&
+    if (phi_json_is(below, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, below, value, phi__schema_order(value, below) < 0,
                            "expected a number below "))
         return false;
-    if (phi_json_is_number(least) &&
+    if (phi_json_is(least, PHI_JSON_NUMBER) &&
         !phi__schema_bound(c, least, value, phi__schema_order(value, least) >= 0,
                            "expected at least "))
         return false;
-    return !phi_json_is_number(most) ||
+    return !phi_json_is(most, PHI_JSON_NUMBER) ||
            phi__schema_bound(c, most, value, phi__schema_order(value, most) <= 0,
                              "expected at most ");
 }
@@ -6850,10 +6831,10 @@ static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char
     memset(&got, 0, sizeof got);
     got.meta = PHI__JSON_INT;
     got.v.u = count;
-    if (phi_json_is_number(least) && phi__schema_order(&got, least) < 0) {
+    if (phi_json_is(least, PHI_JSON_NUMBER) && phi__schema_order(&got, least) < 0) {
         if (!phi__schema_words_say(c, "expected at least ")) return false;
         phi__schema_words_number(c, least);
-    } else if (phi_json_is_number(most) && phi__schema_order(&got, most) > 0) {
+    } else if (phi_json_is(most, PHI_JSON_NUMBER) && phi__schema_order(&got, most) > 0) {
         if (!phi__schema_words_say(c, "expected at most ")) return false;
         phi__schema_words_number(c, most);
     } else
@@ -6878,7 +6859,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
     bool fits = true;
     if (!phi__schema_count(c, schema, "minItems", "maxItems", phi_json_count(value), "items"))
         return false;
-    if (items == NULL || phi_json_is_array(items)) return true;
+    if (items == NULL || phi_json_is(items, PHI_JSON_ARRAY)) return true;
     while (fits && phi_json_next(&it) != NULL) {
         was = phi__schema_words_into_item(c, index++);
         fits = phi__schema_fits(c, items, it.at);
@@ -6890,7 +6871,7 @@ static bool phi__schema_items(phi__schema *c, const phi_json *schema, const phi_
 static bool phi__schema_required(phi__schema *c, const phi_json *schema, const phi_json *value) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
     while (phi_json_next(&it) != NULL) {
-        if (!phi_json_is_string(it.at)) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (phi__schema_words_member(c, value, phi_json_str(it.at, NULL)) != NULL) continue;
         if (!phi__schema_words_say(c, "missing required property ")) return false;
         phi__schema_words_quote(c, phi_json_str(it.at, NULL));
@@ -6949,8 +6930,9 @@ static void phi__schema_say_none(phi__schema *c, const phi_json *list, const cha
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_string(phi_json_get(it.at, "type"))) break;
-    if (it.at != NULL && phi_json_is_string(phi_json_get(it.at, "type")) && it.left == 0) {
+        if (!phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING)) break;
+    if (it.at != NULL && phi_json_is(phi_json_get(it.at, "type"), PHI_JSON_STRING) &&
+        it.left == 0) {
         bool first = true;
         if (!phi__schema_words_say(c, "expected ")) return;
         it = phi_json_each(list);
@@ -6972,11 +6954,11 @@ static bool phi__schema_combined(phi__schema *c, const phi_json *schema, const p
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
     while (phi_json_next(&it) != NULL)
         if (!phi__schema_fits(c, it.at, value)) return false;
-    if (phi_json_is_array(any) && phi__schema_fitting(c, any, value) == 0) {
+    if (phi_json_is(any, PHI_JSON_ARRAY) && phi__schema_fitting(c, any, value) == 0) {
         phi__schema_say_none(c, any, "anyOf", value);
         return false;
     }
-    if (phi_json_is_array(one)) {
+    if (phi_json_is(one, PHI_JSON_ARRAY)) {
         unsigned fit = phi__schema_fitting(c, one, value);
         if (fit == 0) phi__schema_say_none(c, one, "oneOf", value);
         if (fit > 1) (void)phi__schema_words_say(c, "fits more than one of the schemas in oneOf");
@@ -7014,16 +6996,16 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     const phi_json *ref, *target;
     uint32_t work = c->work;
     bool fits = true;
-    if (phi_json_is_bool(schema)) {
+    if (phi_json_is(schema, PHI_JSON_BOOL)) {
         if (!phi_json_bool(schema, true)) (void)phi__schema_words_say(c, "nothing is allowed here");
         return phi_json_bool(schema, true);
     }
-    if (!phi_json_is_object(schema)) return true;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return true;
     if (memo->schema == schema && memo->value == value && (memo->fits || c->quiet > 0))
         return phi__schema_words_spend(c, 1) && memo->fits;
     if (!phi__schema_words_enter(c, schema)) return false;
     ref = phi_json_get(schema, "$ref");
-    if (phi_json_is_string(ref)) {
+    if (phi_json_is(ref, PHI_JSON_STRING)) {
         target = phi__schema_words_target(c, phi_json_str(ref, NULL));
         fits = target == NULL || phi__schema_fits(c, target, value);
     }
@@ -7130,7 +7112,7 @@ static bool phi__schema_subs(phi__schema *c, phi_str word, const phi_json *subs)
     phi_json_iter it = phi_json_each(subs);
     bool sound = true;
     while (sound && phi_json_next(&it) != NULL) {
-        if (phi_json_is_object(subs)) {
+        if (phi_json_is(subs, PHI_JSON_OBJECT)) {
             sound = phi__schema_sub(c, ".", it.key, it.at);
             continue;
         }
@@ -7153,7 +7135,7 @@ static bool phi__schema_known_type(const phi_json *type) {
 
 static bool phi__schema_sound_type(const phi_json *type) {
     phi_json_iter it = phi_json_each(type);
-    if (!phi_json_is_array(type) || it.left == 0) return phi__schema_known_type(type);
+    if (!phi_json_is(type, PHI_JSON_ARRAY) || it.left == 0) return phi__schema_known_type(type);
     while (phi_json_next(&it) != NULL)
         if (!phi__schema_known_type(it.at)) return false;
     return true;
@@ -7161,15 +7143,15 @@ static bool phi__schema_sound_type(const phi_json *type) {
 
 static bool phi__schema_sound_names(const phi_json *names) {
     phi_json_iter it = phi_json_each(names);
-    if (!phi_json_is_array(names)) return false;
+    if (!phi_json_is(names, PHI_JSON_ARRAY)) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_string(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) return false;
     return true;
 }
 
 /* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
-    bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
+    bool list = phi_json_is(node, PHI_JSON_ARRAY) && phi_json_count(node) > 0;
     switch (shape) {
     case PHI__SCHEMA_TYPE:
         return phi__schema_sound_type(node) ? NULL : " must name a type, or several";
@@ -7177,16 +7159,19 @@ static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     case PHI__SCHEMA_CHOICES: return list ? NULL : " must be an array that is not empty";
     case PHI__SCHEMA_NAMES:
         return phi__schema_sound_names(node) ? NULL : " must be an array of strings";
-    case PHI__SCHEMA_SUBS: return phi_json_is_object(node) ? NULL : " must be an object";
-    case PHI__SCHEMA_NUMBER: return phi_json_is_number(node) ? NULL : " must be a number";
+    case PHI__SCHEMA_SUBS: return phi_json_is(node, PHI_JSON_OBJECT) ? NULL : " must be an object";
+    case PHI__SCHEMA_NUMBER: return phi_json_is(node, PHI_JSON_NUMBER) ? NULL : " must be a number";
     case PHI__SCHEMA_BOUND:
-        return phi_json_is_number(node) || phi_json_is_bool(node) ? NULL : " must be a number";
+        return phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL)
+                   ? NULL
+                   : " must be a number";
     case PHI__SCHEMA_COUNT:
-        return phi_json_is_integer(node) && phi_json_num(node, -1) >= 0
+        return phi_json_is(node, PHI_JSON_INTEGER) && phi_json_num(node, -1) >= 0
                    ? NULL
                    : " must be an integer that is not negative";
-    case PHI__SCHEMA_BOOL: return phi_json_is_bool(node) ? NULL : " must be true or false";
-    case PHI__SCHEMA_REF: return phi_json_is_string(node) ? NULL : " must be a string";
+    case PHI__SCHEMA_BOOL:
+        return phi_json_is(node, PHI_JSON_BOOL) ? NULL : " must be true or false";
+    case PHI__SCHEMA_REF: return phi_json_is(node, PHI_JSON_STRING) ? NULL : " must be a string";
     default: return NULL;
     }
 }
@@ -7196,7 +7181,7 @@ static bool phi__schema_word(phi__schema *c, unsigned shape, phi_str word, const
     if (wrong != NULL) return phi__schema_bad(c, PHI_PARSE, word, wrong);
     switch (shape) {
     case PHI__SCHEMA_SUB:
-        if (phi_json_is_array(node))
+        if (phi_json_is(node, PHI_JSON_ARRAY))
             return phi__schema_bad(c, PHI_UNSUPPORTED, word, " as an array is not supported");
         return phi__schema_sub(c, ".", word, node);
     case PHI__SCHEMA_SUBS:
@@ -7217,8 +7202,8 @@ static bool phi__schema_sound(phi__schema *c, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     bool sound = true;
     size_t i;
-    if (phi_json_is_bool(schema)) return true;
-    if (!phi_json_is_object(schema)) {
+    if (phi_json_is(schema, PHI_JSON_BOOL)) return true;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
         (void)phi__schema_words_say(c, "a schema must be an object, true or false");
         if (c->status == PHI_OK) c->status = PHI_PARSE;
         return false;
@@ -7441,7 +7426,7 @@ static bool phi__schema_words_know(phi__schema *c, const phi_json *object) {
 
 PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json *object,
                                                  phi_str key) {
-    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is_object(object) &&
+    if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_words_know(c, object)) {
         return phi__schema_words_spend(c, 1)
                    ? phi__schema_words_look(c, phi__schema_words_hash(c, object, key), key)
@@ -7469,7 +7454,7 @@ static const phi_json *phi__schema_words_step(phi__schema *c, const phi_json *fr
     phi_json_iter it = phi_json_each(from);
     uint64_t index = 0; /* gcc -Os does not see that it is set */
     if (!phi__schema_words_spend(c, 1 + it.left)) return NULL;
-    if (phi_json_is_array(from))
+    if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
                                                                 : NULL;
     while (phi_json_next(&it) != NULL)
@@ -7805,11 +7790,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x0b2b399e
+#if PHI__IMP_FORMATS != 0x65495b78
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x0b2b399e
+#define PHI__IMP_FORMATS 0x65495b78
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -8925,8 +8910,8 @@ static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_object(a)) return phi__toml_edit_equal_members(e, a, b);
-    if (!phi_json_is_array(a)) return phi__toml_edit_same(a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
@@ -9092,15 +9077,15 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
 /* Whether an array can be one of tables: it has some, and nothing else. */
 static bool phi__toml_edit_is_list(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    if (!phi_json_is_array(node) || it.left == 0) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || it.left == 0) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT)) return false;
     return true;
 }
 
 /* Whether the old member, which has a header or a dotted key, can become the new one. */
 static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
-    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is_object(now);
+    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is(now, PHI_JSON_OBJECT);
 }
 
 /* A member that the old table has not, or not in a form that can be changed. */
@@ -9282,7 +9267,7 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi_arena scratch;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(tree)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     memset(&e, 0, sizeof e);
     phi_arena_init(&scratch, arena->memory, 0);
@@ -9886,7 +9871,7 @@ static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step 
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
 }
 
 /* A new node where a step leads; node: of the right kind. */
@@ -10873,7 +10858,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     phi__toml_writer w;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(node)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);

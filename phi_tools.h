@@ -49,7 +49,7 @@
 #if PHI__PUB_BASE != 0x64e63301
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x525e35f2
+#if PHI__PUB_TEXT != 0xdc6a4154
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486
@@ -3934,11 +3934,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x0b2b399e
+#if PHI__IMP_FORMATS != 0x65495b78
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x0b2b399e
+#define PHI__IMP_FORMATS 0x65495b78
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -5054,8 +5054,8 @@ static bool phi__toml_edit_equal_members(phi__toml_editor *e, const phi_json *a,
 static bool phi__toml_edit_equal(phi__toml_editor *e, const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
-    if (phi_json_is_object(a)) return phi__toml_edit_equal_members(e, a, b);
-    if (!phi_json_is_array(a)) return phi__toml_edit_same(a, b);
+    if (phi_json_is(a, PHI_JSON_OBJECT)) return phi__toml_edit_equal_members(e, a, b);
+    if (!phi_json_is(a, PHI_JSON_ARRAY)) return phi__toml_edit_same(a, b);
     if (of_a.left != of_b.left) return false;
     while (phi_json_next(&of_a) != NULL)
         if (!phi__toml_edit_equal(e, of_a.at, phi_json_next(&of_b))) return false;
@@ -5221,15 +5221,15 @@ static size_t phi__toml_edit_body(const phi__toml_editor *e, const phi_json *tab
 /* Whether an array can be one of tables: it has some, and nothing else. */
 static bool phi__toml_edit_is_list(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    if (!phi_json_is_array(node) || it.left == 0) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) || it.left == 0) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT)) return false;
     return true;
 }
 
 /* Whether the old member, which has a header or a dotted key, can become the new one. */
 static bool phi__toml_edit_stays(uint8_t how, const phi_json *now) {
-    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is_object(now);
+    return how == PHI__TOML_LIST ? phi__toml_edit_is_list(now) : phi_json_is(now, PHI_JSON_OBJECT);
 }
 
 /* A member that the old table has not, or not in a form that can be changed. */
@@ -5411,7 +5411,7 @@ PHI_API phi_status phi_toml_edit(phi_arena *arena, phi_str text, const phi_json 
     phi_arena scratch;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(tree)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(tree, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     memset(&e, 0, sizeof e);
     phi_arena_init(&scratch, arena->memory, 0);
@@ -6015,7 +6015,7 @@ static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step 
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_is_array(node) : phi_json_is_object(node);
+    return step->is_index ? phi_json_is(node, PHI_JSON_ARRAY) : phi_json_is(node, PHI_JSON_OBJECT);
 }
 
 /* A new node where a step leads; node: of the right kind. */
@@ -7002,7 +7002,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
     phi__toml_writer w;
     phi__buf buf;
     phi_status status;
-    if (arena == NULL || out == NULL || !phi_json_is_object(node)) return PHI_BAD_ARG;
+    if (arena == NULL || out == NULL || !phi_json_is(node, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     if ((flags & ~PHI_TOML_SKIP_NULLS) != 0) return PHI_BAD_ARG;
     phi__buf_init(&buf, arena->memory);
     phi__toml_write_init(&w, &buf, flags);
@@ -9677,11 +9677,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x61254f55
+#if PHI__IMP_RECORD != 0x40cf9190
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x61254f55
+#define PHI__IMP_RECORD 0x40cf9190
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10333,7 +10333,7 @@ static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) 
     const phi_json *api;
     const char *known;
     phi_status status = phi_json_parse(w->scratch, config, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status == PHI_OK && phi_json_is_object(root)) {
+    if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT)) {
         api = phi_json_get(root, "api");
         known = phi__message_read_api(phi_json_str(api, ""));
         if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
@@ -10861,7 +10861,7 @@ static const phi_json *phi__event_read_get(const phi__event_reader *r, const cha
 /* JSON text of a value; null is nothing. */
 static phi_str phi__event_read_json(phi__event_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is_null(node)) return out;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
@@ -10902,7 +10902,7 @@ static phi_status phi__event_read_message(phi__event_reader *r, bool needed) {
     const phi_json *node = phi__event_read_get(r, "message");
     phi_message *message;
     phi_status status;
-    if (!needed && (node == NULL || phi_json_is_null(node))) return PHI_OK;
+    if (!needed && (node == NULL || phi_json_is(node, PHI_JSON_NULL))) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     status = phi__message_read_get(node, r->arena, message, r->error);
@@ -10918,8 +10918,8 @@ static phi_status phi__event_read_messages(phi__event_reader *r, const char *key
     phi_status status = PHI_OK;
     char where[48];
     size_t n = 0;
-    if (array == NULL || phi_json_is_null(array)) return PHI_OK;
-    if (!phi_json_is_array(array))
+    if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(array, PHI_JSON_ARRAY))
         return phi__event_read_within(
             r, phi__event_read_bad(r, PHI_PARSE, "expected an array of messages"), key);
     if (phi_json_count(array) == 0) return PHI_OK;
@@ -10966,7 +10966,7 @@ static phi_status phi__event_read_end(phi__event_reader *r) {
     phi__event_read_usage(r);
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->source = phi__records_get_str(r->root, "abort_reason");
-    if (phi_json_is_string(phi__event_read_get(r, "rejection"))) {
+    if (phi_json_is(phi__event_read_get(r, "rejection"), PHI_JSON_STRING)) {
         r->out->rejection = phi__records_get_str(r->root, "rejection");
         r->out->status = PHI_REJECTED;
     }
@@ -11035,7 +11035,7 @@ static void phi__event_read_args(phi__event_reader *r, const char *none) {
 
 /* A call that was skipped has null, and no arguments. */
 static void phi__event_read_tool_start(phi__event_reader *r) {
-    if (!phi_json_is_null(phi__event_read_get(r, "args"))) phi__event_read_args(r, "{}");
+    if (!phi_json_is(phi__event_read_get(r, "args"), PHI_JSON_NULL)) phi__event_read_args(r, "{}");
 }
 
 /* ToolResult: makes a message of the event's fields. */
@@ -11043,7 +11043,7 @@ static phi_status phi__event_read_result(phi__event_reader *r, const char *key) 
     const phi_json *node = phi__event_read_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;
     phi_status status;
-    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     message = (phi_message *)phi__event_read_alloc(r, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
@@ -11113,7 +11113,7 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE, failure);
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
-    failure->has_retry_after = phi_json_is_number(after);
+    failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
     failure->retry_after_ms = phi_json_uint(after, 0);
     r->out->failure = failure;
     r->out->status =
@@ -11154,7 +11154,7 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
     phi_pruned *p = (phi_pruned *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *times = phi__event_read_get(r, "pruned_timestamps"), *node;
     phi_json_iter it = phi_json_each(times);
-    size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
+    size_t n = phi_json_is(times, PHI_JSON_ARRAY) ? phi_json_count(times) : 0;
     int64_t *ms = (int64_t *)phi__event_read_alloc(r, phi__mul(n, sizeof *ms));
     if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
     phi__event_fields_get(r->root, PHI__EVENT_PRUNED, p);
@@ -11181,7 +11181,7 @@ static phi_status phi__event_read_reverted(phi__event_reader *r) {
     phi_reverted *v = (phi_reverted *)phi__event_read_alloc(r, sizeof *v);
     const phi_json *ids = phi__event_read_get(r, "abandoned_node_ids"), *node;
     phi_json_iter it = phi_json_each(ids);
-    size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    size_t n = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
     phi_str *names = (phi_str *)phi__event_read_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
     v->category = phi__records_get_str(r->root, "category");
@@ -11245,7 +11245,7 @@ static phi_status phi__event_read_strategy(phi__event_reader *r) {
     progress = (phi_strategy_progress *)phi__event_read_alloc(r, sizeof *progress);
     if (progress == NULL) return PHI_NO_MEMORY;
     phi__event_fields_get(r->root, PHI__EVENT_STRATEGY, progress);
-    progress->has_score = phi_json_is_number(phi__event_read_get(r, "score"));
+    progress->has_score = phi_json_is(phi__event_read_get(r, "score"), PHI_JSON_NUMBER);
     progress->score = phi_json_num(phi__event_read_get(r, "score"), 0.0);
     r->out->text = phi__records_get_str(r->root, "best");
     r->out->strategy = progress;
@@ -11256,7 +11256,7 @@ static phi_status phi__event_read_parallel(phi__event_reader *r) {
     phi_parallel *p = (phi_parallel *)phi__event_read_alloc(r, sizeof *p);
     const phi_json *ids = phi__event_read_get(r, "loop_ids"), *id;
     phi_json_iter it = phi_json_each(ids);
-    size_t count = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
+    size_t count = phi_json_is(ids, PHI_JSON_ARRAY) ? phi_json_count(ids) : 0;
     phi_str *to = NULL;
     if (count > 0) to = (phi_str *)phi__event_read_alloc(r, phi__mul(count, sizeof *to));
     if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
@@ -11361,9 +11361,9 @@ static phi_status phi__event_read_kind(phi__event_reader *r, phi_str type) {
 static phi_status phi__event_read_whole(phi__event_reader *r) {
     const phi_json *type = phi__event_read_get(r, "type");
     phi_status status;
-    if (!phi_json_is_object(r->root))
+    if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         return phi__event_read_bad(r, PHI_PARSE, "expected an object: an event");
-    if (!phi_json_is_string(type))
+    if (!phi_json_is(type, PHI_JSON_STRING))
         return phi__event_read_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     status = phi__event_read_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;
@@ -11556,7 +11556,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     to->started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
-    if (!phi_json_is_object(config)) return true;
+    if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     to->config = phi__session_config(box, config);
     return to->config != NULL;
 }
@@ -12339,13 +12339,13 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
     config->provider = phi__message_read_provider(config->provider, config->api);
-    config->has_reasoning = phi_json_is_bool(reasoning);
+    config->has_reasoning = phi_json_is(reasoning, PHI_JSON_BOOL);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =
         phi__session_u32(phi_json_get(node, "context_window"), &config->has_context_window);
     config->max_tokens =
         phi__session_u32(phi_json_get(node, "max_tokens"), &config->has_max_tokens);
-    config->has_temperature = phi_json_is_number(temperature);
+    config->has_temperature = phi_json_is(temperature, PHI_JSON_NUMBER);
     config->temperature = phi_json_num(temperature, 0);
     return config;
 }
@@ -13591,7 +13591,7 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     phi_arena_init(&scratch, &box->memory, 0);
     done = phi_json_parse(&scratch, note, 0, &root, NULL) != PHI_NO_MEMORY;
     selected = phi__records_get_str(root, "selected_loop_id");
-    if (done && phi_json_is_array(phi_json_get(root, "loop_ids"))) {
+    if (done && phi_json_is(phi_json_get(root, "loop_ids"), PHI_JSON_ARRAY)) {
         group.selected_index = phi__records_get_size(root, "selected_index");
         group.evaluation_usage =
             phi__message_read_get_usage(phi_json_get(root, "evaluation_usage"));
@@ -14893,13 +14893,13 @@ static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_
 
 /* Items of an array; 0 for anything else. */
 static size_t phi__session_read_count(const phi_json *array) {
-    return phi_json_is_array(array) ? phi_json_count(array) : 0;
+    return phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
 }
 
 /* JSON text of a value; null is nothing. */
 static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is_null(node)) return out;
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
@@ -15001,7 +15001,7 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     phi__session_fields_get(node, PHI__SESSION_TURN_TIMES, to);
     to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
-    if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
+    if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
     output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
@@ -15036,7 +15036,7 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
-        if (!phi_json_is_object(event)) continue;
+        if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
         to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
         to->json = phi__session_read_json(r, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
@@ -15062,7 +15062,7 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
 
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
-    if (!phi_json_is_object(node)) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
     to->group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *to->group);
     if (to->group == NULL) return;
     to->group->loop_ids =
@@ -15074,13 +15074,13 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
 }
 
 static void phi__session_read_range(const phi_json *node, phi_block_section *to) {
-    to->present = phi_json_is_object(node);
+    to->present = phi_json_is(node, PHI_JSON_OBJECT);
     phi__session_fields_get(node, PHI__SESSION_RANGE, to);
 }
 
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
                                             phi_block_section *to) {
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi__session_read_range(phi_json_get(node, "range"), to);
     to->present = true;
     return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
@@ -15090,7 +15090,7 @@ static phi_status phi__session_read_block(phi__session_reader *r, const phi_json
                                           phi_loop_record *to) {
     phi_compaction_block *block;
     phi_status status;
-    if (!phi_json_is_object(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     block = (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     phi__session_read_range(phi_json_get(node, "keep_first"), &block->keep_first);
@@ -15112,7 +15112,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi_loop_record *to;
     phi_status status;
     if (loop == NULL) return PHI_NO_MEMORY;
-    if (!phi_json_is_string(phi_json_get(node, "loop_id")))
+    if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "loop_id: expected a string");
     to = &loop->pub;
     phi__session_fields_get(node, PHI__SESSION_LOOP, to);
@@ -15120,11 +15120,11 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
     to->status = phi__session_read_status(phi__records_get_str(node, "status"));
-    if (phi_json_is_string(phi_json_get(node, "rejection")))
+    if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__session_read_json(r, phi_json_get(node, "metadata"));
-    if (phi_json_is_object(config)) {
+    if (phi_json_is(config, PHI_JSON_OBJECT)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
     }
@@ -15159,7 +15159,7 @@ static void phi__session_read_formation(const phi_json *node, phi_formation *to)
 }
 
 static void phi__session_read_parent(const phi_json *node, phi__session_box *box) {
-    if (!phi_json_is_object(node)) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
     phi__session_fields_get(node, PHI__SESSION_SPAWN, &box->parent);
     box->pub.parent = &box->parent;
 }
@@ -15170,15 +15170,16 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     phi_json_iter it = phi_json_each(loops);
     phi_status status = PHI_OK;
     size_t i = 0;
-    if (!phi_json_is_object(root)) return phi__session_read_bad(r, "expected an object: a session");
-    if (!phi_json_is_string(phi_json_get(root, "session_id")))
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__session_read_bad(r, "expected an object: a session");
+    if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "session_id: expected a string");
     phi__session_fields_get(root, PHI__SESSION_SESSION, to);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     phi__session_read_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
         to->scope = PHI_SESSION_PERSISTENT;
-    if (!phi_json_is_array(loops)) return PHI_OK;
+    if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__session_read_loop(r, node);
     return phi__session_read_within(r, status, "loops", i - 1);
@@ -16477,7 +16478,7 @@ static const char *phi__tape_read_flaw(phi__tape *tape, const phi__tape_line *li
     phi_parse_error why;
     phi_message message;
     if (line->kind == PHI__TAPE_BYTES && phi_json_get(root, "text") == NULL &&
-        !phi_json_is_string(phi_json_get(root, "base64")))
+        !phi_json_is(phi_json_get(root, "base64"), PHI_JSON_STRING))
         return "bytes: text or base64 is missing";
     if (line->kind != PHI__TAPE_RESULT &&
         (line->kind != PHI__TAPE_UPDATE || phi_json_get(root, "result") == NULL))
@@ -17322,11 +17323,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x32691e52
+#if PHI__IMP_SUBAGENTS != 0x44bc7a2e
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x32691e52
+#define PHI__IMP_SUBAGENTS 0x44bc7a2e
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17701,7 +17702,8 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is_object(phi_json_get(node, "agent")) && !phi__records_get_bool(node, "fault"))
+    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
+        !phi__records_get_bool(node, "fault"))
         return true;
     child = phi__child_make(all);
     if (child == NULL) return false;
@@ -18466,11 +18468,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x47b40c75
+#if PHI__IMP_EVALUATE != 0x64c221db
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x47b40c75
+#define PHI__IMP_EVALUATE 0x64c221db
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -20016,7 +20018,7 @@ static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_jso
     phi_str text = phi__attached_saved(agent, "phi.evaluation");
     phi_status status = PHI_NOT_FOUND;
     if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
-    if (status == PHI_OK && !phi_json_is_object(*root)) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && !phi_json_is(*root, PHI_JSON_OBJECT)) status = PHI_NOT_FOUND;
     return status;
 }
 
@@ -20060,7 +20062,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
-    if (!phi_json_is_object(node)) return PHI_OK; /* the host had freed it */
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK; /* the host had freed it */
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
@@ -20207,11 +20209,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x17f8f5a4
+#if PHI__IMP_STRATEGY != 0xcd658573
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x17f8f5a4
+#define PHI__IMP_STRATEGY 0xcd658573
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -20950,7 +20952,7 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
     phi_strategy_env inner;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (phi_json_count(saved) == 0) return PHI_OK;
     a->chosen = phi__adaptive_named(phi__records_get_str(saved, "strategy"));
     if (a->chosen == NULL) return PHI_PARSE;
@@ -22170,7 +22172,7 @@ static phi_status phi__got_load(void *state, const phi_json *saved, const phi_st
     size_t count;
     const phi__field *fields = phi__got_fields(&count);
     phi_status status;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, fields, count, g, env->arena)) return PHI_NO_MEMORY;
     status = phi__got_graph_get(&g->graph, env->arena, saved);
     if (status != PHI_OK) return status;
@@ -22931,7 +22933,7 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
         payload.len == 0 ? PHI_PARSE
                          : phi_json_parse(arena, payload, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
     if (status == PHI_NO_MEMORY) *no_memory = true;
-    return status == PHI_OK && phi_json_is_object(root) ? root : NULL;
+    return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
 /* ---- src/strategy/strategy.c ---- */
@@ -24451,8 +24453,9 @@ static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_st
     phi_json_iter it = phi_json_each(items);
     const phi_json *item;
     while (read->count < most && (item = phi_json_next(&it)) != NULL) {
-        const phi_json *content = phi_json_is_object(item) ? phi_json_get(item, "content") : item;
-        if (!phi_json_is_string(content)) continue;
+        const phi_json *content =
+            phi_json_is(item, PHI_JSON_OBJECT) ? phi_json_get(item, "content") : item;
+        if (!phi_json_is(content, PHI_JSON_STRING)) continue;
         if (!phi__tot_parse_keep(phi_json_str(content, ""), arena, out, read)) return false;
     }
     return true;
@@ -24488,7 +24491,7 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     read.json = read.count > 0;
     if (read.count == 0 && !read.no_memory && !phi__tot_parse_lines(text, arena, out, most, &read))
         read.no_memory = true;
-    read.none = read.count == 0 && phi_json_is_array(items) && phi_json_count(items) == 0;
+    read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
     return read;
 }
 
@@ -24501,11 +24504,11 @@ static double phi__tot_parse_clamp(double score) {
 
 static bool phi__tot_parse_value(const phi_json *node, double *out) {
     phi_str text = phi_json_str(node, ""), rest;
-    if (phi_json_is_number(node)) {
+    if (phi_json_is(node, PHI_JSON_NUMBER)) {
         *out = phi_json_num(node, 0.5);
         return true;
     }
-    return phi_json_is_string(node) && phi__parse_number(text, out, &rest) &&
+    return phi_json_is(node, PHI_JSON_STRING) && phi__parse_number(text, out, &rest) &&
            phi__parse_plain(rest).len == 0;
 }
 
@@ -24548,7 +24551,8 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
     scores = phi_json_get(phi__parse_object(text, scratch, &read.no_memory), "scores");
     for (i = 0; i < count; i++) {
         out[i] = 0.5;
-        if (!phi_json_is_object(scores) || !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
+        if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
+            !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
             continue;
         out[i] = phi__tot_parse_clamp(score);
         read.count++;
@@ -24755,7 +24759,7 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena) {
 
 static bool phi__tot_result_load_pending(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
     const phi_json *item;
     if (count == 0) return true;
     t->pending = (phi_str *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->pending));
@@ -24781,7 +24785,7 @@ static bool phi__tot_result_load_sums(phi__tot *t, const phi_json *items) {
 
 static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_array(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_ARRAY) ? phi_json_count(items) : 0;
     const phi_json *item;
     if (count == 0) return true;
     t->recent = (double *)phi_arena_alloc(arena, phi__mul(count, sizeof *t->recent));
@@ -24794,7 +24798,7 @@ static bool phi__tot_result_load_recent(phi__tot *t, const phi_json *items, phi_
 
 static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_arena *arena) {
     phi_json_iter it = phi_json_each(items);
-    size_t count = phi_json_is_object(items) ? phi_json_count(items) : 0;
+    size_t count = phi_json_is(items, PHI_JSON_OBJECT) ? phi_json_count(items) : 0;
     const phi_json *item;
     uint64_t id;
     if (count == 0) return true;
@@ -24812,7 +24816,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options) {
     phi_status status;
-    if (!phi_json_is_object(saved)) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
     if (!phi__records_get(saved, phi__tot_result_fields, PHI__COUNT(phi__tot_result_fields), t,
                           arena))
         return PHI_NO_MEMORY;
@@ -25003,12 +25007,13 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
                                      const phi_tot_options *options) {
     const phi_json *nodes = phi_json_get(saved, "nodes"), *item;
     phi_json_iter it = phi_json_each(nodes);
-    if (!phi_json_is_array(nodes)) return PHI_PARSE;
+    if (!phi_json_is(nodes, PHI_JSON_ARRAY)) return PHI_PARSE;
     while ((item = phi_json_next(&it)) != NULL) {
         uint64_t parent = phi_json_uint(phi_json_at(item, 0), UINT64_MAX);
         double score = phi_json_num(phi_json_at(item, 1), -1.0);
         const phi_json *content = phi_json_at(item, 2);
-        if (!phi_json_is_string(content) || !(score >= 0.0 && score <= 1.0)) return PHI_PARSE;
+        if (!phi_json_is(content, PHI_JSON_STRING) || !(score >= 0.0 && score <= 1.0))
+            return PHI_PARSE;
         if (tree->count == 0 ? parent != 0 : parent >= tree->count) return PHI_PARSE;
         if (!phi__tot_tree_add(tree, arena, (uint32_t)parent, score, phi_json_str(content, ""),
                                options))
@@ -25437,11 +25442,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xdb9e69a3
+#if PHI__IMP_CONFIG != 0xd44ad453
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xdb9e69a3
+#define PHI__IMP_CONFIG 0xd44ad453
 
 /* ---- src/config/config_in.h ---- */
 
@@ -26871,14 +26876,14 @@ static void phi__config_check_invalid(phi__config_walk *walk, const phi__config_
                                       const phi_json *node, const char *expected,
                                       const char *hint) {
     phi__buf *words;
-    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is_object(node) &&
-        !phi_json_is_array(node) && !phi__config_raws_hide(walk->config, node))
+    if ((field->flags & PHI__CONFIG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
+        !phi_json_is(node, PHI_JSON_ARRAY) && !phi__config_raws_hide(walk->config, node))
         walk->config->problems.no_memory = true;
     words = phi__config_path_words(walk);
     phi__buf_printf(words, "Invalid value for %s: ", phi__config_path_text(walk));
     phi__config_raws_show(walk->config, node, words);
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
-    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is_string(node)) {
+    if ((field->flags & PHI__CONFIG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
         phi__buf_printf(words, "; %s is used", field->fallback);
         phi__config_path_warning(walk, node);
     } else
@@ -26919,7 +26924,8 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
     const char *bad, *end;
     phi__json_number n = PHI_ZERO;
     phi__json_value none = PHI_ZERO;
-    if (!phi_json_is_string(node) || !phi__config_raws_find(walk->config, node, &raw)) return;
+    if (!phi_json_is(node, PHI_JSON_STRING) || !phi__config_raws_find(walk->config, node, &raw))
+        return;
     if (field->kind == PHI__CONFIG_BOOL) {
         if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
             phi__config_check_as(
@@ -26932,7 +26938,7 @@ static void phi__config_check_convert(phi__config_walk *walk, const phi__config_
 }
 
 static bool phi__config_check_no_limit(const phi__config_field *field, const phi_json *node) {
-    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is_string(node) &&
+    return (field->flags & PHI__CONFIG_NO_LIMIT) != 0 && phi_json_is(node, PHI_JSON_STRING) &&
            phi__str_is_nocase(phi__json_text_of(node), "unlimited");
 }
 
@@ -26946,19 +26952,19 @@ static void phi__config_check_number(phi__config_walk *walk, const phi__config_f
                                                             : "a number";
     const char *hint = "";
     if (phi__config_check_no_limit(field, node)) return;
-    if (phi_json_is_number(node) && (!whole || phi_json_is_integer(node)) && value >= field->min &&
-        value <= (field->max > 0 ? field->max : most))
+    if (phi_json_is(node, PHI_JSON_NUMBER) && (!whole || phi_json_is(node, PHI_JSON_INTEGER)) &&
+        value >= field->min && value <= (field->max > 0 ? field->max : most))
         return;
-    if (phi_json_is_number(node) && field->max <= 0 && value > most) {
+    if (phi_json_is(node, PHI_JSON_NUMBER) && field->max <= 0 && value > most) {
         phi__config_field bounded = *field;
         bounded.max = most;
         phi__config_check_bounds(&bounded, what, expected, sizeof expected);
     } else
         phi__config_check_bounds(field, what, expected, sizeof expected);
-    if (phi_json_is_number(node) && value <= 0 && field->min > 0 &&
+    if (phi_json_is(node, PHI_JSON_NUMBER) && value <= 0 && field->min > 0 &&
         strcmp(field->fallback, "null") == 0 && strncmp(field->key, "max_", 4) == 0)
         hint = ": leave it out where there is no limit";
-    if (phi_json_is_string(node)) {
+    if (phi_json_is(node, PHI_JSON_STRING)) {
         phi__json_number n;
         const char *bad;
         phi_str text = phi__json_text_of(node);
@@ -26972,8 +26978,8 @@ static void phi__config_check_text(phi__config_walk *walk, const phi__config_fie
                                    const phi_json *node) {
     phi_str text = phi__json_text_of(node);
     bool is_id = (field->flags & (PHI__CONFIG_ID | PHI__CONFIG_NAME)) != 0;
-    if (!phi_json_is_string(node)) {
-        bool scalar = phi_json_is_number(node) || phi_json_is_bool(node);
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
+        bool scalar = phi_json_is(node, PHI_JSON_NUMBER) || phi_json_is(node, PHI_JSON_BOOL);
         phi__config_check_invalid(walk, field, node, "a text",
                                   scalar ? ": write it in quotes" : "");
         return;
@@ -27009,7 +27015,7 @@ static void phi__config_check_choice(phi__config_walk *walk, const phi__config_f
     unsigned best = PHI__CONFIG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
-    if (phi_json_is_string(node) && phi__config_take_choice(choice, text) != NULL) return;
+    if (phi_json_is(node, PHI_JSON_STRING) && phi__config_take_choice(choice, text) != NULL) return;
     phi__buf_init(&expected, &walk->config->memory);
     phi__buf_text(&expected, what);
     for (; choice->name[0] != '\0'; choice++) {
@@ -27043,10 +27049,10 @@ static void phi__config_check_texts(phi__config_walk *walk, const phi__config_fi
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (!phi_json_is_array(node)) {
-        phi__config_check_invalid(walk, field, node, "an array of texts",
-                                  phi_json_is_string(node) ? ": write it in brackets, as [\"a\"]"
-                                                           : "");
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) {
+        phi__config_check_invalid(
+            walk, field, node, "an array of texts",
+            phi_json_is(node, PHI_JSON_STRING) ? ": write it in brackets, as [\"a\"]" : "");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
@@ -27130,7 +27136,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
                                         const phi_json *node) {
     char expected[120], several[240];
     const char *hint = "";
-    if (phi_json_is_object(node)) {
+    if (phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_check_table(walk, field->table(), node, false);
         return;
     }
@@ -27138,11 +27144,11 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         snprintf(expected, sizeof expected, "a table, as [%s]", field->table()->name);
     else
         snprintf(expected, sizeof expected, "a table of fields");
-    if (strcmp(field->key, "profile") == 0 && phi_json_is_string(node))
+    if (strcmp(field->key, "profile") == 0 && phi_json_is(node, PHI_JSON_STRING))
         hint = ": a reference to a profile is written agent_profile = \"{{name}}\"";
-    if (hint[0] == '\0' && !phi_json_is_array(node))
+    if (hint[0] == '\0' && !phi_json_is(node, PHI_JSON_ARRAY))
         hint = phi__config_check_fields(field->table(), several, sizeof several);
-    if (phi_json_is_array(node) && walk->config->format == PHI_CONFIG_TOML) {
+    if (phi_json_is(node, PHI_JSON_ARRAY) && walk->config->format == PHI_CONFIG_TOML) {
         bool alone = field->table()->count == 1 && field->table()->base == NULL;
         hint = ": write single brackets";
         snprintf(several, sizeof several,
@@ -27152,7 +27158,7 @@ static void phi__config_check_one_table(phi__config_walk *walk, const phi__confi
         if (phi__config_fields_find(field->table(), PHI__LIT("instances"), NULL) != NULL)
             hint = several;
     }
-    if (phi_json_is_string(node) && walk->config->format == PHI_CONFIG_YAML &&
+    if (phi_json_is(node, PHI_JSON_STRING) && walk->config->format == PHI_CONFIG_YAML &&
         phi__str_find(phi__json_text_of(node), 0, ":") != SIZE_MAX)
         hint = ": write a blank behind the colon";
     phi__config_check_invalid(walk, field, node, expected, hint);
@@ -27169,17 +27175,17 @@ static void phi__config_check_tables(phi__config_walk *walk, const phi__config_f
         snprintf(expected, sizeof expected, "an array of tables, as [[%s]]", field->table()->name);
     else
         snprintf(expected, sizeof expected, "an array of tables");
-    if (!phi_json_is_array(node)) {
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) {
         bool toml = walk->config->format == PHI_CONFIG_TOML;
         phi__config_check_invalid(walk, field, node, expected,
-                                  !phi_json_is_object(node) ? ""
-                                  : toml                    ? ": write double brackets"
-                                                            : ": put the table into an array");
+                                  !phi_json_is(node, PHI_JSON_OBJECT) ? ""
+                                  : toml                              ? ": write double brackets"
+                                         : ": put the table into an array");
         return;
     }
     while ((item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is_object(item))
+        if (phi_json_is(item, PHI_JSON_OBJECT))
             phi__config_check_table(walk, field->table(), item, false);
         else
             phi__config_check_invalid(walk, field, item, "a table of fields",
@@ -27202,7 +27208,7 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
                                   const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    if (!phi_json_is_object(node)) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_check_invalid(
             walk, field, node,
             field->kind == PHI__CONFIG_MAP ? "a table of texts" : "a table of tables", "");
@@ -27214,7 +27220,7 @@ static void phi__config_check_map(phi__config_walk *walk, const phi__config_fiel
         phi__config_check_key(walk, it.key, item);
         if (field->kind == PHI__CONFIG_MAP)
             phi__config_check_text(walk, field, item);
-        else if (phi_json_is_object(item))
+        else if (phi_json_is(item, PHI_JSON_OBJECT))
             phi__config_check_table(walk, field->table(), item, false);
         else
             phi__config_check_invalid(walk, field, item, "a table of fields", "");
@@ -27228,19 +27234,21 @@ static void phi__config_check_value(phi__config_walk *walk, const phi__config_fi
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
     size_t i = 0;
-    if (phi_json_is_string(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
-    if (field->table != NULL && phi_json_is_object(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
+        phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (field->table != NULL && phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_check_table(walk, field->table(), node, false);
-    while (phi_json_is_array(node) && (item = phi_json_next(&it)) != NULL) {
+    while (phi_json_is(node, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         size_t len = phi__config_path_index(walk, i++);
-        if (phi_json_is_string(item)) phi__config_check_text(walk, &phi__config_check_plain, item);
+        if (phi_json_is(item, PHI_JSON_STRING))
+            phi__config_check_text(walk, &phi__config_check_plain, item);
         phi__config_path_back(walk, len);
     }
 }
 
 static const char *phi__config_check_bool_hint(const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    if (!phi_json_is_string(node)) return "";
+    if (!phi_json_is(node, PHI_JSON_STRING)) return "";
     if (phi__str_is_nocase(text, "yes") || phi__str_is_nocase(text, "on")) return ": write true";
     if (phi__str_is_nocase(text, "no") || phi__str_is_nocase(text, "off")) return ": write false";
     return phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false")
@@ -27257,7 +27265,7 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
     switch (field->kind) {
     case PHI__CONFIG_TEXT: phi__config_check_text(walk, field, node); break;
     case PHI__CONFIG_BOOL:
-        if (!phi_json_is_bool(node))
+        if (!phi_json_is(node, PHI_JSON_BOOL))
             phi__config_check_invalid(walk, field, node, "true or false",
                                       phi__config_check_bool_hint(node));
         break;
@@ -27280,7 +27288,8 @@ static void phi__config_check_field(phi__config_walk *walk, const phi__config_fi
 /* A key that no field has, of a table that takes texts by any name. */
 static void phi__config_check_open(phi__config_walk *walk, phi_str key, const phi_json *node) {
     size_t len = phi__config_path_name(walk, key);
-    if (!phi_json_is_null(node)) phi__config_check_text(walk, &phi__config_check_plain, node);
+    if (!phi_json_is(node, PHI_JSON_NULL))
+        phi__config_check_text(walk, &phi__config_check_plain, node);
     phi__config_path_back(walk, len);
 }
 
@@ -27344,7 +27353,7 @@ static void phi__config_check_member(phi__config_walk *walk, const phi__config_t
     len = phi__config_path_name(walk, key);
     if (field != NULL && (*set >> i & 1) != 0)
         phi__config_check_twice(walk, field, node);
-    else if (!phi_json_is_null(node)) {
+    else if (!phi_json_is(node, PHI_JSON_NULL)) {
         if (field != NULL) *set |= (uint64_t)1 << i;
         phi__config_check_field(walk, field != NULL ? field : section, node);
     }
@@ -27623,7 +27632,8 @@ typedef struct phi__config_cycles {
 
 /* The item after `item` (NULL: the first); NULL: none. */
 static const phi_json *phi__config_cycles_item(const phi_json *list, const phi_json *item) {
-    if (!phi_json_is_array(list) || phi_json_count(list) == 0 || item == list->v.last) return NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
+        return NULL;
     return item != NULL ? item->next : list->v.last->next;
 }
 
@@ -27642,7 +27652,7 @@ static phi__config_entity *phi__config_cycles_next(const phi_config *config,
         if (is_list) value = step->item = phi__config_cycles_item(value, step->item);
         if (!is_list || value == NULL) step->field++;
         step->place = value;
-        if (phi_json_is_string(value)) {
+        if (phi_json_is(value, PHI_JSON_STRING)) {
             const phi__config_entity *to =
                 phi__config_refs_entity(config, field->space, phi__json_text_of(value));
             if (to != NULL) return (phi__config_entity *)(uintptr_t)to;
@@ -27790,7 +27800,7 @@ static void phi__config_entities_instance(phi__config_walk *walk, const phi__con
             const phi_json *id;
             if ((field->flags & flags[f]) == 0) continue;
             id = phi_json_get(node, field->key);
-            if (!phi_json_is_string(id)) continue;
+            if (!phi_json_is(id, PHI_JSON_STRING)) continue;
             phi__config_entities_add(walk, table, field, node, id);
             return;
         }
@@ -27804,7 +27814,7 @@ static void phi__config_entities_field(phi__config_walk *walk, const phi__config
     size_t len = phi__config_path_name(walk, phi_str_of(field->key)), i = 0;
     if (field->kind == PHI__CONFIG_TABLE)
         phi__config_entities_table(walk, field->table(), node, depth + 1);
-    else if (phi_json_is_array(node)) {
+    else if (phi_json_is(node, PHI_JSON_ARRAY)) {
         phi_json_iter it = phi_json_each(node);
         const phi_json *child;
         while ((child = phi_json_next(&it)) != NULL) {
@@ -27821,7 +27831,7 @@ static void phi__config_entities_table(phi__config_walk *walk, const phi__config
                                        const phi_json *node, int depth) {
     const phi__config_field *field;
     size_t i;
-    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is_object(node)) return;
+    if (depth > PHI__CONFIG_DEEPEST || !phi_json_is(node, PHI_JSON_OBJECT)) return;
     for (i = 0; (field = phi__config_fields_at(table, i)) != NULL; i++) {
         const phi_json *child;
         if (field->kind != PHI__CONFIG_TABLE && field->kind != PHI__CONFIG_TABLES) continue;
@@ -27982,7 +27992,7 @@ static phi_status phi__config_jobs_profile(phi__config_maker *maker, phi__config
         if (!phi__config_take(arena, nodes[i], phi__config_tables_profile(), out))
             return PHI_NO_MEMORY;
         if (phi_json_str(text, "").len > 0) *prompt = text;
-        if (phi_json_is_string(workspace)) *place = workspace;
+        if (phi_json_is(workspace, PHI_JSON_STRING)) *place = workspace;
     }
     return PHI_OK;
 }
@@ -28200,7 +28210,7 @@ PHI__FN phi_status phi__config_json_end(const phi__config_json *r, const char **
 /* The member, or NULL where it is missing or null. */
 PHI__FN const phi_json *phi__config_json_get(const phi_json *node, const char *key) {
     const phi_json *member = phi_json_get(node, key);
-    return phi_json_is_null(member) ? NULL : member;
+    return phi_json_is(member, PHI_JSON_NULL) ? NULL : member;
 }
 
 PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, const char *key,
@@ -28208,7 +28218,7 @@ PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, co
                                    const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return false;
-    if (!phi_json_is_integer(member) || phi_json_num(member, -1) < 0 ||
+    if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
         phi_json_uint(member, 0) < least || phi_json_uint(member, 0) > most) {
         phi__config_json_fail(r, error);
         return false;
@@ -28230,7 +28240,7 @@ PHI__FN void phi__config_json_num(phi__config_json *r, const phi_json *node, con
     const phi_json *member = phi__config_json_get(node, key);
     double value = phi_json_num(member, -1);
     if (member == NULL) return;
-    if (phi_json_is_number(member) && value >= least && value <= most)
+    if (phi_json_is(member, PHI_JSON_NUMBER) && value >= least && value <= most)
         *out = value;
     else
         phi__config_json_fail(r, error);
@@ -28240,7 +28250,7 @@ PHI__FN void phi__config_json_bool(phi__config_json *r, const phi_json *node, co
                                    bool *out, const char *error) {
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return;
-    if (phi_json_is_bool(member))
+    if (phi_json_is(member, PHI_JSON_BOOL))
         *out = phi_json_bool(member, false);
     else
         phi__config_json_fail(r, error);
@@ -28251,7 +28261,8 @@ PHI__FN void phi__config_json_text(phi__config_json *r, const phi_json *node, co
     const phi_json *member = phi__config_json_get(node, key);
     phi_str text = phi_json_str(member, "");
     if (member == NULL) return;
-    if (phi_json_is_string(member) && (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
+    if (phi_json_is(member, PHI_JSON_STRING) &&
+        (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
         *out = text.at;
     else
         phi__config_json_fail(r, error);
@@ -28266,7 +28277,7 @@ static void phi__config_json_duration(phi__config_json *r, const phi_json *node,
         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds";
     uint64_t secs = 0, nanos = 0, ms;
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     (void)phi__config_json_uint(r, node, "secs", 0, 4294967, &secs, error);
     (void)phi__config_json_uint(r, node, "nanos", 0, 999999999, &nanos, error);
     ms = secs * PHI__CONFIG_JSON_MS + nanos / PHI__CONFIG_JSON_NANOS;
@@ -28347,7 +28358,8 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "limits: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "limits: expected an object");
     (void)phi__config_json_u32(&r, node, "max_turns", 1, &l.max_turns,
                                "max_turns: expected an integer from 1 to 4294967295");
     (void)phi__config_json_uint(&r, node, "max_total_tokens", 1, UINT64_MAX, &l.max_tokens,
@@ -28384,7 +28396,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "retry: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "retry: expected an object");
     if (phi__config_json_u32(&r, node, "max_retries", 0, &v.max_retries,
                              "max_retries: expected an integer from 0 to 4294967295"))
         v.disable = v.max_retries == 0;
@@ -28433,7 +28445,7 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
         out->mode = PHI_CACHE_DISABLED;
         return;
     }
-    if (!phi_json_is_object(marks)) {
+    if (!phi_json_is(marks, PHI_JSON_OBJECT)) {
         phi__config_json_fail(r,
                               "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}");
         return;
@@ -28452,7 +28464,7 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
     phi_cache c = PHI_ZERO;
     bool enabled = true;
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "cache: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "cache: expected an object");
     phi__config_json_bool(&r, node, "enabled", &enabled, "enabled: expected true or false");
     phi__config_json_bool(&r, node, "one_hour", &c.one_hour, "one_hour: expected true or false");
     phi__config_json_strategy(&r, phi__config_json_get(node, "strategy"), &c);
@@ -28605,7 +28617,8 @@ static void phi__config_json_compaction_read_kept(phi__config_json *r, const phi
 static void phi__config_json_compaction_read_inner(phi__config_json *r, const phi_json *inner,
                                                    phi_compaction_config *c) {
     if (inner == NULL) return;
-    if (!phi_json_is_object(inner)) phi__config_json_fail(r, "compaction: expected an object");
+    if (!phi_json_is(inner, PHI_JSON_OBJECT))
+        phi__config_json_fail(r, "compaction: expected an object");
     phi__config_json_num(r, inner, "compact_at_pct", 1e-9, 1, &c->compact_at_pct,
                          "compact_at_pct: expected a number above 0, at most 1");
     phi__config_json_num(r, inner, "compact_budget_threshold_pct", 1e-9, 1,
@@ -28645,7 +28658,8 @@ phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");
     phi_status status;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "context: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "context: expected an object");
     (void)phi__config_json_uint(&r, node, "max_context_tokens", 1, UINT64_MAX,
                                 &c.max_context_tokens,
                                 "max_context_tokens: expected an integer of at least 1");
@@ -28741,7 +28755,7 @@ static void phi__config_json_model_api(phi__config_json *r, const phi_json *node
 static void phi__config_json_model_read_cost(phi__config_json *r, const phi_json *node,
                                              phi_cost *out) {
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, "cost: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, "cost: expected an object");
     phi__config_json_num(r, node, "input_per_million", 0, 1e9, &out->input,
                          "cost.input_per_million: expected a number of at least 0");
     phi__config_json_num(r, node, "output_per_million", 0, 1e9, &out->output,
@@ -28761,12 +28775,12 @@ static bool phi__config_json_model_headers(phi__config_json *r, const phi_json *
     size_t n = phi_json_count(node), i = 0;
     phi_str name;
     if (node == NULL) return true;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, error);
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(r, error);
     if (n == 0 || r->error != NULL) return true;
     headers = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *headers));
     if (headers == NULL) return false;
     while ((value = phi_json_next(&it)) != NULL) {
-        if (!phi_json_is_string(value)) phi__config_json_fail(r, error);
+        if (!phi_json_is(value, PHI_JSON_STRING)) phi__config_json_fail(r, error);
         if (!phi__arena_str(arena, it.key, &name)) return false;
         headers[i].name = name.at;
         headers[i++].value = phi_json_str(value, "").at;
@@ -28818,12 +28832,14 @@ static void phi__config_json_model_compat(phi__config_json *r, const phi_json *n
     const phi_json *list = phi__config_json_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
     if (node == NULL) return;
-    if (!phi_json_is_object(node)) phi__config_json_fail(r, "compat: expected an object or null");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(r, "compat: expected an object or null");
     if (list == NULL) {
         phi__config_json_model_flags(r, node, quirks);
         return;
     }
-    if (!phi_json_is_array(list)) phi__config_json_fail(r, "compat.quirks: expected an array");
+    if (!phi_json_is(list, PHI_JSON_ARRAY))
+        phi__config_json_fail(r, "compat.quirks: expected an array");
     while ((item = phi_json_next(&it)) != NULL) {
         const phi__config_choice *choice =
             phi__config_take_choice(phi__config_tables_quirk_names(), phi_json_str(item, ""));
@@ -28840,9 +28856,9 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     phi_str text = PHI__LIT("");
     phi_status status;
     if (node == NULL) return true;
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         text = phi_json_str(node, "");
-    else if (!phi_json_is_object(node))
+    else if (!phi_json_is(node, PHI_JSON_OBJECT))
         phi__config_json_fail(r, "extra: expected an object, or its JSON as a text");
     else {
         status = phi_json_write(arena, node, 0, &text);
@@ -28891,7 +28907,7 @@ phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model
     phi_model m = PHI_ZERO;
     phi_status status;
     if (error != NULL) *error = NULL;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "model: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "model: expected an object");
     phi__config_json_text(&r, node, "id", &m.id, "id: expected a text");
     phi__config_json_text(&r, node, "name", &m.name, "name: expected a text");
     phi__config_json_model_api(&r, node, &m);
@@ -29070,7 +29086,7 @@ static phi_status phi__config_load_any(phi_config *config, phi_str text, phi_jso
         phi_parse_error now;
         phi_status got = phi__config_load_as(config, formats[i], text, root, &now);
         if (got == PHI_NO_MEMORY) return got;
-        if (got == PHI_OK && phi_json_is_object(*root)) {
+        if (got == PHI_OK && phi_json_is(*root, PHI_JSON_OBJECT)) {
             config->format = formats[i];
             return PHI_OK;
         }
@@ -29096,12 +29112,12 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
         phi__config_problems_add_at(&config->problems, config, error.line, error.column, status,
                                     line);
-    } else if (phi_json_is_null(root)) { /* an empty file in YAML */
+    } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
-    } else if (!phi_json_is_object(root)) {
+    } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
-                 phi_json_is_array(root) ? "an" : "a", phi_json_type_name(root));
+                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_type_name(root));
         phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
                                  line);
         root = NULL;
@@ -29375,8 +29391,8 @@ static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *
 static const phi_json *phi__config_making_item(phi__config_making *making, const phi_json *list,
                                                size_t i) {
     const phi_json *item = NULL;
-    if (phi_json_is_string(list)) return i == 0 ? list : NULL;
-    if (!phi_json_is_array(list)) return NULL;
+    if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return NULL;
     if (making->list != list || i < making->list_at) {
         making->list = list;
         making->items = phi_json_each(list);
@@ -29396,7 +29412,7 @@ PHI__FN bool phi__config_making_used(phi__config_making *making, const char *key
     memset(out, 0, sizeof *out);
     if (list == NULL) {
         const phi_json *instances =
-            phi_json_is_array(section) ? section : phi_json_get(section, "instances");
+            phi_json_is(section, PHI_JSON_ARRAY) ? section : phi_json_get(section, "instances");
         out->node = out->from =
             making->is_child ? NULL : phi__config_making_item(making, instances, i);
         out->keep = true;
@@ -29622,7 +29638,7 @@ PHI__FN const phi_json *phi__config_model_node(const phi__config_maker *maker, c
     if (name != NULL) node = phi__config_refs_find(maker->ground.config, "provider", name);
     if (node != top) return node;
     while ((value = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(value) && !phi__str_is(it.key, "instances")) return top;
+        if (!phi_json_is(value, PHI_JSON_NULL) && !phi__str_is(it.key, "instances")) return top;
     return NULL;
 }
 
@@ -29922,10 +29938,11 @@ static phi_str phi__config_problems_line(phi__config_problems *problems,
 static phi_str phi__config_problems_value(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node) {
     phi_str value = PHI__LIT("");
-    if (node == NULL || phi_json_is_object(node) || phi_json_is_array(node)) return value;
+    if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
+        return value;
     if (config != NULL && phi__config_raws_find(config, node, &value))
         return phi__config_problems_copy(problems, value);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         return phi__config_problems_copy(problems, phi__json_text_of(node));
     if (phi__config_raws_odd(node) != NULL)
         return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));
@@ -30243,7 +30260,7 @@ PHI__FN phi_status phi__config_prompt_make(phi__config_ground *ground, const phi
     phi__config_prompt_place place;
     const phi_json *prompt;
     *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
     place.ground = ground;
     place.workspace = workspace;
     prompt = phi__config_refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
@@ -30557,7 +30574,7 @@ static void phi__config_raws_quote(phi_str text, phi__buf *out) {
 
 const char *phi__config_raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
-    if (!phi_json_is_number(node) || isfinite(d)) return NULL;
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
     return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
@@ -30565,11 +30582,11 @@ void phi__config_raws_show(const phi_config *config, const phi_json *node, phi__
     phi_str text;
     if (phi__config_raws_find(config, node, &text))
         phi__config_raws_quote(text, out);
-    else if (phi_json_is_object(node))
+    else if (phi_json_is(node, PHI_JSON_OBJECT))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty table" : "a table");
-    else if (phi_json_is_array(node))
+    else if (phi_json_is(node, PHI_JSON_ARRAY))
         phi__buf_text(out, phi_json_count(node) == 0 ? "an empty array" : "an array");
-    else if (phi_json_is_string(node))
+    else if (phi_json_is(node, PHI_JSON_STRING))
         phi__config_raws_quote(phi__json_text_of(node), out);
     else if (phi__config_raws_odd(node) != NULL)
         phi__buf_text(out, phi__config_raws_odd(node));
@@ -30773,7 +30790,8 @@ static phi__config_refs_found phi__config_refs_look(const phi_config *config, co
         }
         r->name = phi__str(text.at + 1, text.len - 1);
         alias = phi__config_names_find(config, "models", r->name);
-        if (alias == NULL || !phi_json_is_string(alias->node)) return PHI__CONFIG_REFS_NO_ALIAS;
+        if (alias == NULL || !phi_json_is(alias->node, PHI_JSON_STRING))
+            return PHI__CONFIG_REFS_NO_ALIAS;
         hidden = hidden || phi__config_raws_find(config, alias->node, &raw);
         text = phi__json_text_of(alias->node);
     }
@@ -30992,7 +31010,7 @@ static void phi__config_rules_fail(phi__config_walk *walk, const char *path, con
 /* Whether a choice has that value; its default where it is not set. */
 static bool phi__config_rules_is(const phi_json *table, const char *key, const char *value) {
     const phi_json *node = phi_json_get(table, key);
-    return phi_json_is_string(node) && phi__str_is_nocase(phi__json_text_of(node), value);
+    return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
 }
 
 /* Calls `rule` for the table at `section` and each of its instances. */
@@ -31059,10 +31077,11 @@ static void phi__config_rules_address(phi__config_walk *walk, const char *path,
     for (i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *node = phi_json_get(table, keys[i]);
         const phi__config_choice *choice =
-            phi_json_is_string(node) ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
-                                                                      : phi__config_tables_api(),
-                                                               phi__json_text_of(node))
-                                     : NULL;
+            phi_json_is(node, PHI_JSON_STRING)
+                ? phi__config_take_choice(i == 0 ? phi__config_tables_preset()
+                                                 : phi__config_tables_api(),
+                                          phi__json_text_of(node))
+                : NULL;
         bool needs;
         if (choice == NULL) continue;
         needs = i == 0 ? choice->value == PHI__CONFIG_PRESET_AZURE ||
@@ -31114,7 +31133,7 @@ static bool phi__config_rules_any_rates(const phi_config *config) {
 static void phi__config_rules_max_cost(phi__config_walk *walk, const char *path,
                                        const phi_json *table) {
     const phi_json *cost = phi_json_get(table, "max_cost");
-    if (cost == NULL || phi_json_is_null(cost)) return;
+    if (cost == NULL || phi_json_is(cost, PHI_JSON_NULL)) return;
     phi__config_rules_warn(walk, path, "max_cost", cost,
                            " has no effect: no provider has cost rates; add [provider.cost] with "
                            "input_per_million and output_per_million");
@@ -31137,7 +31156,7 @@ static void phi__config_rules_compaction_off(phi__config_walk *walk, const char 
     phi_json_iter it = phi_json_each(table);
     const phi_json *node;
     if (phi_json_get(table, "max_context_tokens") != NULL ||
-        (enabled != NULL && !phi_json_is_bool(enabled)) ||
+        (enabled != NULL && !phi_json_is(enabled, PHI_JSON_BOOL)) ||
         (enabled != NULL && !phi_json_bool(enabled, true)))
         return;
     while ((node = phi_json_next(&it)) != NULL) {
@@ -31198,7 +31217,7 @@ static void phi__config_rules_need(phi__config_walk *walk) {
         const phi__config_need *need = &phi__config_rules_needs[i];
         const phi_json *table = phi_json_path(walk->config->root, need->path);
         const phi_json *node = phi_json_get(table, need->field);
-        if (node == NULL || phi_json_is_null(node)) continue;
+        if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) continue;
         if (phi__config_rules_is(table, need->key, need->value)) continue;
         if (strcmp(need->path, "tools") == 0 &&
             phi__config_rules_is(table, "strategy", need->value))
@@ -31275,7 +31294,8 @@ static bool phi__config_rules_template(const phi_config *config, phi_str text,
         return phi__config_rules_built_in(
             ref.kind == PHI__CONFIG_REF_LITERAL ? phi__str_trim(text) : ref.name, out);
     table = phi_json_get(table, "blocks");
-    if (!phi_json_is_array(table) || phi_json_count(table) > PHI__CONFIG_BLOCKS) return false;
+    if (!phi_json_is(table, PHI_JSON_ARRAY) || phi_json_count(table) > PHI__CONFIG_BLOCKS)
+        return false;
     it = phi_json_each(table);
     while ((block = phi_json_next(&it)) != NULL) {
         const phi_json *name = phi_json_get(block, "name");
@@ -31347,7 +31367,7 @@ void phi__config_rules_check(phi_config *config) {
 
 PHI__FN const char *phi__config_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
-    if (phi_json_is_string(node)) return phi_json_str(node, "").at;
+    if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
@@ -31356,8 +31376,8 @@ PHI__FN phi_status phi__config_said_object(phi__config_ground *ground, const phi
     char words[200];
     const char *text;
     phi_status status;
-    if (node == NULL || phi_json_is_null(node)) return PHI_OK;
-    if (!phi_json_is_string(node) && !phi_json_is_object(node)) {
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
         phi__config_words_error(ground, node, PHI_PARSE, field,
                                 "%s: expected a table, or JSON as a text", field);
         return PHI_OK;
@@ -31745,7 +31765,7 @@ static phi_status phi__config_settings_format(phi__config_ground *ground, const 
     taken.strict = desc->format.strict;
     if (!phi__config_take(ground->arena, node, phi__config_tables_format(), &taken))
         return PHI_NO_MEMORY;
-    if (phi_json_is_string(taken.schema)) {
+    if (phi_json_is(taken.schema, PHI_JSON_STRING)) {
         phi_status status =
             phi__config_prompt_make(ground, taken.schema, ground->directory, &schema);
         if (status != PHI_OK) return status;
@@ -33785,14 +33805,14 @@ static void phi__config_take_put(const phi__config_field *field, void *to, uint6
 static bool phi__config_take_integer(const phi__config_field *field, const phi_json *node,
                                      void *to) {
     uint64_t value;
-    if (phi_json_is_string(node)) {
+    if (phi_json_is(node, PHI_JSON_STRING)) {
         if ((field->flags & PHI__CONFIG_NO_LIMIT) == 0) return false;
         value = UINT64_MAX;
     } else if (field->kind == PHI__CONFIG_SECONDS) {
         double ms = phi_json_num(node, -1) * 1000;
         if (!(ms >= 0 && ms < (double)UINT32_MAX)) return false;
         value = (uint64_t)(ms + 0.5);
-    } else if (!phi_json_is_integer(node))
+    } else if (!phi_json_is(node, PHI_JSON_INTEGER))
         return false;
     else if (phi_json_num(node, 0) < 0)
         value = (uint64_t)phi_json_int(node, 0);
@@ -33817,14 +33837,14 @@ static bool phi__config_take_texts(phi_arena *arena, const phi_json *node, void 
     const char **texts;
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
-    if (!phi_json_is_array(node)) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return false;
     texts = (const char **)phi_arena_alloc(arena, (phi_json_count(node) + 1) * sizeof *texts);
     if (texts == NULL) {
         *no_memory = true;
         return false;
     }
     while ((item = phi_json_next(&it)) != NULL)
-        if (phi_json_is_string(item)) texts[list.count++] = item->v.str;
+        if (phi_json_is(item, PHI_JSON_STRING)) texts[list.count++] = item->v.str;
     texts[list.count] = NULL;
     list.at = texts;
     memcpy(to, &list, sizeof list);
@@ -33836,12 +33856,12 @@ static bool phi__config_take_field(phi_arena *arena, const phi__config_field *fi
                                    const phi_json *node, void *to, bool *no_memory) {
     switch (field->kind) {
     case PHI__CONFIG_TEXT:
-        if (!phi_json_is_string(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_STRING)) return false;
         memcpy(to, &node->v.str, sizeof node->v.str);
         return true;
     case PHI__CONFIG_BOOL: {
         bool value = phi_json_bool(node, false);
-        if (!phi_json_is_bool(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_BOOL)) return false;
         memcpy(to, &value, sizeof value);
         return true;
     }
@@ -33849,7 +33869,7 @@ static bool phi__config_take_field(phi_arena *arena, const phi__config_field *fi
     case PHI__CONFIG_SECONDS: return phi__config_take_integer(field, node, to);
     case PHI__CONFIG_NUMBER: {
         double value = phi_json_num(node, 0);
-        if (!phi_json_is_number(node)) return false;
+        if (!phi_json_is(node, PHI_JSON_NUMBER)) return false;
         memcpy(to, &value, sizeof value);
         return true;
     }
@@ -33866,11 +33886,11 @@ bool phi__config_take(phi_arena *arena, const phi_json *node, const phi__config_
     uint64_t set;
     bool no_memory = false;
     memcpy(&set, out, sizeof set);
-    if (!phi_json_is_object(node)) return true;
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return true;
     while ((child = phi_json_next(&it)) != NULL && !no_memory) {
         size_t i;
         const phi__config_field *field = phi__config_fields_find(table, it.key, &i);
-        if (field == NULL || phi_json_is_null(child)) continue;
+        if (field == NULL || phi_json_is(child, PHI_JSON_NULL)) continue;
         if (phi__config_take_field(arena, field, child, (char *)out + field->offset, &no_memory))
             set |= (uint64_t)1 << i;
     }
@@ -34301,15 +34321,15 @@ static void phi__config_variables_node(phi__config_variables *v, phi_json *node)
 /* As deep as the tree is, which its reader bounds. */
 static void phi__config_variables_tree(phi__config_variables *v, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    bool is_array = phi_json_is_array(node);
+    bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
     phi_json *child;
     size_t i;
     for (i = 0; (child = phi_json_next(&it)) != NULL && !v->too_big; i++) {
         size_t len;
-        if (phi_json_is_number(child) || phi_json_is_bool(child)) continue;
+        if (phi_json_is(child, PHI_JSON_NUMBER) || phi_json_is(child, PHI_JSON_BOOL)) continue;
         len = is_array ? phi__config_path_index(&v->walk, i)
                        : phi__config_path_name(&v->walk, it.key);
-        if (phi_json_is_string(child))
+        if (phi_json_is(child, PHI_JSON_STRING))
             phi__config_variables_node(v, child);
         else
             phi__config_variables_tree(v, child);
@@ -34823,11 +34843,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0xe17ceaa9
+#if PHI__IMP_MATCH != 0x771d918a
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0xe17ceaa9
+#define PHI__IMP_MATCH 0x771d918a
 
 /* ---- src/match/glob_in.h ---- */
 
@@ -35608,12 +35628,14 @@ static const struct {
 
 static bool phi__keywords_fits(unsigned shape, const phi_json *value) {
     switch (shape) {
-    case PHI__SHAPE_TEXT: return phi_json_is_string(value);
-    case PHI__SHAPE_NUMBER: return phi_json_is_number(value);
-    case PHI__SHAPE_COUNT: return phi_json_is_integer(value) && phi_json_num(value, -1) >= 0;
-    case PHI__SHAPE_LIST: return phi_json_is_array(value) && phi_json_count(value) > 0;
-    case PHI__SHAPE_OBJECT: return phi_json_is_object(value);
-    case PHI__SHAPE_SCHEMA: return phi_json_is_object(value) || phi_json_is_bool(value);
+    case PHI__SHAPE_TEXT: return phi_json_is(value, PHI_JSON_STRING);
+    case PHI__SHAPE_NUMBER: return phi_json_is(value, PHI_JSON_NUMBER);
+    case PHI__SHAPE_COUNT:
+        return phi_json_is(value, PHI_JSON_INTEGER) && phi_json_num(value, -1) >= 0;
+    case PHI__SHAPE_LIST: return phi_json_is(value, PHI_JSON_ARRAY) && phi_json_count(value) > 0;
+    case PHI__SHAPE_OBJECT: return phi_json_is(value, PHI_JSON_OBJECT);
+    case PHI__SHAPE_SCHEMA:
+        return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_BOOL);
     case PHI__SHAPE_BOOL: return phi_json_bool(value, false);
     default: return true;
     }
@@ -37558,11 +37580,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x210c15a3
+#if PHI__IMP_PERMISSIONS != 0x3d79961a
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x210c15a3
+#define PHI__IMP_PERMISSIONS 0x3d79961a
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -38155,7 +38177,8 @@ static bool phi__always_host(const phi__always *a, const phi_json *root, const c
     phi__buf host, words;
     size_t i = 0;
     bool good;
-    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
+        i++;
     if (i == PHI__COUNT(names)) return true;
     phi__buf_init(&host, a->arena->memory);
     phi__buf_init(&words, a->arena->memory);
@@ -38422,7 +38445,7 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
     if (status == PHI_NO_MEMORY) return status;
     checking.subject.root = root;
     if (!phi__wildcard_any(phi_str_of(permissions->shell_tools), tool_name, false) ||
-        !phi_json_is_string(phi_json_get(root, "command")))
+        !phi_json_is(phi_json_get(root, "command"), PHI_JSON_STRING))
         return phi__check_part_now(&checking, false);
     return phi__check_line(&checking, scratch, phi_json_str(phi_json_get(root, "command"), ""));
 }
@@ -39429,7 +39452,7 @@ PHI__FN bool phi__paths_arguments(phi__rules_subject *subject, const phi_permiss
     if (phi__paths_named(subject, text) && (phi__paths_text(subject, rule, text) ||
                                             (url.len > 0 && phi__paths_text(subject, rule, url))))
         return true;
-    if (!phi_json_is_array(node) && !phi_json_is_object(node)) return false;
+    if (!phi_json_is(node, PHI_JSON_ARRAY) && !phi_json_is(node, PHI_JSON_OBJECT)) return false;
     while ((member = phi_json_next(&each)) != NULL)
         if (phi__paths_arguments(subject, rule, member, depth + 1)) return true;
     return false;
@@ -40518,7 +40541,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     size_t i;
     for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(root, phi__rules_path_names[i]);
-        if (phi_json_is_string(member)) return phi_json_str(member, "");
+        if (phi_json_is(member, PHI_JSON_STRING)) return phi_json_str(member, "");
     }
     return phi__str(NULL, 0);
 }
@@ -40531,7 +40554,7 @@ static bool phi__rules_tool_paths(phi__rules_subject *subject, const phi_permiss
     *found = false;
     for (i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
-        if (!phi_json_is_string(member)) continue;
+        if (!phi_json_is(member, PHI_JSON_STRING)) continue;
         *found = true;
         if (phi__paths_text(subject, rule, phi_json_str(member, "")) != allows) matches = !allows;
     }
@@ -40603,7 +40626,8 @@ static bool phi__rules_argument(const phi__rules_subject *subject,
     const phi_json *member;
     if (rule->argument == NULL) return phi__rules_any(rule->matches, subject->arguments);
     member = phi_json_get(subject->root, rule->argument);
-    return phi_json_is_string(member) && phi__rules_any(rule->matches, phi_json_str(member, ""));
+    return phi_json_is(member, PHI_JSON_STRING) &&
+           phi__rules_any(rule->matches, phi_json_str(member, ""));
 }
 
 /* ---- rules ---- */
@@ -40854,7 +40878,7 @@ static phi_status phi__rules_json_take(const phi_json *node, phi_str key, size_t
     (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
     for (i = 0; i < PHI__COUNT(phi__rules_json_members); i++) {
         if (!phi__str_is(key, phi__rules_json_members[i].name)) continue;
-        if (!phi_json_is_string(node) || memchr(text.at, '\0', text.len) != NULL)
+        if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
             return phi__rules_json_refuse(error, place, key, "a string");
         *phi__rules_json_field(out, i) = text.at; /* terminated, in the arena */
         return PHI_OK;
@@ -40871,8 +40895,8 @@ static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_p
     phi_status status = PHI_OK;
     char place[64];
     (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
-    if (!phi_json_is_object(node))
-        return phi__rules_json_refuse(error, place, phi_str_of(phi_json_type_name(node)),
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_type_name(node)),
                                       "an object");
     memset(out, 0, sizeof *out);
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
@@ -40888,8 +40912,8 @@ static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
     phi_json_iter it = phi_json_each(node);
     phi_permission_rule *rules;
     phi_status status = PHI_OK;
-    if (!phi_json_is_array(node))
-        return phi__rules_json_refuse(error, "rules", phi_str_of(phi_json_type_name(node)),
+    if (!phi_json_is(node, PHI_JSON_ARRAY))
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_type_name(node)),
                                       "an array");
     rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
@@ -40905,8 +40929,8 @@ static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
     phi_json_iter it = phi_json_each(root);
     const phi_json *member;
     phi_status status = PHI_OK;
-    if (!phi_json_is_object(root))
-        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi_json_type_name(root)),
+    if (!phi_json_is(root, PHI_JSON_OBJECT))
+        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi__json_type_name(root)),
                                       "an object");
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "rules"))
@@ -43623,11 +43647,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x02430c1f
+#if PHI__IMP_TOOLS != 0xd2b831c0
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x02430c1f
+#define PHI__IMP_TOOLS 0xd2b831c0
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -45140,9 +45164,9 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
         if (status != PHI_OK)
             return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
                                  (unsigned)error.column, error.message);
-        if (!phi_json_is_object(job->arguments))
+        if (!phi_json_is(job->arguments, PHI_JSON_OBJECT))
             return phi__job_fail(job, "Invalid arguments: expected object, got %s",
-                                 phi_json_type_name(job->arguments));
+                                 phi__json_type_name(job->arguments));
     }
     return job->go(job);
 }
@@ -45188,12 +45212,12 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
 
 static const phi_json *phi__job_argument(const phi__job *job, const char *name) {
     const phi_json *node = phi_json_get(job->arguments, name);
-    return phi_json_is_null(node) ? NULL : node;
+    return phi_json_is(node, PHI_JSON_NULL) ? NULL : node;
 }
 
 PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out) {
     const phi_json *node = phi__job_argument(job, name);
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
@@ -45205,12 +45229,12 @@ PHI__FN bool phi__job_text(phi__job *job, const char *name, bool required, const
     const phi_json *node = phi__job_argument(job, name);
     phi_str s;
     *out = NULL;
-    if (!phi_json_is_string(node) && (required || node == NULL)) {
+    if (!phi_json_is(node, PHI_JSON_STRING) && (required || node == NULL)) {
         if (!required) return true;
         (void)phi__job_fail(job, "Invalid arguments: missing '%s' parameter", name);
         return false;
     }
-    if (!phi_json_is_string(node)) {
+    if (!phi_json_is(node, PHI_JSON_STRING)) {
         (void)phi__job_fail(job, "Invalid arguments: '%s' must be a string", name);
         return false;
     }
@@ -45232,7 +45256,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
     *out = fallback;
     if (node == NULL) return true;
     *out = phi_json_uint(node, UINT64_MAX);
-    if (phi_json_is_number(node) && *out != UINT64_MAX) return true;
+    if (phi_json_is(node, PHI_JSON_NUMBER) && *out != UINT64_MAX) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
     return false;
 }
@@ -45240,7 +45264,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
     const phi_json *node = phi__job_argument(job, name);
     *out = phi_json_bool(node, false);
-    if (node == NULL || phi_json_is_bool(node)) return true;
+    if (node == NULL || phi_json_is(node, PHI_JSON_BOOL)) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be true or false", name);
     return false;
 }
@@ -46249,7 +46273,7 @@ static phi__script_says phi__script_talk_broken(phi__buf *reply, const char *fau
 static bool phi__script_talk_take(const phi_json *root, const char *key, phi_str *out) {
     const phi_json *node = phi_json_get(root, key);
     *out = phi_json_str(node, NULL);
-    return node == NULL || phi_json_is_null(node) || phi_json_is_string(node);
+    return node == NULL || phi_json_is(node, PHI_JSON_NULL) || phi_json_is(node, PHI_JSON_STRING);
 }
 
 static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_point point,
@@ -46258,7 +46282,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     bool is_reply =
         point == PHI_HOOK_STEERING || point == PHI_HOOK_FOLLOW_UP || point == PHI_HOOK_CREDENTIAL;
     phi_str text;
-    if (allow != NULL && !phi_json_is_bool(allow))
+    if (allow != NULL && !phi_json_is(allow, PHI_JSON_BOOL))
         return phi__script_talk_broken(reply, "\"allow\" is neither true nor false");
     if (!phi_json_bool(allow, true)) {
         if (!phi__script_talk_take(root, "reason", &text))
@@ -46268,7 +46292,7 @@ static phi__script_says phi__script_talk_read(const phi_json *root, phi_hook_poi
     }
     arguments = phi_json_get(root, "arguments");
     if (point == PHI_HOOK_BEFORE_TOOL && arguments != NULL) {
-        if (!phi_json_is_object(arguments))
+        if (!phi_json_is(arguments, PHI_JSON_OBJECT))
             return phi__script_talk_broken(reply, "\"arguments\" is no object");
         return phi__json_write(reply, arguments, 0) != PHI_OK || reply->failed ? PHI__SCRIPT_LOST
                                                                                : PHI__SCRIPT_ALLOWS;
@@ -49881,11 +49905,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9102b1bc
+#if PHI__IMP_MCP != 0x5ba8bed7
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9102b1bc
+#define PHI__IMP_MCP 0x5ba8bed7
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -52408,10 +52432,10 @@ static phi_status phi__mcp_asking_params(phi_arena *arena, phi_str text,
     if (phi__str_trim(text).len == 0) return PHI_OK;
     status = phi_json_parse(arena, text, 0, &root, NULL);
     if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-    if (!phi_json_is_object(root)) return PHI_BAD_ARG;
+    if (!phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     desc->name = phi__mcp_asking_name(desc->method, root);
     meta = phi_json_remove(root, "_meta");
-    if (meta != NULL && phi_json_is_object(meta)) {
+    if (meta != NULL && phi_json_is(meta, PHI_JSON_OBJECT)) {
         (void)phi_json_remove(meta, "progressToken"); /* ours */
         status = phi_json_write(arena, meta, 0, &desc->meta);
         if (status == PHI_OK) desc->meta = phi__str(desc->meta.at + 1, desc->meta.len - 2);
@@ -52749,7 +52773,7 @@ static bool phi__mcp_asked_one(phi__mcp_request *r, phi_str key, const phi_json 
     a->input = true;
     r->input.pending++;
     ask = a->ask;
-    if (!phi_json_is_object(params)) params = NULL;
+    if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
     taken = phi__mcp_asked_part(mcp, ask, method, params);
     if (mcp->dead || phi__mcp_requests_first(mcp, id) == NULL) return false;
     if (taken) return true;
@@ -52789,7 +52813,7 @@ PHI__FN bool phi__mcp_asked_input(phi__mcp_request *r, const phi_json *result) {
         return !mcp->dead;
     }
     r->input.busy = true;
-    it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
         if (!phi__mcp_asked_one(r, it.key, question)) return !mcp->dead;
     r->input.busy = false;
@@ -53048,11 +53072,11 @@ static void phi__mcp_asks_decided(void *ctx, phi_verdict verdict, phi_str reply)
 /* What a person is shown of a request to a model: its last message. */
 static phi_str phi__mcp_asks_prompt(const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *content;
-    size_t n = phi_json_is_array(messages) ? phi_json_count(messages) : 0;
+    size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
     phi_str text;
     if (n == 0) return phi__str("", 0);
     content = phi_json_get(phi_json_at(messages, n - 1), "content");
-    if (phi_json_is_array(content)) content = phi_json_at(content, 0);
+    if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
     text = phi_json_str(phi_json_get(content, "text"), "");
     return phi__str(text.at, phi__utf8_cut(text, PHI__MCP_ASKS_SHOWN));
 }
@@ -53107,8 +53131,8 @@ static bool phi__mcp_asks_is_page(phi_str url) {
 
 static const char *phi__mcp_asks_form_fault(const phi_json *schema) {
     const phi_json *fields = phi_json_get(schema, "properties");
-    if (!phi_json_is_object(schema)) return "requestedSchema: expected an object";
-    return phi_json_is_object(fields) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
+    if (!phi_json_is(schema, PHI_JSON_OBJECT)) return "requestedSchema: expected an object";
+    return phi_json_is(fields, PHI_JSON_OBJECT) && phi_json_count(fields) > PHI__MCP_ASKS_FIELDS
                ? "requestedSchema: expected at most 1,000 properties"
                : NULL;
 }
@@ -53130,11 +53154,12 @@ static const char *phi__mcp_asks_fault(const phi_mcp *mcp, const phi_json *param
                    ? NULL
                    : "url: expected http:// or https://";
     }
-    if (phi_json_is_array(tools) && phi_json_count(tools) > 0 && era != NULL &&
+    if (phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0 && era != NULL &&
         !era->sampling_tools)
         return "tools are not offered";
-    return phi_json_is_array(phi_json_get(params, "messages")) ? NULL
-                                                               : "messages: expected an array";
+    return phi_json_is(phi_json_get(params, "messages"), PHI_JSON_ARRAY)
+               ? NULL
+               : "messages: expected an array";
 }
 
 static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_json *params,
@@ -53151,7 +53176,7 @@ static phi__mcp_asks_one *phi__mcp_asks_new(phi__mcp_asks_all *all, const phi_js
     one->kind = kind;
     one->agent = agent;
     one->sampling.memory = memory;
-    one->sampling.tools = phi_json_is_array(tools) && phi_json_count(tools) > 0;
+    one->sampling.tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
     one->sampling.done = phi__mcp_asks_sampled;
     one->sampling.ctx = one;
     phi__list_push(&all->open, &one->link);
@@ -53606,7 +53631,7 @@ static void phi__mcp_calls_answered(phi__mcp_call *c, const phi_json *result) {
     memset(&out, 0, sizeof out);
     phi_arena_init(&out.arena, c->memory, 0);
     phi__buf_init(&out.details, c->memory);
-    if (!phi_json_is_object(result))
+    if (!phi_json_is(result, PHI_JSON_OBJECT))
         phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
     else if (phi__mcp_calls_read(c, result, &out))
         phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);
@@ -54001,7 +54026,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
 static bool phi__mcp_content_resource(const phi_json *resource, phi_arena *arena,
                                       phi_content *out) {
     const phi_json *text = phi_json_get(resource, "text");
-    if (phi_json_is_string(text)) {
+    if (phi_json_is(text, PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__json_text_of(text);
         return true;
@@ -54022,7 +54047,7 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
     phi_str data = phi__mcp_content_member(block, "data");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     memset(out, 0, sizeof *out);
-    if (phi__str_is(type, "text") && phi_json_is_string(phi_json_get(block, "text"))) {
+    if (phi__str_is(type, "text") && phi_json_is(phi_json_get(block, "text"), PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
         out->text = phi__mcp_content_member(block, "text");
         return true;
@@ -54033,9 +54058,11 @@ PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi
     if (phi__str_is(type, "audio") && data.len > 0)
         return phi__mcp_content_data(arena, "audio", PHI_CONTENT_AUDIO, phi__str(NULL, 0), mime,
                                      data, out);
-    if (phi__str_is(type, "resource_link") && phi_json_is_string(phi_json_get(block, "uri")))
+    if (phi__str_is(type, "resource_link") &&
+        phi_json_is(phi_json_get(block, "uri"), PHI_JSON_STRING))
         return phi__mcp_content_link(block, arena, out);
-    if (phi__str_is(type, "resource") && phi_json_is_object(phi_json_get(block, "resource")))
+    if (phi__str_is(type, "resource") &&
+        phi_json_is(phi_json_get(block, "resource"), PHI_JSON_OBJECT))
         return phi__mcp_content_resource(phi_json_get(block, "resource"), arena, out);
     return phi__mcp_content_json(block, arena, out);
 }
@@ -54052,8 +54079,8 @@ static bool phi__mcp_content_rest(phi_arena *arena, size_t count, phi_content *o
 
 PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                    size_t *count) {
-    bool list = phi_json_is_array(blocks);
-    size_t all = list ? phi_json_count(blocks) : phi_json_is_object(blocks) ? 1 : 0, i;
+    bool list = phi_json_is(blocks, PHI_JSON_ARRAY);
+    size_t all = list ? phi_json_count(blocks) : phi_json_is(blocks, PHI_JSON_OBJECT) ? 1 : 0, i;
     size_t most = phi__min(all, PHI__MCP_CONTENT_MOST);
     phi_json_iter it = phi_json_each(list ? blocks : NULL);
     phi_content *made;
@@ -54689,7 +54716,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *schema,
                                           phi_json *values) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value = phi_json_get(property, "default");
@@ -54708,7 +54735,7 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     phi_status status;
     if (values.len == 0) values = PHI__LIT("{}");
     status = phi_json_parse(arena, values, 0, &root, &parse);
-    if (status != PHI_OK || !phi_json_is_object(root)) {
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) {
         (void)snprintf(error->message, sizeof error->message, "%s",
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
@@ -54760,8 +54787,8 @@ static bool phi__mcp_handshake_read(phi_mcp *mcp, const phi_json *result) {
     const phi_json *info = phi_json_get(result, "serverInfo");
     if (info == NULL)
         info = phi_json_get(phi_json_get(result, "_meta"), "io.modelcontextprotocol/serverInfo");
-    g->capabilities =
-        phi_json_is_object(caps) ? phi_json_copy(&g->arena, caps) : phi_json_new_object(&g->arena);
+    g->capabilities = phi_json_is(caps, PHI_JSON_OBJECT) ? phi_json_copy(&g->arena, caps)
+                                                         : phi_json_new_object(&g->arena);
     return g->capabilities != NULL &&
            phi_json_write(&g->arena, g->capabilities, 0, &g->capabilities_text) == PHI_OK &&
            phi__mcp_handshake_copy(&g->arena, phi_json_get(info, "name"), &g->name) &&
@@ -54906,7 +54933,7 @@ static void phi__mcp_handshake_initialize(phi_mcp *mcp) {
 /* The newest version of ours in the list; NULL: none. */
 static const phi__mcp_era *phi__mcp_handshake_common(const phi_json *versions) {
     const phi__mcp_era *best = NULL;
-    phi_json_iter it = phi_json_each(phi_json_is_array(versions) ? versions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
     const phi_json *node;
     while ((node = phi_json_next(&it)) != NULL) {
         const phi__mcp_era *era = phi__mcp_eras_find(phi_json_str(node, ""));
@@ -54964,7 +54991,7 @@ static void phi__mcp_handshake_probed(void *ctx, const phi_mcp_reply *reply) {
            reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
            mcp->agreed.http_status < 400;
     if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
-    if (reply->status == PHI_OK && phi_json_is_array(versions))
+    if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
         phi__mcp_handshake_pick(mcp, versions, reply->result);
     else if (reply->code == PHI__MCP_RPC_VERSION)
         phi__mcp_handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
@@ -55257,10 +55284,11 @@ static bool phi__mcp_headers_primitive(phi_str type) {
 
 /* "string", or a list of one primitive type and "null". */
 static bool phi__mcp_headers_type(const phi_json *type) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     const phi_json *one;
     size_t primitives = 0;
-    if (phi_json_is_string(type)) return phi__mcp_headers_primitive(phi__json_text_of(type));
+    if (phi_json_is(type, PHI_JSON_STRING))
+        return phi__mcp_headers_primitive(phi__json_text_of(type));
     while ((one = phi_json_next(&it)) != NULL) {
         phi_str text = phi__json_text_of(one);
         if (phi__mcp_headers_primitive(text))
@@ -55275,7 +55303,8 @@ static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *sch
                                   const phi_json *mark, bool reachable) {
     phi_str name = phi__json_text_of(mark);
     size_t i;
-    if (!phi_json_is_string(mark)) return phi__mcp_headers_refuse(c, name, "it is no string");
+    if (!phi_json_is(mark, PHI_JSON_STRING))
+        return phi__mcp_headers_refuse(c, name, "it is no string");
     if (!phi__fetch_name_fits(name))
         return phi__mcp_headers_refuse(c, name, "expected a token of HTTP, as Region");
     if (name.len > PHI__MCP_HEADERS_NAME) return phi__mcp_headers_refuse(c, name, "it is too long");
@@ -55337,7 +55366,7 @@ static bool phi__mcp_headers_each(phi__mcp_headers_check *c, const phi_json *lis
     phi_json_iter it = phi_json_each(list);
     const phi_json *one;
     while ((one = phi_json_next(&it)) != NULL)
-        if (phi_json_is_object(one) && !phi__mcp_headers_schema(c, one, reachable, depth))
+        if (phi_json_is(one, PHI_JSON_OBJECT) && !phi__mcp_headers_schema(c, one, reachable, depth))
             return false;
     return true;
 }
@@ -55351,12 +55380,12 @@ static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *s
         bool good = true;
         if (phi__str_is(it.key, "x-mcp-header"))
             good = phi__mcp_headers_mark(c, schema, value, reachable && depth > 0);
-        else if (phi__mcp_headers_is_map(it.key) && phi_json_is_object(value))
+        else if (phi__mcp_headers_is_map(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
             good = phi__mcp_headers_each(c, value, reachable && phi__str_is(it.key, "properties"),
                                          depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_array(value))
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_ARRAY))
             good = phi__mcp_headers_each(c, value, false, depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is_object(value))
+        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
             good = phi__mcp_headers_schema(c, value, false, depth + 1);
         if (!good) return false;
     }
@@ -55369,7 +55398,8 @@ PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_
     check.message = message;
     check.size = size;
     if (size > 0) message[0] = '\0';
-    return !phi_json_is_object(schema) || phi__mcp_headers_schema(&check, schema, true, 0);
+    return !phi_json_is(schema, PHI_JSON_OBJECT) ||
+           phi__mcp_headers_schema(&check, schema, true, 0);
 }
 
 /* ---- the headers of a call ---- */
@@ -55402,9 +55432,11 @@ static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value,
     char digits[32];
     int64_t n = phi_json_int(value, INT64_MAX);
     phi_str text = phi__json_text_of(value);
-    if (phi_json_is_bool(value)) text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
-    if (phi_json_is_number(value)) {
-        if (!phi_json_is_integer(value) || n > PHI__MCP_HEADERS_SAFE || n < -PHI__MCP_HEADERS_SAFE)
+    if (phi_json_is(value, PHI_JSON_BOOL))
+        text = phi_str_of(phi_json_bool(value, false) ? "true" : "false");
+    if (phi_json_is(value, PHI_JSON_NUMBER)) {
+        if (!phi_json_is(value, PHI_JSON_INTEGER) || n > PHI__MCP_HEADERS_SAFE ||
+            n < -PHI__MCP_HEADERS_SAFE)
             return PHI_BAD_ARG;
         (void)snprintf(digits, sizeof digits, "%lld", (long long)n);
         text = phi_str_of(digits);
@@ -55418,7 +55450,8 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
     char *name;
     phi_str text;
     phi_status status;
-    if (phi_json_is_null(value) || phi_json_is_object(value) || phi_json_is_array(value))
+    if (phi_json_is(value, PHI_JSON_NULL) || phi_json_is(value, PHI_JSON_OBJECT) ||
+        phi_json_is(value, PHI_JSON_ARRAY))
         return PHI_OK;
     if (list->count == PHI__MCP_HEADERS_MOST || !phi__fetch_name_fits(mark)) return PHI_OK;
     status = phi__mcp_headers_text(list->arena, value, &text);
@@ -55440,17 +55473,17 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
 static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const phi_json *schema,
                                            const phi_json *arguments, uint32_t depth) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
-    phi_json_iter it = phi_json_each(phi_json_is_object(properties) ? properties : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
     if (depth > PHI__MCP_HEADERS_DEEP) return PHI_OK;
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
-        bool nested = phi_json_is_object(phi_json_get(property, "properties"));
+        bool nested = phi_json_is(phi_json_get(property, "properties"), PHI_JSON_OBJECT);
         if (mark == NULL && !nested) continue;
         value = phi_json_get_n(arguments, it.key);
-        if (value != NULL && phi_json_is_string(mark))
+        if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
             status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
-        if (status == PHI_OK && nested && phi_json_is_object(value))
+        if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))
             status = phi__mcp_headers_collect(list, property, value, depth + 1);
     }
     return status;
@@ -55886,7 +55919,7 @@ static void phi__mcp_incoming_result(phi__mcp_request *r, const phi_json *result
     phi_mcp_reply reply;
     char words[120];
     phi__mcp_requests_off(r);
-    if (!phi_json_is_object(result)) {
+    if (!phi_json_is(result, PHI_JSON_OBJECT)) {
         phi__mcp_requests_fail(r, PHI_PARSE, "the result is no object");
         return;
     }
@@ -56132,7 +56165,7 @@ PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *fr
     status = phi__mcp_rpc_parse(&arena, json, &root);
     if (status != PHI_OK)
         phi__mcp_incoming_bad(mcp, json, status);
-    else if (!phi_json_is_array(root))
+    else if (!phi_json_is(root, PHI_JSON_ARRAY))
         phi__mcp_incoming_one(mcp, &arena, root, from);
     else
         phi__mcp_incoming_batch(mcp, &arena, root, from);
@@ -57881,7 +57914,7 @@ static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *
     while (status == PHI_BUSY);
     *memory = status != PHI_NO_MEMORY;
     if (status == PHI_OK) (void)phi_json_reader_result(&reader, &root, NULL);
-    status = phi_json_is_object(root) ? PHI_OK : PHI_PARSE;
+    status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
     phi_arena_reset(arena, mark);
     return status == PHI_OK;
 }
@@ -59553,7 +59586,7 @@ static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi
     }
     (void)phi_json_reader_result(&reader, root, NULL);
     *fault = "is no JSON object";
-    return phi_json_is_object(*root) ? PHI_OK : PHI_PARSE;
+    return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }
 
 /* The strings of an array, as a set. */
@@ -59564,7 +59597,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
     size_t left = 8 * PHI__MCP_OAUTH_SCOPES;
     bool fine;
     *out = phi__str("", 0);
-    if (!phi_json_is_array(array)) return true;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
     phi__buf_init(&set, arena->memory);
     while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
@@ -59578,7 +59611,7 @@ static bool phi__mcp_oauth_words_set(phi_arena *arena, const phi_json *array, ph
 static bool phi__mcp_oauth_words_lists(const phi_json *array, const char *text) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *item;
-    if (!phi_json_is_array(array)) return false;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) return false;
     while ((item = phi_json_next(&it)) != NULL)
         if (phi__str_is(phi__json_text_of(item), text)) return true;
     return false;
@@ -59597,7 +59630,7 @@ PHI__FN phi_status phi__mcp_oauth_words_resource(phi_arena *arena, phi_str text,
     *fault = "names no resource";
     if (out->resource.len == 0) return PHI_PARSE;
     it = phi_json_each(servers);
-    while (phi_json_is_array(servers) && (item = phi_json_next(&it)) != NULL) {
+    while (phi_json_is(servers, PHI_JSON_ARRAY) && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
         if (one.len == 0) continue;
         if (out->issuer.len == 0 || phi_str_equal(one, preferred)) out->issuer = one;
@@ -59621,7 +59654,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
     out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
     out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
     methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
-    out->says_methods = phi_json_is_array(methods);
+    out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
     if (phi__mcp_oauth_words_lists(methods, "none")) out->methods |= PHI__MCP_OAUTH_NONE;
     if (phi__mcp_oauth_words_lists(methods, "client_secret_basic"))
         out->methods |= PHI__MCP_OAUTH_BASIC;
@@ -60010,20 +60043,20 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_pages *pages = (phi__mcp_pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
     const phi_json *list = phi_json_get(reply->result, pages->key);
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_status status = PHI_OK;
     pages->request = NULL;
-    if (reply->status == PHI_OK && !phi_json_is_array(list)) {
+    if (reply->status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) {
         phi__mcp_pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
         if (phi__mcp_pages_full(pages))
             pages->cut = true;
-        else if (phi_json_is_object(it.at) && !phi__mcp_pages_item(pages, it.at))
+        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__mcp_pages_item(pages, it.at))
             status = PHI_NO_MEMORY;
     }
-    pages->has_ttl = phi_json_is_integer(ttl);
+    pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
     pages->ttl_ms = phi_json_uint(ttl, 0);
     if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
         phi__mcp_pages_next(pages, reply->result)) {
@@ -60387,7 +60420,7 @@ static phi_str phi__mcp_prompts_text(const phi_json *node, const char *key) {
 
 static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
     const phi_json *list = phi_json_get(item, "arguments");
-    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     size_t count = phi__min(all, PHI__MCP_PROMPTS_ARGUMENTS);
     phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
@@ -60434,7 +60467,7 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
 
 static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
                                       phi_mcp_prompted *out) {
-    size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
+    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
     phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
@@ -60480,7 +60513,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
-    phi_json_iter it = phi_json_each(phi_json_is_array(values) ? values : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
     phi_mcp_completion out;
     memset(&out, 0, sizeof out);
@@ -60488,7 +60521,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     out.message = reply->message;
     out.code = reply->code;
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
-        if (phi_json_is_string(it.at)) texts[out.count++] = phi__json_text_of(it.at);
+        if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
     out.total = phi_json_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
@@ -61071,7 +61104,7 @@ PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     phi_str text = phi_json_str(token, "");
     uint64_t id = phi_json_uint(token, 0);
     phi__mcp_request *r;
-    if (phi_json_is_string(token) && !phi__str_to_u64(text, &id)) return;
+    if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
     r = phi__mcp_requests_find(mcp, id);
     if (r == NULL || r->desc.progress == NULL) return;
     (void)phi__mcp_requests_renew(r, true);
@@ -61137,7 +61170,7 @@ static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
-    size_t all = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
+    size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
     bool many = all > PHI__MCP_RESOURCES_CONTENTS;
     size_t count = many ? 0 : all;
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
@@ -61228,8 +61261,8 @@ PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json *
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
 static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
-    if (node == NULL || phi_json_is_null(node)) return true;
-    if (!phi_json_is_string(node) && !phi_json_is_number(node)) {
+    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return true;
+    if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_NUMBER)) {
         out->fault = "its id is neither a string nor a number";
         return true;
     }
@@ -61245,14 +61278,14 @@ static bool phi__mcp_rpc_read_id(phi_arena *arena, const phi_json *node, phi__mc
 static void phi__mcp_rpc_read_call(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *method = phi_json_get(node, "method"), *id = phi_json_get(node, "id");
     out->params = phi_json_get(node, "params");
-    if (phi_json_is_null(out->params)) out->params = NULL;
-    if (!phi_json_is_string(method))
+    if (phi_json_is(out->params, PHI_JSON_NULL)) out->params = NULL;
+    if (!phi_json_is(method, PHI_JSON_STRING))
         out->fault = "its method is no string";
     else if (out->method.len == 0 || out->method.len > PHI__MCP_RPC_METHOD)
         out->fault = "its method is empty or longer than 256 bytes";
-    else if (out->params != NULL && !phi_json_is_object(out->params))
+    else if (out->params != NULL && !phi_json_is(out->params, PHI_JSON_OBJECT))
         out->fault = "its params are no object";
-    else if (phi_json_is_null(id))
+    else if (phi_json_is(id, PHI_JSON_NULL))
         out->fault = "its id is null";
     else
         out->kind = id != NULL ? PHI__MCP_RPC_REQUEST : PHI__MCP_RPC_NOTIFICATION;
@@ -61267,10 +61300,10 @@ static int phi__mcp_rpc_code(const phi_json *node) {
 static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
     const phi_json *error = phi_json_get(node, "error");
     out->result = phi_json_get(node, "result");
-    if (phi_json_is_null(error)) error = NULL;
-    if (error != NULL && out->result != NULL && !phi_json_is_null(out->result))
+    if (phi_json_is(error, PHI_JSON_NULL)) error = NULL;
+    if (error != NULL && out->result != NULL && !phi_json_is(out->result, PHI_JSON_NULL))
         out->fault = "it has a result and an error";
-    else if (error != NULL && !phi_json_is_object(error))
+    else if (error != NULL && !phi_json_is(error, PHI_JSON_OBJECT))
         out->fault = "its error is no object";
     else if (error == NULL && out->result == NULL)
         out->fault = "it has neither a method, nor a result, nor an error";
@@ -61287,7 +61320,7 @@ static void phi__mcp_rpc_read_answer(const phi_json *node, phi__mcp_rpc *out) {
 
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out) {
     memset(out, 0, sizeof *out);
-    if (!phi_json_is_object(node)) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) {
         out->fault = "it is no object";
         return true;
     }
@@ -61454,7 +61487,7 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
     out->id = phi_json_str(phi_json_get(block, "id"), "");
     out->name = phi_json_str(phi_json_get(block, "name"), "");
     out->arguments = PHI__LIT("{}");
-    return !phi_json_is_object(phi_json_get(block, "input")) ||
+    return !phi_json_is(phi_json_get(block, "input"), PHI_JSON_OBJECT) ||
            phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
 }
 
@@ -61462,14 +61495,14 @@ static bool phi__mcp_sampling_block(phi_arena *arena, const phi_json *block, phi
 static bool phi__mcp_sampling_message(phi__mcp_sampling_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
     bool assistant = phi__str_is(phi_json_str(phi_json_get(node, "role"), ""), "assistant");
-    size_t most = phi_json_is_array(content) ? phi_json_count(content) : 1, n = 0, i;
+    size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0, i;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
     phi_message *m;
     if (out == NULL) return false;
     for (i = 0; i < most; i++) {
-        block = phi_json_is_array(content) ? phi_json_at(content, i) : content;
-        if (!phi_json_is_object(block)) {
+        block = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_at(content, i) : content;
+        if (!phi_json_is(block, PHI_JSON_OBJECT)) {
             list->fault = "messages: a block of content is no object";
             return true;
         }
@@ -61496,15 +61529,15 @@ static size_t phi__mcp_sampling_most(const phi_json *messages) {
     size_t most = 0;
     while ((node = phi_json_next(&it)) != NULL) {
         const phi_json *content = phi_json_get(node, "content");
-        most += 1 + (phi_json_is_array(content) ? phi_json_count(content) : 1);
+        most += 1 + (phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1);
     }
     return most;
 }
 
 static phi_status phi__mcp_sampling_read(phi__mcp_sampling_list *list, const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages"), *node;
-    phi_json_iter it = phi_json_each(phi_json_is_array(messages) ? messages : NULL);
-    list->most = phi_json_is_array(messages) ? phi__mcp_sampling_most(messages) : 0;
+    phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
+    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__mcp_sampling_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
     if (list->most > PHI__MCP_SAMPLING_MESSAGES) list->fault = "too many messages";
     if (list->fault != NULL) return PHI_BAD_ARG;
@@ -61541,9 +61574,9 @@ static bool phi__mcp_sampling_text(phi_arena *arena, phi_str text, const char **
 static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools"), *node;
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     phi_tool *tools;
-    if (!phi_json_is_array(list) || phi_json_count(list) == 0) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
     tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
@@ -61582,7 +61615,7 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.max_tokens = phi__mcp_sampling_least(
         most > UINT32_MAX ? 0 : (uint32_t)most,
         phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
-    d.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
+    d.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
     d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
     if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
     d.cache = agent->desc.cache;
@@ -61801,7 +61834,8 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
                                    phi__buf *out) {
     phi_json *root = NULL;
     const phi_json *content = NULL;
-    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK && phi_json_is_object(root))
+    if (phi_json_parse(arena, reply, 0, &root, NULL) == PHI_OK &&
+        phi_json_is(root, PHI_JSON_OBJECT))
         content = phi_json_get(root, "content");
     phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (content != NULL)
@@ -61860,9 +61894,9 @@ static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *n
     phi_json_iter it = phi_json_each(node);
     if (depth > PHI_JSON_MAX_DEPTH || ++w->work > PHI__MCP_SCHEMA_WORK) return false;
     while (phi_json_next(&it) != NULL) {
-        if (phi__str_is(it.key, "$ref") && phi_json_is_string(it.at)) {
+        if (phi__str_is(it.key, "$ref") && phi_json_is(it.at, PHI_JSON_STRING)) {
             if (!phi__mcp_schema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
-        } else if (phi_json_is_object(it.at) || phi_json_is_array(it.at)) {
+        } else if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY)) {
             if (!phi__mcp_schema_walk_node(w, it.at, depth + 1)) return false;
         }
     }
@@ -61900,7 +61934,7 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
     phi__buf_add_str(words, key);
     phi__buf_text(words, ": ");
     from = words->len;
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(words, phi__json_text_of(value));
     else
         (void)phi__json_write(words, value, 0);
@@ -61914,7 +61948,7 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
 
 static void phi__mcp_schema_subs(phi__mcp_schema *s, phi_json *to, phi_str key,
                                  const phi_json *subs) {
-    bool list = phi_json_is_array(subs);
+    bool list = phi_json_is(subs, PHI_JSON_ARRAY);
     phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(subs);
     while (made != NULL && !s->failed && phi_json_next(&it) != NULL) {
@@ -61932,7 +61966,8 @@ static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
     phi_json_iter it = phi_json_each(names);
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_str name = phi__json_text_of(it.at);
-        if (!phi_json_is_string(it.at) || (types && !phi__keywords_is_type(name))) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING) || (types && !phi__keywords_is_type(name)))
+            continue;
         if (phi_json_add(made, phi_json_new_str(s->arena, name)) != PHI_OK) s->failed = true;
     }
     if (made == NULL || phi_json_count(made) > 0) phi__mcp_schema_set(s, to, key, made);
@@ -61946,23 +61981,24 @@ static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
     static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
                                         "$recursiveRef"};
     size_t i;
-    bool copy = phi__str_is(key, "nullable") && phi_json_is_bool(value);
+    bool copy = phi__str_is(key, "nullable") && phi_json_is(value, PHI_JSON_BOOL);
     for (i = 0; i < PHI__COUNT(bounds); i++)
         if (phi__str_is(key, bounds[i]) &&
-            (phi_json_is_number(value) || (i >= 2 && phi_json_is_bool(value))))
+            (phi_json_is(value, PHI_JSON_NUMBER) || (i >= 2 && phi_json_is(value, PHI_JSON_BOOL))))
             copy = true;
     for (i = 0; i < PHI__COUNT(notes); i++)
         if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
-    if (phi__str_is(key, "type") && phi_json_is_array(value))
+    if (phi__str_is(key, "type") && phi_json_is(value, PHI_JSON_ARRAY))
         phi__mcp_schema_names(s, to, key, value, true);
     else if (phi__str_is(key, "type"))
         copy = phi__keywords_is_type(phi__json_text_of(value));
-    if (phi__str_is(key, "$ref") && phi_json_is_string(value)) {
+    if (phi__str_is(key, "$ref") && phi_json_is(value, PHI_JSON_STRING)) {
         copy = phi__str_starts(phi__json_text_of(value), "#") &&
                phi__schema_ref_find(s->root, phi__json_text_of(value), &s->looked) != NULL;
         if (!copy) phi__mcp_schema_note(words, key, value);
     }
-    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) && phi_json_is_object(value))
+    if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) &&
+        phi_json_is(value, PHI_JSON_OBJECT))
         phi__mcp_schema_subs(s, to, key, value);
     if (copy) phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value));
 }
@@ -61985,8 +62021,8 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
     phi_json *made = phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(schema);
     phi__buf words;
-    if (phi_json_is_bool(schema)) return phi_json_copy(s->arena, schema);
-    if (made == NULL || !phi_json_is_object(schema) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
+    if (phi_json_is(schema, PHI_JSON_BOOL)) return phi_json_copy(s->arena, schema);
+    if (made == NULL || !phi_json_is(schema, PHI_JSON_OBJECT) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
         return made;
     s->depth++;
     phi__buf_init(&words, s->arena->memory);
@@ -62016,7 +62052,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
 
 static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
     const phi_json *names = phi_json_get(schema, "required");
-    phi_json_iter it = phi_json_each(phi_json_is_array(names) ? names : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(names, PHI_JSON_ARRAY) ? names : NULL);
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
     return false;
@@ -62047,7 +62083,7 @@ static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
 static void phi__mcp_schema_beside(phi__mcp_schema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf"), *inner;
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
-    if (!phi_json_is_array(all)) {
+    if (!phi_json_is(all, PHI_JSON_ARRAY)) {
         all = phi_json_new_array(s->arena);
         phi__mcp_schema_set(s, node, PHI__LIT("allOf"), all);
     }
@@ -62066,7 +62102,7 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
     static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
     bool was = under->optional;
     size_t i;
-    if (!phi_json_is_object(node) || s->failed) return;
+    if (!phi_json_is(node, PHI_JSON_OBJECT) || s->failed) return;
     if (s->depth >= PHI__MCP_SCHEMA_DEPTH * 4 || ++s->work > PHI__MCP_SCHEMA_WORK ||
         s->looked > PHI__MCP_SCHEMA_LOOKED) {
         s->endless = true;
@@ -62112,11 +62148,11 @@ static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it;
-    if (phi_json_is_string(ref))
+    if (phi_json_is(ref, PHI_JSON_STRING))
         from = phi__schema_ref_find(root, phi__json_text_of(ref), &s->looked);
     it = phi_json_each(phi_json_get(from, "properties"));
-    if (!phi_json_is_object(phi_json_get(from, "properties")) || from == root) return;
-    if (!phi_json_is_object(properties)) {
+    if (!phi_json_is(phi_json_get(from, "properties"), PHI_JSON_OBJECT) || from == root) return;
+    if (!phi_json_is(properties, PHI_JSON_OBJECT)) {
         properties = phi_json_new_object(s->arena);
         phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
     }
@@ -62135,7 +62171,7 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
     phi__buf_add_str(&words, phi__json_text_of(phi_json_get(root, "description")));
     for (i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *list = phi_json_get(root, keys[i]);
-        phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+        phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
         if (list == NULL) continue;
         any = true;
         phi__mcp_schema_note(&words, phi_str_of(keys[i]), list);
@@ -62152,7 +62188,7 @@ static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
 /* Every provider wants an object by that word. False: it is something else. */
 static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
     const phi_json *type = phi_json_get(root, "type");
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
@@ -62171,9 +62207,10 @@ static bool phi__mcp_schema_known(const phi_json *schema, phi_schema_error *erro
 static bool phi__mcp_schema_sound(const phi_json *root) {
     const phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it = phi_json_each(properties);
-    if (properties != NULL && !phi_json_is_object(properties)) return false;
+    if (properties != NULL && !phi_json_is(properties, PHI_JSON_OBJECT)) return false;
     while (phi_json_next(&it) != NULL)
-        if (!phi_json_is_object(it.at) && !phi_json_is_bool(it.at)) return false;
+        if (!phi_json_is(it.at, PHI_JSON_OBJECT) && !phi_json_is(it.at, PHI_JSON_BOOL))
+            return false;
     return true;
 }
 
@@ -62186,7 +62223,7 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
     memset(&s, 0, sizeof s);
     s.arena = arena;
     s.root = schema;
-    if (!phi_json_is_object(schema))
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
         return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
     status = phi_json_write(arena, schema, 0, out);
     if (status == PHI_NO_MEMORY) return status;
@@ -62222,7 +62259,7 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
     phi_status status = PHI_OK;
     phi_arena scratch;
     phi_arena_init(&scratch, arena->memory, 0);
-    if (schema != NULL && !phi_json_is_null(schema))
+    if (schema != NULL && !phi_json_is(schema, PHI_JSON_NULL))
         status = phi__mcp_schema_make(schema, &scratch, &text, message, size);
     if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
@@ -62347,11 +62384,12 @@ static void phi__mcp_serve_initialize(phi_mcp_server *server, phi__mcp_origin *o
     client->era = origin->era = era;
     client->log_level = PHI__MCP_LEVEL_INFO;
     client->can = 0;
-    if (phi_json_is_object(phi_json_get(can, "sampling")))
+    if (phi_json_is(phi_json_get(can, "sampling"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-    if (phi_json_is_object(phi_json_get(can, "elicitation")))
+    if (phi_json_is(phi_json_get(can, "elicitation"), PHI_JSON_OBJECT))
         client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi_json_is_object(phi_json_get(can, "roots"))) client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
+    if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
+        client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
     phi__mcp_serve_list_initialized(server, origin);
 }
 
@@ -62442,8 +62480,9 @@ static bool phi__mcp_serve_modern(phi__mcp_incoming_message *m) {
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
     const char *fault = NULL;
     m->origin.era = phi__mcp_eras_modern();
-    if (!phi_json_is_string(version) ||
-        !phi_json_is_object(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"))) {
+    if (!phi_json_is(version, PHI_JSON_STRING) ||
+        !phi_json_is(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"),
+                     PHI_JSON_OBJECT)) {
         phi__mcp_serve_refuse(m, PHI__MCP_RPC_BAD_PARAMS, 400,
                               "params._meta: expected io.modelcontextprotocol/protocolVersion and "
                               "io.modelcontextprotocol/clientCapabilities");
@@ -62629,7 +62668,7 @@ static void phi__mcp_serve_all(phi__mcp_incoming_message *m) {
     phi__mcp_origin origin = m->origin;
     const phi_json *child;
     phi__mcp_batch *batch;
-    if (!phi_json_is_array(m->root)) {
+    if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
         phi__mcp_serve_one(m, m->root);
         return;
     }
@@ -62862,7 +62901,7 @@ PHI__FN void phi__mcp_serve_ask_answered(phi_mcp_server *server, const phi__mcp_
     if (phi__mcp_rpc_number(answer->id, &number))
         ask = phi__mcp_serve_ask_find(server, client, number);
     if (ask == NULL) return;
-    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is_object(answer->result))
+    if (answer->kind == PHI__MCP_RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
         phi__mcp_serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
         phi__mcp_serve_ask_give(ask, PHI_REFUSED, NULL,
@@ -63068,8 +63107,8 @@ PHI__FN bool phi__mcp_serve_ask_inputs(phi_mcp_server *server, phi__mcp_origin *
                                        const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
     phi_json_iter it = phi_json_each(inputs);
-    bool good = inputs == NULL || phi_json_is_object(inputs);
-    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is_object(child);
+    bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
+    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
     if (!good)
         phi__mcp_serve_ask_refuse(server, origin,
                                   "params.inputResponses: expected an object of objects");
@@ -63174,7 +63213,7 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
     phi__buf_init(&text, &incoming.server->rt->memory);
     status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
                             PHI_JSON_BORROW, &params, NULL);
-    if (status == PHI_OK && !phi_json_is_object(params)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi__json_write(&text, params, 0);
     if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__mcp_serve_ask_open(serving, desc, phi__buf_str(&text));
@@ -63275,7 +63314,7 @@ static const phi_json *phi__mcp_serve_call_structured(phi__mcp_serving *serving,
         return NULL;
     if (text.len == 0) text = phi_message_text(result, "", arena, NULL);
     if (phi_json_parse(arena, text, 0, &value, NULL) != PHI_OK ||
-        (!phi_json_is_object(value) && !serving->origin.era->any_output)) {
+        (!phi_json_is(value, PHI_JSON_OBJECT) && !serving->origin.era->any_output)) {
         (void)snprintf(error->message, sizeof error->message,
                        "The tool's result is not the JSON that its output schema promises");
         return NULL;
@@ -63495,7 +63534,7 @@ PHI__FN void phi__mcp_serve_call_begin(phi_mcp_server *server, phi__mcp_origin *
     const phi_tool *tool = phi__mcp_serve_call_tool(server, name, &info);
     phi__mcp_serving *serving;
     char message[160];
-    if (tool == NULL || (arguments != NULL && !phi_json_is_object(arguments))) {
+    if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
                        tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
                        (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
@@ -63578,7 +63617,7 @@ PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks
     if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
     phi_arena_init(&arena, &incoming.server->rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
     phi_arena_free(&arena);
     if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
@@ -63872,13 +63911,13 @@ static bool phi__mcp_serve_data_arguments(phi_mcp_server *server, phi__mcp_origi
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
     size_t i;
-    if (arguments != NULL && !phi_json_is_object(arguments)) {
+    if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
         phi__mcp_serve_data_refuse(server, origin, "params.arguments: expected an object%.*s",
                                    phi__str("", 0));
         return false;
     }
     while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is_string(child)) continue;
+        if (phi_json_is(child, PHI_JSON_STRING)) continue;
         phi__mcp_serve_data_refuse(server, origin, "params.arguments.%.*s: expected a string",
                                    it.key);
         return false;
@@ -64020,8 +64059,8 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
     phi_mcp_serve_completion what;
     phi__mcp_serving *serving;
     if (!phi__mcp_serve_data_completed(server, ref) ||
-        !phi_json_is_string(phi_json_get(argument, "name")) ||
-        !phi_json_is_string(phi_json_get(argument, "value"))) {
+        !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
+        !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
         phi__mcp_serve_data_refuse(server, origin,
                                    "params: expected a ref that is known, and argument.name and "
                                    "argument.value%.*s",
@@ -64042,7 +64081,7 @@ PHI__FN void phi__mcp_serve_data_complete(phi_mcp_server *server, phi__mcp_origi
     else
         what.uri = phi__mcp_serve_data_text(serving, phi_json_str(phi_json_get(ref, "uri"), NULL));
     if (what.argument == NULL || what.value == NULL ||
-        (phi_json_is_object(known) &&
+        (phi_json_is(known, PHI_JSON_OBJECT) &&
          phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK)) {
         phi__mcp_serve_data_lost(serving);
         return;
@@ -64161,7 +64200,7 @@ PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result
     if (serving == NULL) return status;
     status = phi_json_parse(&serving->arena, result, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK || !phi_json_is_object(root)) return PHI_BAD_ARG;
+    if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi__mcp_serve_data_result(serving, root);
     phi__mcp_serve_request_free(serving);
     return PHI_OK;
@@ -64206,8 +64245,8 @@ static bool phi__mcp_serve_heads_is(phi_mcp_server *server, phi_str header, phi_
 static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
     phi_json *x = NULL, *y = NULL;
     return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
-           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK && phi_json_is_number(x) &&
-           phi_json_equal(x, y);
+           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
+           phi_json_is(x, PHI_JSON_NUMBER) && phi_json_equal(x, y);
 }
 
 static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,
@@ -65193,7 +65232,7 @@ static bool phi__mcp_serve_notify_uris(phi__mcp_serving *serving, const phi_json
     const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
     phi_str *uris;
-    if (!phi_json_is_array(list) || most == 0) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || most == 0) return true;
     uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
     if (uris == NULL) return false;
     serving->wanted.uris = uris;
@@ -65239,7 +65278,7 @@ PHI__FN void phi__mcp_serve_notify_listen(phi_mcp_server *server, phi__mcp_origi
                                           phi__mcp_client *client, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
     phi__mcp_serving *serving;
-    if (!phi_json_is_object(filter)) {
+    if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
         phi__mcp_serve_send_error(server, origin, PHI__MCP_RPC_BAD_PARAMS, 200,
                                   PHI__LIT("params.notifications: expected an object"), NULL);
         return;
@@ -65434,8 +65473,8 @@ PHI__FN void phi__mcp_serve_request_meta(phi__mcp_serving *serving, const phi_js
         if (phi__mcp_level_of(level) >= 0) serving->log_level = phi__mcp_level_of(level);
     }
     token = phi_json_get(meta, "progressToken");
-    if (phi_json_is_number(token) ||
-        (phi_json_is_string(token) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
+    if (phi_json_is(token, PHI_JSON_NUMBER) ||
+        (phi_json_is(token, PHI_JSON_STRING) && phi_json_str(token, NULL).len <= PHI__MCP_RPC_ID))
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 
@@ -66298,7 +66337,7 @@ static phi_status phi__mcp_server_json(phi_runtime *rt, const char *what, const 
     if (json == NULL) return PHI_OK;
     phi_arena_init(&arena, &rt->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is_object(root);
+    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (good) return PHI_OK;
     return phi__error(rt, status == PHI_NO_MEMORY ? status : PHI_BAD_ARG,
@@ -67561,7 +67600,7 @@ static bool phi__mcp_tasks_knows(const struct phi__mcp_task *t, phi_str key) {
 static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_json *questions,
                                           phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
-    phi_json_iter it = phi_json_each(phi_json_is_object(questions) ? questions : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
     const phi_json *question;
     *count = 0;
     if (phi_json_set(arena, result, "inputRequests", fresh) != PHI_OK) return NULL;
@@ -67635,7 +67674,7 @@ static void phi__mcp_tasks_end(struct phi__mcp_task *t, const phi_json *task, bo
         reply.code = code >= INT32_MIN && code <= INT32_MAX ? (int)code : 0;
         reply.message = phi_json_str(phi_json_get(error, "message"), "the task has failed");
         reply.data = phi_json_get(error, "data");
-    } else if (!phi_json_is_object(reply.result = phi_json_get(task, "result"))) {
+    } else if (!phi_json_is(reply.result = phi_json_get(task, "result"), PHI_JSON_OBJECT)) {
         reply.result = NULL;
         reply.status = PHI_PARSE;
         reply.message = PHI__LIT("a task that is completed without a result");
@@ -67721,7 +67760,8 @@ PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task) {
     const phi_json *id = phi_json_get(task, "taskId");
     struct phi__mcp_task *t;
     phi_mcp *mcp = r->mcp;
-    if (!phi_json_is_string(id) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID) return false;
+    if (!phi_json_is(id, PHI_JSON_STRING) || phi_json_str(id, "").len > PHI__MCP_TASKS_ID)
+        return false;
     t = (struct phi__mcp_task *)phi__alloc(&mcp->memory, sizeof *t);
     if (t != NULL) {
         t->request = r;
@@ -67880,7 +67920,7 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
     item->task = phi__str_is(support, "required");
     if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
     if (title.len == 0) title = shown->original;
-    if (phi_json_is_object(hints)) {
+    if (phi_json_is(hints, PHI_JSON_OBJECT)) {
         phi__mcp_toolbox_hints(shown, hints);
         if (!phi__mcp_toolbox_json(m, hints, &shown->annotations)) return false;
     } else
@@ -67895,7 +67935,7 @@ static bool phi__mcp_toolbox_texts(phi__mcp_toolbox_maker *m, phi__mcp_tool *ite
 static bool phi__mcp_toolbox_input(phi__mcp_toolbox_maker *m, phi_mcp_tool *shown,
                                    const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
-    if (phi_json_is_null(in)) return true;
+    if (phi_json_is(in, PHI_JSON_NULL)) return true;
     if (!phi__mcp_toolbox_json(m, in, &shown->input)) return false;
     if (!phi_str_equal(shown->input, shown->schema)) return true;
     phi_arena_reset(&m->box->arena, mark);
@@ -67911,12 +67951,12 @@ static bool phi__mcp_toolbox_schemas(phi__mcp_toolbox_maker *m, phi__mcp_tool *i
     phi_arena *arena = &m->box->arena;
     phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
     if (status == PHI_OK && !phi__mcp_toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && m->marks && phi_json_is_object(in)) {
+    if (status == PHI_OK && m->marks && phi_json_is(in, PHI_JSON_OBJECT)) {
         if (!phi__mcp_headers_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && m->structured && phi_json_is_object(result)) {
+    if (status == PHI_OK && m->structured && phi_json_is(result, PHI_JSON_OBJECT)) {
         if (!phi__mcp_toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
         if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
             item->output = phi_json_copy(arena, result);
@@ -68698,7 +68738,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
     const phi_json *list =
         phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
     phi_mcp *mcp = watch->mcp;
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     while (phi_json_next(&it) != NULL) {
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
@@ -68824,11 +68864,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe41e9c93
+#if PHI__IMP_OPENAPI != 0x696f365a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe41e9c93
+#define PHI__IMP_OPENAPI 0x696f365a
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -70022,8 +70062,8 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     char bytes[PHI__DOCUMENT_STEP];
     phi_str step;
     while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
-        node =
-            phi_json_is_array(node) ? phi__document_item(node, step) : phi_json_get_n(node, step);
+        node = phi_json_is(node, PHI_JSON_ARRAY) ? phi__document_item(node, step)
+                                                 : phi_json_get_n(node, step);
     return rest.len == 0 ? node : NULL;
 }
 
@@ -70072,7 +70112,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
     int links;
     for (links = 0; node != NULL && links < PHI__DOCUMENT_CHAIN; links++) {
         const phi_json *next = phi_json_get(node, "$ref");
-        if (!phi_json_is_string(next)) return node;
+        if (!phi_json_is(next, PHI_JSON_STRING)) return node;
         ref = phi__json_text_of(next);
         node = phi__document_target(view, ref);
     }
@@ -70354,7 +70394,8 @@ enum {
 static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
     const phi_json *schema = phi_json_get(parameter, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(parameter, "content"));
-    if (schema != NULL || !phi_json_is_object(phi_json_get(parameter, "content"))) return schema;
+    if (schema != NULL || !phi_json_is(phi_json_get(parameter, "content"), PHI_JSON_OBJECT))
+        return schema;
     return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
 }
 
@@ -71527,7 +71568,7 @@ static phi_status phi__openapi_body_file_more(phi__openapi_body *b) {
 /* ---- one value ---- */
 
 static bool phi__openapi_body_is_path(const phi_json *value) {
-    return phi_json_is_string(phi_json_get(value, "path"));
+    return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
 /* The first type of a list that is no range. */
@@ -71576,7 +71617,7 @@ static void phi__openapi_body_pair(phi__openapi_body *b, phi_str name, const phi
         p.style = property->style;
         p.explode = property->explode;
         p.allow_reserved = property->allow_reserved;
-    } else if (phi_json_is_object(value) ||
+    } else if (phi_json_is(value, PHI_JSON_OBJECT) ||
                (property != NULL && phi__str_find(property->content_type, 0, "json") != SIZE_MAX))
         p.content_type = PHI__LIT("application/json");
     phi__styles_put_pairs(&b->text, &p, value);
@@ -71586,7 +71627,7 @@ static phi_status phi__openapi_body_form(phi__openapi_body *b) {
     phi_json_iter it = phi_json_each(b->value);
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(child)) phi__openapi_body_pair(b, it.key, child);
+        if (!phi_json_is(child, PHI_JSON_NULL)) phi__openapi_body_pair(b, it.key, child);
     b->done = true;
     if (b->text.len > PHI__STYLES_MOST)
         return phi__openapi_request_refuse(b->r, "Error: '%s' is larger than %u bytes as a form",
@@ -71625,8 +71666,9 @@ static phi_str phi__openapi_body_part_type(const phi__openapi_body *b, const phi
         type = phi__openapi_body_first_type(b->property->content_type);
     if (type.len > 0) return type;
     if (b->property != NULL && b->property->file) return PHI__LIT("application/octet-stream");
-    return phi_json_is_object(value) || phi_json_is_array(value) ? PHI__LIT("application/json")
-                                                                 : type;
+    return phi_json_is(value, PHI_JSON_OBJECT) || phi_json_is(value, PHI_JSON_ARRAY)
+               ? PHI__LIT("application/json")
+               : type;
 }
 
 static phi_status phi__openapi_body_part_headers(phi__openapi_body *b) {
@@ -71673,7 +71715,7 @@ static phi_status phi__openapi_body_part(phi__openapi_body *b, const phi_json *v
         status = phi__openapi_body_flush(b);
         return status == PHI_OK ? phi__openapi_body_file_begin(b, value) : status;
     }
-    if (file && property->base64 && phi_json_is_string(value)) {
+    if (file && property->base64 && phi_json_is(value, PHI_JSON_STRING)) {
         status = phi__openapi_body_base64(b, b->name, phi_json_str(value, NULL));
         if (status != PHI_OK) return status;
     } else
@@ -71693,13 +71735,13 @@ static const phi_json *phi__openapi_body_next(phi__openapi_body *b) {
             if (value == NULL) return NULL;
             b->name = b->members.key;
             b->property = phi__openapi_body_property(b, b->name);
-            if (phi_json_is_array(value)) {
+            if (phi_json_is(value, PHI_JSON_ARRAY)) {
                 b->items = phi_json_each(value);
                 b->in_items = true;
                 continue;
             }
         }
-        if (!phi_json_is_null(value)) return value;
+        if (!phi_json_is(value, PHI_JSON_NULL)) return value;
     }
 }
 
@@ -71748,9 +71790,9 @@ static phi_status phi__openapi_body_plain(phi__openapi_body *b) {
 static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
     const phi__operation_body *body = &b->r->op->body;
     bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
-    if (!form || phi_json_is_object(b->value)) return PHI_OK;
+    if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
     return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
-                                       body->argument.at, phi_json_type_name(b->value));
+                                       body->argument.at, phi__json_type_name(b->value));
 }
 
 /* ---- for the call ---- */
@@ -72094,15 +72136,15 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     phi_status status;
     if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
     status = phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
-    if (status == PHI_OK && phi_json_is_null(c->arguments))
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
         c->arguments = phi_json_new_object(&c->arena);
     if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
         phi__openapi_call_fail(c, "Out of memory");
         return false;
     }
-    if (status == PHI_OK && phi_json_is_object(c->arguments)) return true;
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
     (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
-                   status == PHI_OK ? phi_json_type_name(c->arguments) : "text that is not JSON");
+                   status == PHI_OK ? phi__json_type_name(c->arguments) : "text that is not JSON");
     phi__openapi_call_fail(c, words);
     return false;
 }
@@ -72223,7 +72265,7 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 
 PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name) {
     const phi_json *value = phi_json_get_n(r->arguments, name);
-    return phi_json_is_null(value) ? NULL : value;
+    return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
 /* ---- headers ---- */
@@ -72915,7 +72957,7 @@ static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_par
                                               const phi_json *node) {
     const phi_json *schema = phi_json_get(node, "schema");
     phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
-    if (schema == NULL && phi_json_is_object(phi_json_get(node, "content")) &&
+    if (schema == NULL && phi_json_is(phi_json_get(node, "content"), PHI_JSON_OBJECT) &&
         phi_json_next(&it) != NULL) {
         if (!phi__making_str(m, it.key, &p->content_type)) return NULL;
         schema = phi_json_get(it.at, "schema");
@@ -72954,7 +72996,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
 }
 
 static bool phi__parameters_list(phi__making *m, const phi_json *list) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(list) ? list : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     char place[40];
     unsigned index = 0;
     while (phi_json_next(&it) != NULL) {
@@ -73161,7 +73203,7 @@ static void phi__reading_check(phi__reading *r) {
     phi_str version = phi__json_text_of(phi_json_get(r->root, "openapi"));
     phi_str old = phi__json_text_of(phi_json_get(r->root, "swagger"));
     char words[140];
-    if (!phi_json_is_object(r->root))
+    if (!phi_json_is(r->root, PHI_JSON_OBJECT))
         (void)phi__reading_fail(r, PHI_UNSUPPORTED,
                                 "this is no OpenAPI document: expected an object");
     else if (phi__str_starts(version, "3.0.") || phi__str_is(version, "3.0"))
@@ -73336,7 +73378,7 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
     }
     if (!walk->entered) {
         phi_json *section = phi__reading_section(r, walk->section);
-        walk->it = phi_json_each(phi_json_is_object(section) ? section : NULL);
+        walk->it = phi_json_each(phi_json_is(section, PHI_JSON_OBJECT) ? section : NULL);
         walk->entered = true;
     }
     if (phi_json_next(&walk->it) != NULL)
@@ -73361,7 +73403,7 @@ static phi_str phi__reading_method(const char *name) {
 }
 
 static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
-    phi_json_iter it = phi_json_each(phi_json_is_array(tags) ? tags : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(tags, PHI_JSON_ARRAY) ? tags : NULL);
     size_t count = phi__min(it.left, PHI__READING_TAGS);
     phi_str *list;
     if (count == 0) return true;
@@ -73387,7 +73429,8 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, const char *me
     shown->destructive = phi__str_is(shown->method, "DELETE");
     shown->read_only = method == phi__reading_methods[0] || phi__str_is(shown->method, "HEAD") ||
                        phi__str_is(shown->method, "OPTIONS") || phi__str_is(shown->method, "TRACE");
-    if (!phi_json_is_object(node)) op->skip = "expected an object that describes the operation";
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        op->skip = "expected an object that describes the operation";
     return phi__arena_str(&r->doc->arena, phi__json_text_of(phi_json_get(node, "operationId")),
                           &shown->operation_id) &&
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
@@ -73406,7 +73449,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
             (part->section != PHI__SECTION_ITEMS && part->section != PHI__SECTION_PATHS))
             return NULL;
         next = phi_json_get(part->node, "$ref");
-        if (!phi_json_is_string(next)) return part;
+        if (!phi_json_is(next, PHI_JSON_STRING)) return part;
         ref = phi__json_text_of(next);
     }
     *why = " leads in a circle";
@@ -73433,7 +73476,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     size_t i;
     /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
-    if (phi_json_is_string(ref)) {
+    if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
         if (other == NULL) return phi__reading_lost_item(r, own->name, phi__json_text_of(ref), why);
         target = other->node;
@@ -73568,14 +73611,15 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
                                       const phi_json *headers) {
     phi_json_iter it = phi_json_each(headers);
     phi_json *kept;
-    if (!phi_json_is_object(headers)) return true;
+    if (!phi_json_is(headers, PHI_JSON_OBJECT)) return true;
     kept = phi_json_new_object(m->arena);
     while (kept != NULL && phi_json_next(&it) != NULL) {
         const phi_json *header = phi__document_follow(&m->view, it.at), *value;
         if (header == NULL) return phi__making_lost(m, "encoding.headers");
         value =
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
-        if (!phi_json_is_string(value) || phi__str_is_nocase(it.key, "content-type")) continue;
+        if (!phi_json_is(value, PHI_JSON_STRING) || phi__str_is_nocase(it.key, "content-type"))
+            continue;
         if (phi_json_set_n(m->arena, kept, it.key,
                            phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
             kept = NULL;
@@ -73631,7 +73675,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
 static bool phi__request_body_of(phi__making *m, const phi_json *schema, const phi_json *encodings,
                                  size_t most) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
-    if (!phi_json_is_object(phi_json_get(schema, "properties"))) return true;
+    if (!phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT)) return true;
     while (m->op->body.property_count < most && phi_json_next(&it) != NULL)
         if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
     return true;
@@ -73664,7 +73708,7 @@ static bool phi__request_body_properties(phi__making *m, const phi_json *encodin
 
 static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *content,
                                               phi_str *type) {
-    phi_json_iter it = phi_json_each(phi_json_is_object(content) ? content : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(content, PHI_JSON_OBJECT) ? content : NULL);
     const phi_json *best = NULL;
     unsigned least = 100;
     while (phi_json_next(&it) != NULL) {
@@ -73741,7 +73785,7 @@ static bool phi__security_kind(phi__making *m, phi__operation_scheme *scheme,
 static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, phi_str name,
                                  const phi_json *scopes) {
     phi__document_part *part = phi__document_find(m->view.doc, PHI__SECTION_SECURITY, name);
-    phi_json_iter it = phi_json_each(phi_json_is_array(scopes) ? scopes : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
     const phi_json *node = NULL;
     phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
     memset(scheme, 0, sizeof *scheme);
@@ -73760,8 +73804,8 @@ PHI__FN bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
     phi__operation_security *alternatives;
     phi_json_iter it, in;
-    if (!phi_json_is_array(list)) list = phi_json_get(m->root, "security");
-    if (!phi_json_is_array(list)) return true;
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
+    if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     it = phi_json_each(list);
     alternatives = (phi__operation_security *)phi__making_zero(m, it.left, sizeof *alternatives);
     if (alternatives == NULL) return false;
@@ -73769,7 +73813,7 @@ PHI__FN bool phi__security_make(phi__making *m) {
     while (phi_json_next(&it) != NULL) {
         phi__operation_security *one = &alternatives[m->op->security_count++];
         phi__operation_scheme *schemes;
-        in = phi_json_each(phi_json_is_object(it.at) ? it.at : NULL);
+        in = phi_json_each(phi_json_is(it.at, PHI_JSON_OBJECT) ? it.at : NULL);
         schemes = (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
         if (schemes == NULL) return false;
         one->schemes = schemes;
@@ -73811,7 +73855,7 @@ PHI__FN bool phi__security_server(phi__making *m) {
     places[2] = m->root;
     for (i = 0; i < 3 && server.len == 0; i++) {
         const phi_json *servers = phi_json_get(places[i], "servers");
-        if (phi_json_is_array(servers) && phi_json_count(servers) > 0)
+        if (phi_json_is(servers, PHI_JSON_ARRAY) && phi_json_count(servers) > 0)
             server = phi__security_fill(phi_json_at(servers, 0), url);
     }
     while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
@@ -74143,7 +74187,7 @@ PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_es
 
 PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how) {
     phi__buf text;
-    if (phi_json_is_string(value)) {
+    if (phi_json_is(value, PHI_JSON_STRING)) {
         phi__styles_put_escaped(out, phi_json_str(value, NULL), how);
         return;
     }
@@ -74160,10 +74204,10 @@ PHI__FN void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__st
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
-    bool keys = phi_json_is_object(value), any = false;
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT), any = false;
     phi_json *child;
     while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is_null(child)) continue;
+        if (phi_json_is(child, PHI_JSON_NULL)) continue;
         if (any) phi__buf_text(out, between);
         any = true;
         if (keys) {
@@ -74175,7 +74219,7 @@ static void phi__styles_put_list(phi__buf *out, const phi_json *value, const cha
 }
 
 static bool phi__styles_is_list(const phi_json *value) {
-    return phi_json_is_array(value) || phi_json_is_object(value);
+    return phi_json_is(value, PHI_JSON_ARRAY) || phi_json_is(value, PHI_JSON_OBJECT);
 }
 
 static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool explode,
@@ -74204,14 +74248,14 @@ static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_js
     phi__styles_limit(out);
     phi__buf_char(out, ';');
     phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
-    if (phi_json_is_string(value) && phi_json_str(value, NULL).len == 0) return;
+    if (phi_json_is(value, PHI_JSON_STRING) && phi_json_str(value, NULL).len == 0) return;
     phi__buf_char(out, '=');
     phi__styles_put_value(out, value, PHI__ESCAPE_ALL);
 }
 
 static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *value,
                                    bool explode) {
-    bool keys = phi_json_is_object(value);
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
     if (!phi__styles_is_list(value)) {
@@ -74224,7 +74268,7 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
         phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
     } else {
         while (!out->failed && (child = phi_json_next(&it)) != NULL)
-            if (!phi_json_is_null(child))
+            if (!phi_json_is(child, PHI_JSON_NULL))
                 phi__styles_put_matrix_one(out, keys ? it.key : name, child);
     }
 }
@@ -74264,11 +74308,12 @@ static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_j
 }
 
 static void phi__styles_put_exploded(const phi__styles *s, const phi_json *value) {
-    bool keys = phi_json_is_object(value);
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
     phi_json *child;
     while (!s->out->failed && (child = phi_json_next(&it)) != NULL)
-        if (!phi_json_is_null(child)) phi__styles_put_pair(s, keys ? it.key : s->name, child);
+        if (!phi_json_is(child, PHI_JSON_NULL))
+            phi__styles_put_pair(s, keys ? it.key : s->name, child);
 }
 
 /* name: grows and shrinks with the way down. */
@@ -74277,14 +74322,14 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     phi_json_iter it = phi_json_each(value);
     size_t len = name->len, index = 0;
     phi_json *child;
-    if (phi_json_is_null(value)) return;
+    if (phi_json_is(value, PHI_JSON_NULL)) return;
     if (!phi__styles_is_list(value) || depth >= PHI__STYLES_DEPTH) {
         phi__styles_put_pair(s, phi__buf_str(name), value);
         return;
     }
     while ((child = phi_json_next(&it)) != NULL) {
         phi__buf_char(name, '[');
-        if (phi_json_is_array(value))
+        if (phi_json_is(value, PHI_JSON_ARRAY))
             phi__buf_u64(name, index++);
         else
             phi__buf_add_str(name, it.key);
@@ -74393,8 +74438,8 @@ PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most) {
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
     const phi_json *type = phi_json_get(schema, "type");
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
-    const phi_json *one = phi_json_is_array(type) ? NULL : type;
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
+    const phi_json *one = phi_json_is(type, PHI_JSON_ARRAY) ? NULL : type;
     size_t i;
     while (phi_json_next(&it) != NULL) {
         if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
@@ -74405,15 +74450,16 @@ PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema) {
     for (i = 1; i < PHI__COUNT(names); i++)
         if (phi__str_is(phi__json_text_of(one), names[i]))
             return (phi_json_type)(PHI_JSON_NULL + i);
-    return phi_json_is_object(phi_json_get(schema, "properties")) ? PHI_JSON_OBJECT : PHI_JSON_NONE;
+    return phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT) ? PHI_JSON_OBJECT
+                                                                            : PHI_JSON_NONE;
 }
 
 PHI__FN bool phi__tool_schema_is_file(const phi_json *schema) {
     phi_str format = phi__json_text_of(phi_json_get(schema, "format"));
     if (phi__tool_schema_type(schema) != PHI_JSON_STRING) return false;
     return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
-           phi_json_is_string(phi_json_get(schema, "contentMediaType")) ||
-           phi_json_is_string(phi_json_get(schema, "contentEncoding"));
+           phi_json_is(phi_json_get(schema, "contentMediaType"), PHI_JSON_STRING) ||
+           phi_json_is(phi_json_get(schema, "contentEncoding"), PHI_JSON_STRING);
 }
 
 /* ---- descriptions ---- */
@@ -74430,7 +74476,7 @@ static void phi__tool_schema_say_keyword(phi__tool_schema *s, phi_str key, const
     phi__buf_add_str(&s->words, key);
     phi__buf_text(&s->words, ": ");
     from = s->words.len;
-    if (phi_json_is_string(value))
+    if (phi_json_is(value, PHI_JSON_STRING))
         phi__buf_add_str(&s->words, phi__json_text_of(value));
     else
         (void)phi__json_write(&s->words, value, 0);
@@ -74595,10 +74641,10 @@ static void phi__tool_schema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
 static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type");
     bool nullable = phi_json_bool(phi_json_get(schema, "nullable"), false), any = false;
-    phi_json_iter it = phi_json_each(phi_json_is_array(type) ? type : NULL);
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     size_t before = s->out.len;
     phi__json_write_key(&s->out, PHI__LIT("type"));
-    if (phi_json_is_string(type) && phi__keywords_is_type(phi__json_text_of(type))) {
+    if (phi_json_is(type, PHI_JSON_STRING) && phi__keywords_is_type(phi__json_text_of(type))) {
         if (nullable) phi__buf_char(&s->out, '[');
         phi__json_write_str(&s->out, phi__json_text_of(type));
         if (nullable) phi__buf_text(&s->out, ",\"null\"]");
@@ -74617,7 +74663,7 @@ static void phi__tool_schema_put_type(phi__tool_schema *s, const phi_json *schem
 
 static void phi__tool_schema_put_number(phi__tool_schema *s, const char *key,
                                         const phi_json *value) {
-    if (!phi_json_is_number(value)) return;
+    if (!phi_json_is(value, PHI_JSON_NUMBER)) return;
     phi__json_write_key(&s->out, phi_str_of(key));
     (void)phi__json_write(&s->out, value, 0);
 }
@@ -74652,7 +74698,7 @@ static void phi__tool_schema_put_copy(phi__tool_schema *s, phi_str key, const ph
 static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *schema) {
     const phi_json *ref = phi_json_get(schema, "$ref");
     if (phi_json_bool(phi_json_get(schema, "readOnly"), false)) return true;
-    if (!phi_json_is_string(ref)) return false;
+    if (!phi_json_is(ref, PHI_JSON_STRING)) return false;
     schema = phi__document_target(s->view, phi__json_text_of(ref));
     if (s->view->no_memory) s->failed = true;
     return phi_json_bool(phi_json_get(schema, "readOnly"), false);
@@ -74660,7 +74706,7 @@ static bool phi__tool_schema_read_only(phi__tool_schema *s, const phi_json *sche
 
 static bool phi__tool_schema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
-    if (!phi_json_is_array(phi_json_get(schema, "required"))) return false;
+    if (!phi_json_is(phi_json_get(schema, "required"), PHI_JSON_ARRAY)) return false;
     if (!phi__tool_schema_spend(s, it.left)) return false;
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
@@ -74693,7 +74739,7 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     phi__json_write_key(&s->out, PHI__LIT("required"));
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
-        if (!phi_json_is_string(it.at)) continue;
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
         if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
             continue;
@@ -74746,7 +74792,7 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
                                          const phi_json *list) {
     const phi_json *discriminator = phi_json_get(schema, "discriminator");
     phi_json_iter it = phi_json_each(list);
-    bool tells = phi_json_is_string(phi_json_get(discriminator, "propertyName")) &&
+    bool tells = phi_json_is(phi_json_get(discriminator, "propertyName"), PHI_JSON_STRING) &&
                  !phi__str_is(key, "allOf");
     size_t before = s->out.len;
     phi__json_write_key(&s->out, key);
@@ -74758,7 +74804,7 @@ static void phi__tool_schema_put_choices(phi__tool_schema *s, const phi_json *sc
             return;
         }
         phi__json_write_comma(&s->out);
-        if (tells && phi_json_is_string(ref))
+        if (tells && phi_json_is(ref, PHI_JSON_STRING))
             phi__tool_schema_put_variant(s, discriminator, phi__json_text_of(ref));
         else
             phi__tool_schema_put(s, it.at, phi__str(NULL, 0));
@@ -74777,7 +74823,7 @@ static void phi__tool_schema_put_member(phi__tool_schema *s, const phi_json *sch
         break;
     case PHI__KEYWORD_SUB:
         phi__json_write_key(&s->out, key);
-        if (phi_json_is_bool(value) && phi__str_is(key, "additionalProperties"))
+        if (phi_json_is(value, PHI_JSON_BOOL) && phi__str_is(key, "additionalProperties"))
             phi__json_write_bool(&s->out, phi_json_bool(value, true));
         else
             phi__tool_schema_put(s, value, phi__str(NULL, 0));
@@ -74819,7 +74865,7 @@ static void phi__tool_schema_put_joined(phi__tool_schema *s, const phi_json *sch
 static void phi__tool_schema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
     phi_json_iter it = phi_json_each(schema);
-    bool is_ref = phi_json_is_string(ref);
+    bool is_ref = phi_json_is(ref, PHI_JSON_STRING);
     bool alone = is_ref && !phi__tool_schema_joins(s, schema);
     phi__buf_char(&s->out, '{');
     phi__tool_schema_describe(s, schema, note);
@@ -74881,7 +74927,7 @@ PHI__FN void phi__tool_schema_put_file(phi__tool_schema *s, const phi_json *sche
 PHI__FN void phi__tool_schema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     if (!phi__tool_schema_spend(s, 1 + phi_json_count(schema))) return;
     if (s->out.failed) phi__tool_schema_no_memory(s);
-    if (!phi_json_is_object(schema))
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
         phi__tool_schema_put_open(s, schema, note,
                                   phi_json_bool(schema, true) ? NULL : "(not allowed)");
     else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
@@ -74932,11 +74978,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xd1d8bd72
+#if PHI__IMP_SKILLS != 0x3a8911f2
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xd1d8bd72
+#define PHI__IMP_SKILLS 0x3a8911f2
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -75741,7 +75787,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
     options.flags = PHI_YAML_TEXTS;
     status = phi_yaml_parse(&file->scratch, file->yaml, &options, &root, &error);
     file->no_memory = file->no_memory || status == PHI_NO_MEMORY;
-    if (status == PHI_OK && !phi_json_is_object(root)) {
+    if (status == PHI_OK && !phi_json_is(root, PHI_JSON_OBJECT)) {
         phi__skill_file_report(file, file->front.first_line, 0,
                                "the front matter is no mapping of fields", true);
         return NULL;
@@ -75764,7 +75810,7 @@ static phi_json *phi__skill_file_parse(phi__skill_file *file) {
 
 static bool phi__skill_file_keep_text(phi__skill_file *file, const phi_json *node, phi_str *out) {
     phi_str text = phi_json_str(node, NULL);
-    if (node != NULL && !phi_json_is_string(node) &&
+    if (node != NULL && !phi_json_is(node, PHI_JSON_STRING) &&
         phi_json_write(&file->scratch, node, 0, &text) != PHI_OK)
         return false;
     return phi__arena_str(&file->skills->arena, phi__str_trim(text), out);
@@ -75776,7 +75822,7 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
     const phi_json *item;
     phi__buf joined;
     bool kept;
-    if (!phi_json_is_array(node)) return phi__skill_file_keep_text(file, node, out);
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return phi__skill_file_keep_text(file, node, out);
     phi__buf_init(&joined, &file->skills->memory);
     while ((item = phi_json_next(&it)) != NULL) {
         if (joined.len > 0) phi__buf_char(&joined, ' ');
@@ -75789,7 +75835,7 @@ static bool phi__skill_file_keep_tools(phi__skill_file *file, const phi_json *no
 
 static bool phi__skill_file_keep_pairs(phi__skill_file *file, const phi_json *node,
                                        phi_skill *skill) {
-    size_t n = phi_json_is_object(node) ? phi_json_count(node) : 0;
+    size_t n = phi_json_is(node, PHI_JSON_OBJECT) ? phi_json_count(node) : 0;
     phi_json_iter it = phi_json_each(node);
     phi_skill_pair *pairs;
     const phi_json *value;
@@ -75977,7 +76023,7 @@ static bool phi__skill_rules_required(const phi__skill_rules *rules, const char 
         return false;
     }
     *out = phi__str_trim(phi_json_str(node, NULL));
-    if (phi_json_is_string(node) && out->len > 0) return true;
+    if (phi_json_is(node, PHI_JSON_STRING) && out->len > 0) return true;
     phi__skill_rules_say(rules, key, true, "%s: expected a text that is not empty", key);
     return false;
 }
@@ -76025,7 +76071,7 @@ static void phi__skill_rules_name_of(const phi__skill_rules *rules, phi_str name
 static void phi__skill_rules_compatibility(const phi__skill_rules *rules) {
     const phi_json *node = phi_json_get(rules->root, "compatibility");
     if (node == NULL) return;
-    if (!phi_json_is_string(node))
+    if (!phi_json_is(node, PHI_JSON_STRING))
         phi__skill_rules_say(rules, "compatibility", false, "compatibility: expected a text");
     else
         phi__skill_rules_length_of(rules, "compatibility", phi_json_str(node, NULL),
@@ -76459,11 +76505,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xb192e789
+#if PHI__IMP_SECTIONS != 0x2e319467
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xb192e789
+#define PHI__IMP_SECTIONS 0x2e319467
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76649,8 +76695,10 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
     phi_json_iter it = phi_json_each(node);
     const phi_json *member;
     size_t i;
-    if (all && phi_json_is_string(node)) return phi__protected_command(p, phi_json_str(node, ""));
-    if (depth == PHI__PROTECTED_DEPTH || (!phi_json_is_object(node) && !phi_json_is_array(node)))
+    if (all && phi_json_is(node, PHI_JSON_STRING))
+        return phi__protected_command(p, phi_json_str(node, ""));
+    if (depth == PHI__PROTECTED_DEPTH ||
+        (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)))
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
@@ -76807,7 +76855,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     size_t n = 0, i;
     phi_status status;
     *out = NULL;
-    if (phi_json_is_string(t->command)) {
+    if (phi_json_is(t->command, PHI_JSON_STRING)) {
         status = phi__section_mcp_split(ground, t->command, &words);
         if (status != PHI_OK || words == NULL) return status;
         while (words[n] != NULL) n++;
@@ -76820,7 +76868,7 @@ static phi_status phi__section_mcp_argv(phi__config_ground *ground, const phi_js
     for (i = 0; i < n; i++) {
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
-        if (words != NULL || phi_json_is_string(item)) continue;
+        if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
         phi__config_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
                                 "command: expected texts in the list");
         return PHI_OK;
@@ -78026,7 +78074,7 @@ static phi_status phi__section_scripts_add(phi__config_ground *ground,
     phi_script *script = &s->list[s->count];
     if (point == NULL || s->count == PHI__SECTION_SCRIPTS_MOST) return PHI_OK; /* warned about */
     memset(&one, 0, sizeof one);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         one.command = phi_json_str(node, "").at;
     else if (!phi__config_take(ground->arena, node, &phi__section_scripts_one_is, &one))
         return PHI_NO_MEMORY;
