@@ -141,10 +141,10 @@ static void phi__openai_chat_kept_merge_members(phi__openai_chat_merge *p, phi_j
     phi_json_iter it = phi_json_each(more);
     const phi_json *member;
     while (!p->no_memory && (member = phi_json_next(&it)) != NULL) {
-        phi_json *old = phi_json_get_n(into, it.key);
+        phi_json *old = phi__json_get_n(into, it.key);
         phi_json *merged = phi__openai_chat_kept_merge(p, old, member, it.key, depth);
         if (merged != old)
-            phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, into, it.key, merged));
+            phi__openai_chat_kept_check(p, phi__json_edit_set(p->arena, into, it.key, merged));
     }
 }
 
@@ -158,7 +158,7 @@ static phi_json *phi__openai_chat_kept_indexed(const phi_json *list, const phi_j
     it = phi_json_each(list);
     while ((old = phi_json_next(&it)) != NULL) {
         const phi_json *other = phi_json_get(old, "index");
-        if (other != NULL && phi_json_equal(other, index)) return old;
+        if (other != NULL && phi__json_get_equal(other, index)) return old;
     }
     return NULL;
 }
@@ -216,7 +216,7 @@ static bool phi__openai_chat_kept_is_label(const phi_json *value, const phi_json
     const phi_json *piece;
     if (!phi_json_is(value, PHI_JSON_STRING)) return false;
     while ((piece = phi_json_next(&it)) != NULL)
-        if (!phi_json_equal(value, piece)) return false;
+        if (!phi__json_get_equal(value, piece)) return false;
     return true;
 }
 
@@ -232,7 +232,7 @@ static void phi__openai_chat_kept_pieces(phi__openai_chat_merge *p, phi_json *ro
     while (!p->no_memory && value != NULL && (piece = phi_json_next(&it)) != NULL) {
         phi_json *merged = phi__openai_chat_kept_merge(p, value, piece, key, 0);
         if (merged != value && !call)
-            phi__openai_chat_kept_check(p, phi_json_set_n(p->arena, root, key, merged));
+            phi__openai_chat_kept_check(p, phi__json_edit_set(p->arena, root, key, merged));
         if (!call) value = merged;
     }
     if (call) (void)phi_json_remove(value, "index"); /* only streams have it */

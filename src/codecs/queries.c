@@ -183,7 +183,7 @@ static uint64_t phi__queries_number(const phi_json *item, const char *const *nam
     for (i = 0; i < count; i++) {
         const phi_json *value = phi_json_path(item, names[i]);
         if (phi_json_is(value, PHI_JSON_INTEGER) && phi_json_int(value, 0) > 0)
-            return phi_json_uint(value, 0);
+            return phi__json_get_uint(value, 0);
     }
     return 0;
 }

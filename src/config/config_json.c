@@ -26,11 +26,11 @@ PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, co
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return false;
     if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
-        phi_json_uint(member, 0) < least || phi_json_uint(member, 0) > most) {
+        phi__json_get_uint(member, 0) < least || phi__json_get_uint(member, 0) > most) {
         phi__config_json_fail(r, error);
         return false;
     }
-    *out = phi_json_uint(member, 0);
+    *out = phi__json_get_uint(member, 0);
     return true;
 }
 
@@ -109,7 +109,7 @@ PHI__FN void phi__config_json_put(phi__config_json_writer *w, const char *key, p
 
 PHI__FN void phi__config_json_put_uint(phi__config_json_writer *w, const char *key,
                                        uint64_t value) {
-    phi__config_json_put(w, key, phi_json_new_uint(w->arena, value));
+    phi__config_json_put(w, key, phi__json_edit_uint(w->arena, value));
 }
 
 PHI__FN void phi__config_json_put_or(phi__config_json_writer *w, const char *key, uint64_t value,
@@ -127,8 +127,9 @@ PHI__FN void phi__config_json_put_bool(phi__config_json_writer *w, const char *k
 
 PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *key,
                                        const char *value) {
-    phi__config_json_put(
-        w, key, value != NULL ? phi_json_new_text(w->arena, value) : phi_json_new_null(w->arena));
+    phi__config_json_put(w, key,
+                         value != NULL ? phi__json_edit_text(w->arena, value)
+                                       : phi__json_edit_null(w->arena));
 }
 
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
@@ -322,7 +323,7 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
 phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
     while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
-    return phi_json_new_text(arena, choice->name[0] != '\0' ? choice->name : "off");
+    return phi__json_edit_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
 phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {

@@ -13,7 +13,7 @@ enum {
 static phi_json *phi__config_json_compaction_scope(phi_arena *arena,
                                                    const phi_compaction_config *c) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    if (c->scope == PHI_COMPACTION_TOKENS) return phi_json_new_text(arena, "TokenBudget");
+    if (c->scope == PHI_COMPACTION_TOKENS) return phi__json_edit_text(arena, "TokenBudget");
     phi__config_json_put_uint(&w, "FixedCount",
                               c->scope_runs == PHI_COMPACTION_NO_RUNS ? 0
                               : c->scope_runs != 0                    ? c->scope_runs

@@ -32,7 +32,7 @@ static phi_json *phi__config_json_model_put_extra(phi_arena *arena, const char *
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
     if (status == PHI_NO_MEMORY) return NULL;
-    return status == PHI_OK ? root : phi_json_new_text(arena, extra);
+    return status == PHI_OK ? root : phi__json_edit_text(arena, extra);
 }
 
 static const char *phi__config_json_model_format(uint64_t quirks) {
@@ -62,7 +62,7 @@ static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint64_t qu
     phi__config_json_put_text(&w, "thinking_format", phi__config_json_model_format(quirks));
     for (; list != NULL && names->name[0] != '\0'; names++)
         if ((quirks & phi__config_tables_quirk_bit(names)) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, names->name)) != PHI_OK)
             return NULL;
     phi__config_json_put(&w, "quirks", list);
     return phi__config_json_tree(&w);

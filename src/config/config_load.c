@@ -184,7 +184,7 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
         config->problems.no_memory |= root == NULL;
     } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
-                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_type_name(root));
+                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_get_type_name(root));
         phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
                                  line);
         root = NULL;

@@ -61,7 +61,7 @@ static bool phi__config_take_integer(const phi__config_field *field, const phi_j
     else if (phi_json_num(node, 0) < 0)
         value = (uint64_t)phi_json_int(node, 0);
     else
-        value = phi_json_uint(node, 0);
+        value = phi__json_get_uint(node, 0);
     phi__config_take_put(field, to, value);
     return true;
 }

@@ -72,7 +72,7 @@ static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index 
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
-        node = phi_json_get_n(index->object, key);
+        node = phi__json_get_n(index->object, key);
     else {
         hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
@@ -169,7 +169,7 @@ static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
     phi_toml_type type = phi_toml_type_of(a);
     if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
-    if (type != PHI_TOML_FLOAT) return phi_json_equal(a, b);
+    if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
 }
 

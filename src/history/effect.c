@@ -158,7 +158,7 @@ static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *ite
     phi_status status = PHI_OK;
     if (at == count) return phi_json_add(array, item);
     for (i = 0; status == PHI_OK && i < count; i++) {
-        phi_json *was = phi_json_remove_at(array, 0);
+        phi_json *was = phi__json_edit_remove_at(array, 0);
         status = phi_json_add(array, i == at ? item : was);
     }
     return status;
@@ -229,7 +229,7 @@ static void phi__effect_undo(phi__effect_tree *tree) {
         if (phi_json_is(c->container, PHI_JSON_ARRAY) && c->was != NULL)
             (void)phi__effect_put_item(c->container, c->at, c->was);
         else if (phi_json_is(c->container, PHI_JSON_ARRAY))
-            (void)phi_json_remove_at(c->container, c->at);
+            (void)phi__json_edit_remove_at(c->container, c->at);
         else if (c->was != NULL)
             (void)phi__json_index_set(&tree->index, c->container, key, c->was);
         else
@@ -283,7 +283,7 @@ static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const ph
     node = phi_json_new_object(tree->arena);
     if (node == NULL || !phi__effect_step(tree->arena, &path, &step)) return NULL;
     inner = phi__effect_wrap(tree, path, value);
-    return phi_json_set_n(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
+    return phi__json_edit_set(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
 }
 
 /* Follows the path to the first value that is missing, or to its end. */
@@ -321,7 +321,7 @@ static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
             phi_json *item = at != SIZE_MAX ? phi_json_at(node, at) : NULL;
             if (item != NULL && path.len == 0) {
                 tree->bytes -= phi__effect_measure(tree, item) + (phi_json_count(node) > 1);
-                (void)phi_json_remove_at(node, at);
+                (void)phi__json_edit_remove_at(node, at);
             }
             node = path.len > 0 ? item : NULL;
             continue;

@@ -94,7 +94,7 @@ static phi_status phi__run_load_extra(phi__run *run, const phi_json *node) {
 /* Strings of JSON's end with a NUL. */
 static phi_status phi__run_load_format(phi__run *run, const phi_json *node) {
     phi_format format;
-    uint64_t kind = phi_json_uint(phi_json_get(node, "kind"), UINT64_MAX);
+    uint64_t kind = phi__json_get_uint(phi_json_get(node, "kind"), UINT64_MAX);
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     memset(&format, 0, sizeof format);
     format.schema = phi_json_str(phi_json_get(node, "schema"), "").at;
@@ -191,7 +191,7 @@ static phi_status phi__run_load_repeats(phi__run *run, const phi_json *node) {
     if (run->tools.repeat_guard == NULL) return PHI_NO_MEMORY;
     run->tools.repeat_guard->count = phi__records_get_u32(node, "doom_count");
     while (i < PHI__REPEAT_GUARD_WINDOW && (child = phi_json_next(&it)) != NULL)
-        run->tools.repeat_guard->seen[i++] = phi_json_uint(child, 0);
+        run->tools.repeat_guard->seen[i++] = phi__json_get_uint(child, 0);
     return PHI_OK;
 }
 
@@ -214,7 +214,7 @@ static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
     const phi_json *reply = phi_json_get(node, "reply");
     const phi__entry *entry;
     if (reply == NULL) return PHI_OK;
-    entry = phi__thread_at(run->agent->thread, phi_json_uint(reply, UINT64_MAX));
+    entry = phi__thread_at(run->agent->thread, phi__json_get_uint(reply, UINT64_MAX));
     if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
         entry->message->role != PHI_ROLE_ASSISTANT)
         return PHI_PARSE;

@@ -19,13 +19,13 @@ PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, siz
         (void)snprintf(out, size, ": expected an object with \"type\":\"object\"");
     else if (properties != NULL && !phi_json_is(properties, PHI_JSON_OBJECT))
         (void)snprintf(out, size, ".properties: expected an object, got %s",
-                       phi__json_type_name(properties));
+                       phi__json_get_type_name(properties));
     else
         while (phi_json_next(&it) != NULL && out[0] == '\0')
             if (!phi_json_is(it.at, PHI_JSON_OBJECT) && !phi_json_is(it.at, PHI_JSON_BOOL))
                 (void)snprintf(out, size, ".properties.%.*s: expected a schema, got %s",
                                (int)phi__min(it.key.len, 80), it.key.at,
-                               phi__json_type_name(it.at));
+                               phi__json_get_type_name(it.at));
     return out[0] != '\0';
 }
 
@@ -44,7 +44,7 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
         (void)phi__error(rt, status, "%s: %s", what, phi_status_text(status));
     else if (!phi_json_is(root, PHI_JSON_OBJECT))
         status = phi__error(rt, PHI_BAD_ARG, "%s: expected a JSON object, got %s", what,
-                            phi__json_type_name(root));
+                            phi__json_get_type_name(root));
     else if (phi__utf8_valid(phi_str_of(json)) != strlen(json))
         status = phi__error(rt, PHI_BAD_ARG, "%s: expected UTF-8", what);
     phi_arena_free(&arena);

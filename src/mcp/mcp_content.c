@@ -128,7 +128,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
     phi_str name = phi__mcp_content_member(block, "title");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     phi_str about = phi__mcp_content_member(block, "description");
-    uint64_t size = phi_json_uint(phi_json_get(block, "size"), 0);
+    uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
     bool fine;
     if (name.len == 0) name = phi__mcp_content_member(block, "name");

@@ -15,9 +15,9 @@ static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *sche
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value = phi_json_get(property, "default");
         phi_json *copy;
-        if (value == NULL || phi_json_get_n(values, it.key) != NULL) continue;
+        if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
         copy = phi_json_copy(arena, value);
-        status = copy != NULL ? phi_json_set_n(arena, values, it.key, copy) : PHI_NO_MEMORY;
+        status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
     }
     return status;
 }

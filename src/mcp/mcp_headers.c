@@ -233,7 +233,7 @@ static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const ph
         const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
         bool nested = phi_json_is(phi_json_get(property, "properties"), PHI_JSON_OBJECT);
         if (mark == NULL && !nested) continue;
-        value = phi_json_get_n(arguments, it.key);
+        value = phi__json_get_n(arguments, it.key);
         if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
             status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
         if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))

@@ -93,7 +93,7 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
             status = PHI_NO_MEMORY;
     }
     pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
-    pages->ttl_ms = phi_json_uint(ttl, 0);
+    pages->ttl_ms = phi__json_get_uint(ttl, 0);
     if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
         phi__mcp_pages_next(pages, reply->result)) {
         status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);

@@ -123,7 +123,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
         if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
-    out.total = phi_json_uint(phi_json_get(from, "total"), 0);
+    out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
     fn(offer->user_data, &out);
 }

@@ -20,7 +20,7 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
     out.title = phi__mcp_resources_text(item, "title");
     out.description = phi__mcp_resources_text(item, "description");
     out.mime_type = phi__mcp_resources_text(item, "mimeType");
-    out.size = phi_json_uint(phi_json_get(item, "size"), 0);
+    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
     out.json = item;
     return out;
 }

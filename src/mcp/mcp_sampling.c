@@ -185,7 +185,7 @@ static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
 
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
-    uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
+    uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d;
     memset(&d, 0, sizeof d);
     d.model = agent->desc.model;

@@ -77,7 +77,7 @@ typedef struct phi__mcp_schema {
 static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
 
 static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
-    if (phi_json_set_n(s->arena, to, key, value) != PHI_OK) s->failed = true;
+    if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
 /* "(pattern: ^a+$)" */
@@ -311,7 +311,7 @@ static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_
         phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
     }
     while (properties != NULL && !s->failed && phi_json_next(&it) != NULL)
-        if (phi_json_get_n(properties, it.key) == NULL)
+        if (phi__json_get_n(properties, it.key) == NULL)
             phi__mcp_schema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
 }
 
@@ -347,7 +347,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
     if (!is) return false;
-    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi__json_edit_text(s->arena, "object"));
     phi__mcp_schema_root_choices(s, root);
     return true;
 }

@@ -282,7 +282,7 @@ static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json 
     phi__link *link;
     for (link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        const phi_json *answer = phi_json_get_n(inputs, ask->key);
+        const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
             phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)

@@ -113,7 +113,7 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
         phi__buf_add(&t->keys, (const char *)&len, sizeof len);
         phi__buf_add_str(&t->keys, it.key);
         if (t->keys.failed ||
-            phi_json_set_n(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            phi__json_edit_set(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
             return NULL;
         ++*count;
     }

@@ -35,8 +35,8 @@ static bool phi__citations_range(phi_citation *c, const phi_json *node, const ch
                                  const char *end) {
     const phi_json *from = phi_json_get(node, start), *to = phi_json_get(node, end);
     if (from == NULL && to == NULL) return false;
-    c->start = (size_t)phi_json_uint(from, 0); /* Google leaves 0 out */
-    c->end = (size_t)phi_json_uint(to, c->start);
+    c->start = (size_t)phi__json_get_uint(from, 0); /* Google leaves 0 out */
+    c->end = (size_t)phi__json_get_uint(to, c->start);
     c->has_range = true;
     return true;
 }
@@ -101,7 +101,7 @@ static void phi__citations_support(phi__citations *list, const phi_json *support
     const phi_json *segment = phi_json_get(support, "segment"), *index;
     phi_json_iter it = phi_json_each(phi_json_get(support, "groundingChunkIndices"));
     while ((index = phi_json_next(&it)) != NULL) {
-        uint64_t place = phi_json_uint(index, UINT64_MAX);
+        uint64_t place = phi__json_get_uint(index, UINT64_MAX);
         const phi_json *chunk = place < chunks->count ? chunks->at[place] : NULL;
         phi_citation c = PHI_ZERO;
         size_t i;

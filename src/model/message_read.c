@@ -178,12 +178,12 @@ PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node) {
     const phi_json *in[PHI__COUNT(names)];
     phi_usage usage;
     phi__json_get_pick(node, names, PHI__COUNT(names), in);
-    usage.input = phi_json_uint(in[0], 0);
-    usage.output = phi_json_uint(in[1], 0);
-    usage.reasoning = phi_json_uint(in[2], 0);
-    usage.cache_read = phi_json_uint(in[3], 0);
-    usage.cache_write = phi_json_uint(in[4], 0);
-    usage.total_tokens = phi_json_uint(in[5], 0);
+    usage.input = phi__json_get_uint(in[0], 0);
+    usage.output = phi__json_get_uint(in[1], 0);
+    usage.reasoning = phi__json_get_uint(in[2], 0);
+    usage.cache_read = phi__json_get_uint(in[3], 0);
+    usage.cache_write = phi__json_get_uint(in[4], 0);
+    usage.total_tokens = phi__json_get_uint(in[5], 0);
     return usage;
 }
 
@@ -248,11 +248,11 @@ static void phi__message_read_turn(const phi_json *turn, phi_message *out) {
     const phi_json *loop_id = phi_json_get(turn, "loopId");
     if (!phi_json_is(loop_id, PHI_JSON_STRING)) return;
     out->loop_id = phi__message_read_str(loop_id);
-    out->turn_index = (uint32_t)phi_json_uint(phi_json_get(turn, "turnIndex"), 0);
+    out->turn_index = (uint32_t)phi__json_get_uint(phi_json_get(turn, "turnIndex"), 0);
 }
 
 static bool phi__message_read_is_id(const phi_json *node) {
-    return phi_json_uint(node, 0) == phi_json_uint(node, 1);
+    return phi__json_get_uint(node, 0) == phi__json_get_uint(node, 1);
 }
 
 static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *node, bool is) {

@@ -170,7 +170,7 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     phi_str step;
     while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
         node = phi_json_is(node, PHI_JSON_ARRAY) ? phi__document_item(node, step)
-                                                 : phi_json_get_n(node, step);
+                                                 : phi__json_get_n(node, step);
     return rest.len == 0 ? node : NULL;
 }
 

@@ -387,7 +387,7 @@ static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
     bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
     if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
     return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
-                                       body->argument.at, phi__json_type_name(b->value));
+                                       body->argument.at, phi__json_get_type_name(b->value));
 }
 
 /* ---- for the call ---- */
@@ -407,7 +407,7 @@ static phi_status phi__openapi_body_start(phi__openapi_body *b) {
     b->value = phi__openapi_request_argument(b->r, body->argument);
     /* null is a body of its own where the argument is there */
     if (b->value == NULL && body->kind == PHI__BODY_JSON)
-        b->value = phi_json_get_n(b->r->arguments, body->argument);
+        b->value = phi__json_get_n(b->r->arguments, body->argument);
     b->done = b->value == NULL;
     if (b->done && body->required)
         return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",

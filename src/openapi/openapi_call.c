@@ -292,7 +292,8 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     }
     if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
     (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
-                   status == PHI_OK ? phi__json_type_name(c->arguments) : "text that is not JSON");
+                   status == PHI_OK ? phi__json_get_type_name(c->arguments)
+                                    : "text that is not JSON");
     phi__openapi_call_fail(c, words);
     return false;
 }

@@ -59,8 +59,8 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
         if (!phi_json_is(value, PHI_JSON_STRING) || phi__str_is_nocase(it.key, "content-type"))
             continue;
-        if (phi_json_set_n(m->arena, kept, it.key,
-                           phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
+        if (phi__json_edit_set(m->arena, kept, it.key,
+                               phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
             kept = NULL;
     }
     p->headers = kept;
@@ -105,7 +105,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
     if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
-        !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
+        !phi__request_body_encoding(m, p, phi__json_get_n(encodings, name)))
         return false;
     body->property_count++;
     return true;

@@ -87,7 +87,7 @@ static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY
         phi_str part = phi__str(url.at + i, 1);
         const phi_json *variable = NULL;
         if (end != SIZE_MAX)
-            variable = phi_json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+            variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
         if (variable != NULL) part = phi__json_text_of(phi_json_get(variable, "default"));
         if (part.len > PHI__SECURITY_URL - len) break;
         if (part.len > 0) memcpy(out + len, part.at, part.len);

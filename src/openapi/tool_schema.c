@@ -362,7 +362,7 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     while (!s->failed && phi_json_next(&it) != NULL) {
         if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
+        if (phi__tool_schema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
             continue;
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi__json_text_of(it.at));

@@ -87,7 +87,7 @@ static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_p
     char place[64];
     (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
     if (!phi_json_is(node, PHI_JSON_OBJECT))
-        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_type_name(node)),
+        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_get_type_name(node)),
                                       "an object");
     memset(out, 0, sizeof *out);
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
@@ -104,7 +104,7 @@ static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
     phi_permission_rule *rules;
     phi_status status = PHI_OK;
     if (!phi_json_is(node, PHI_JSON_ARRAY))
-        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_type_name(node)),
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
                                       "an array");
     rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
@@ -121,8 +121,8 @@ static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
     const phi_json *member;
     phi_status status = PHI_OK;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi__json_type_name(root)),
-                                      "an object");
+        return phi__rules_json_refuse(error, "permissions",
+                                      phi_str_of(phi__json_get_type_name(root)), "an object");
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "rules"))
             status = phi__rules_json_list(arena, member, out, error);

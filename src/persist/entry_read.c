@@ -103,7 +103,7 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
     status = phi__entry_read_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
     status = phi__rewrite_make(r->thread, &rewrite, loop_id,
-                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                               (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
                                words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (duplicate) return phi__entry_get_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
@@ -158,11 +158,11 @@ static phi_status phi__entry_read_check_place(phi__entry_reader *r, const phi_js
         return phi__entry_get_bad(r, "expected an object: an entry");
     *kind =
         phi__entry_parts_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    phi__entry_read_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
-    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+    phi__entry_read_begin(r->thread, *kind, phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
+    if (phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
         return phi__entry_get_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_get_bad(r, "kind is none of its words");
-    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
+    if (phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_get_bad(r, "turn is larger than there are turns");
     *lane = phi__lane_find(thread, name);
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
@@ -204,7 +204,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     entry = thread->log.entries[thread->log.held - 1];
     phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
-    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
+    entry->turn_index = (uint32_t)phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -285,7 +285,7 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
-    failure->retry_after_ms = phi_json_uint(after, 0);
+    failure->retry_after_ms = phi__json_get_uint(after, 0);
     r->out->failure = failure;
     r->out->status =
         phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
@@ -341,8 +341,8 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
 static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
-    if (n == UINT64_MAX && phi_json_uint(node, 0) == 0) return out;
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
+    if (n == UINT64_MAX && phi__json_get_uint(node, 0) == 0) return out;
     (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
     if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
     return out;

@@ -2,6 +2,7 @@
 #include "record/session_in.h"
 
 #include "model/message_in.h"
+#include "text/json_in.h"
 
 /* ---- making ---- */
 
@@ -106,7 +107,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
 /* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
     *has = n <= UINT32_MAX;
     return *has ? (uint32_t)n : 0;
 }

@@ -172,7 +172,7 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
-        to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
+        to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
         to->json = phi__session_read_json(r, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;

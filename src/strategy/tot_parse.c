@@ -2,6 +2,7 @@
 #include "strategy/tot_in.h"
 
 #include "strategy/parse_in.h"
+#include "text/json_in.h"
 
 /* ---- thoughts ---- */
 
@@ -85,9 +86,9 @@ static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_st
     size_t len = 1, digits = index + 1, left;
     for (left = digits; left > 0; left /= 10) len++;
     for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
-    return phi__tot_parse_value(phi_json_get_n(scores, phi__str(key, len)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, content), out);
+    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, content), out);
 }
 
 static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {

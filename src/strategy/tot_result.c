@@ -239,7 +239,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
     while ((item = phi_json_next(&it)) != NULL) {
         if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
         t->rounds[t->round_count].call_id = (uint32_t)id;
-        t->rounds[t->round_count++].rounds = (uint32_t)phi_json_uint(item, 0);
+        t->rounds[t->round_count++].rounds = (uint32_t)phi__json_get_uint(item, 0);
     }
     return true;
 }

@@ -98,7 +98,6 @@ PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 /* The value, or the fallback when the node is something else or does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
-PHI_API uint64_t phi_json_uint(const phi_json *node, uint64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
 /* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
@@ -107,7 +106,6 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 PHI_API size_t phi_json_count(const phi_json *node);
 /* The member of that name, the last of several; NULL: none, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-PHI_API phi_json *phi_json_get_n(const phi_json *object, phi_str key);
 /* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
 /* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
@@ -123,20 +121,14 @@ typedef struct phi_json_iter {
 PHI_API phi_json_iter phi_json_each(const phi_json *container);
 PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
-/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
-PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b);
-
 /* ---- building ---- */
 
 /* New nodes; NULL: no memory. Strings are copied; bytes that are not UTF-8 are kept, and replaced
    when written. A double that is not finite is kept, and written as null. */
-PHI_API phi_json *phi_json_new_null(phi_arena *arena);
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
-PHI_API phi_json *phi_json_new_uint(phi_arena *arena, uint64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
-PHI_API phi_json *phi_json_new_text(phi_arena *arena, const char *value); /* NULL: empty */
 PHI_API phi_json *phi_json_new_array(phi_arena *arena);
 PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 /* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
@@ -144,18 +136,16 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
 /* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
    NULL value is PHI_NO_MEMORY, so that calls nest:
-       phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
+       phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
    A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
    container. Both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Removes a member (the last of that name, which is returned, and all others) or an item; the
-   returned node can be put elsewhere. NULL: there was none. */
+/* Removes all members of that name, and returns the last of them, which can be put elsewhere. NULL:
+   there was none. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
-PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
 
 /* ---- writing ---- */
 

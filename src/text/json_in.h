@@ -73,7 +73,23 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
 /* ---- looking at a tree ---- */
 
 /* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
-PHI__FN const char *phi__json_type_name(const phi_json *node);
+PHI__FN const char *phi__json_get_type_name(const phi_json *node);
+
+/* As phi_json_int. */
+PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback);
+/* phi_json_get, and phi_json_set, with a key of a length. */
+PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
+PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
+                                      phi_json *value);
+/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
+
+/* New nodes, as phi_json_new_int. A NULL text is empty. */
+PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
+PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
+PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
+/* Removes an item, which is returned and can be put elsewhere. NULL: there is none. */
+PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index);
 
 /* A string as phi_json_str, or "". */
 static inline phi_str phi__json_text_of(const phi_json *node) {

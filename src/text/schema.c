@@ -9,7 +9,7 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
 
 static bool phi__schema_is(const phi_json *value, phi_str type) {
     if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
-    return phi__str_is(type, phi__json_type_name(value));
+    return phi__str_is(type, phi__json_get_type_name(value));
 }
 
 static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_json *value) {
@@ -30,14 +30,14 @@ static bool phi__schema_type(phi__schema *c, const phi_json *schema, const phi_j
     else
         phi__schema_words_list(c, type, false);
     phi__schema_words_text(c, ", got ");
-    phi__schema_words_text(c, phi__json_type_name(value));
+    phi__schema_words_text(c, phi__json_get_type_name(value));
     return false;
 }
 
 static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *only = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
-    if (only != NULL && !phi_json_equal(only, value)) {
+    if (only != NULL && !phi__json_get_equal(only, value)) {
         if (!phi__schema_words_say(c, "expected ")) return false;
         phi__schema_words_value(c, only);
         phi__schema_words_text(c, ", got ");
@@ -47,7 +47,7 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     if (!phi__schema_words_spend(c, it.left)) return false;
     while (phi_json_next(&it) != NULL)
-        if (phi_json_equal(it.at, value)) return true;
+        if (phi__json_get_equal(it.at, value)) return true;
     if (!phi__schema_words_say(c, "got ")) return false;
     phi__schema_words_value(c, value);
     phi__schema_words_text(c, ", expected one of ");

@@ -176,7 +176,7 @@ PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json 
                    : NULL;
     }
     if (!phi__schema_words_spend(c, 1 + phi_json_count(object))) return NULL;
-    return phi_json_get_n(object, key);
+    return phi__json_get_n(object, key);
 }
 
 /* ---- references ---- */

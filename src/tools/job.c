@@ -105,7 +105,7 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
                                  (unsigned)error.column, error.message);
         if (!phi_json_is(job->arguments, PHI_JSON_OBJECT))
             return phi__job_fail(job, "Invalid arguments: expected object, got %s",
-                                 phi__json_type_name(job->arguments));
+                                 phi__json_get_type_name(job->arguments));
     }
     return job->go(job);
 }
@@ -194,7 +194,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
     const phi_json *node = phi__job_argument(job, name);
     *out = fallback;
     if (node == NULL) return true;
-    *out = phi_json_uint(node, UINT64_MAX);
+    *out = phi__json_get_uint(node, UINT64_MAX);
     if (phi_json_is(node, PHI_JSON_NUMBER) && *out != UINT64_MAX) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
     return false;

@@ -471,8 +471,9 @@ static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_jso
             if (phi_str_equal(members.key, it.key)) value = member;
         if (!phi_json_is(value, PHI_JSON_STRING)) continue;
         unpacked = phi__repair_unpacked(a, phi_json_str(value, ""));
-        if (unpacked == NULL || !phi__str_is(type, phi__json_type_name(unpacked))) continue;
-        if (phi_json_set_n(&a->scratch, arguments, it.key, unpacked) != PHI_OK) a->no_memory = true;
+        if (unpacked == NULL || !phi__str_is(type, phi__json_get_type_name(unpacked))) continue;
+        if (phi__json_edit_set(&a->scratch, arguments, it.key, unpacked) != PHI_OK)
+            a->no_memory = true;
         any = true;
     }
     return any && !a->no_memory;

@@ -145,7 +145,7 @@ static unsigned phi__strict_type_bit(phi_str name) {
 
 static unsigned phi__strict_value_bit(const phi_json *value) {
     if (phi_json_is(value, PHI_JSON_INTEGER)) return PHI__STRICT_INTEGER;
-    return phi__strict_type_bit(phi_str_of(phi__json_type_name(value)));
+    return phi__strict_type_bit(phi_str_of(phi__json_get_type_name(value)));
 }
 
 /* The types a schema says, or that its other keywords are about; 0: it says nothing. */
@@ -288,7 +288,7 @@ static void phi__strict_check_required(phi__strict *s, const phi_json *required,
     while (phi_json_is(required, PHI_JSON_ARRAY) && phi_json_next(&it) != NULL) {
         phi_str name = phi_json_str(it.at, NULL);
         if (!phi__strict_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi_json_get_n(properties, name) == NULL)
+        if (phi__json_get_n(properties, name) == NULL)
             (void)phi__strict_no(s, name, "is required, and is none of the properties");
     }
 }

@@ -52,7 +52,7 @@ static bool phi__strict_nulls_fits(phi__strict_nulls_walk *n, const phi_json *sc
 
 static bool phi__strict_nulls_is(const phi_json *value, phi_str type) {
     if (phi__str_is(type, "integer")) return phi_json_is(value, PHI_JSON_INTEGER);
-    return phi__str_is(type, phi__json_type_name(value));
+    return phi__str_is(type, phi__json_get_type_name(value));
 }
 
 static bool phi__strict_nulls_type_fits(const phi_json *schema, const phi_json *value) {
@@ -72,10 +72,10 @@ static bool phi__strict_nulls_value_fits(phi__strict_nulls_walk *n, const phi_js
                                          const phi_json *value) {
     const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(list);
-    if (one != NULL && !phi_json_equal(one, value)) return false;
+    if (one != NULL && !phi__json_get_equal(one, value)) return false;
     if (list == NULL) return true;
     while (phi__strict_nulls_spend(n, 1) && phi_json_next(&it) != NULL)
-        if (phi_json_equal(it.at, value)) return true;
+        if (phi__json_get_equal(it.at, value)) return true;
     return false;
 }
 
@@ -96,11 +96,11 @@ static bool phi__strict_nulls_object_fits(phi__strict_nulls_walk *n, const phi_j
     if (!phi_json_is(properties, PHI_JSON_OBJECT)) return true;
     while (phi_json_next(&it) != NULL) {
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(value))) return false;
-        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
+        if (phi__json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
     }
     it = phi_json_each(value);
     while (phi_json_next(&it) != NULL) {
-        const phi_json *property = phi_json_get_n(properties, it.key);
+        const phi_json *property = phi__json_get_n(properties, it.key);
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL)
             return false;
         if (phi_json_is(it.at, PHI_JSON_NULL) && !phi__strict_nulls_required(n, schema, it.key))
@@ -160,7 +160,7 @@ static void phi__strict_nulls_strip_object(phi__strict_nulls_walk *n, const phi_
         const phi_json *property;
         child = before->next;
         name = phi__str(child->key, phi__json_key_len(child));
-        property = phi_json_get_n(properties, name);
+        property = phi__json_get_n(properties, name);
         if (!phi__strict_nulls_spend(n, 1 + phi_json_count(properties))) return;
         if (phi_json_is(child, PHI_JSON_NULL) && property != NULL &&
             !phi__strict_nulls_required(n, schema, name) &&

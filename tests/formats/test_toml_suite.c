@@ -74,7 +74,7 @@ static bool same_tagged(const phi_json *node, const phi_json *want) {
     if (phi_json_count(node) != phi_json_count(want)) return false;
     while (phi_json_next(&it) != NULL) {
         const phi_json *child = phi_json_next(&of);
-        if (phi_json_is(node, PHI_JSON_OBJECT)) child = phi_json_get_n(node, it.key);
+        if (phi_json_is(node, PHI_JSON_OBJECT)) child = phi__json_get_n(node, it.key);
         if (!same_tagged(child, it.at)) return false;
     }
     return true;

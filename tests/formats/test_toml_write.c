@@ -276,9 +276,9 @@ TEST(places_that_are_not_there_are_told) {
     CHECK_EQ_INT(phi_toml_set(&arena, PHI__LIT("a = \n"), "a", one, 0, &out, &error), PHI_PARSE);
     CHECK(error.line == 1 && error.column == 5);
     CHECK_EQ_INT(
-        phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi_json_new_null(&arena), 0, &out, NULL),
+        phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi__json_edit_null(&arena), 0, &out, NULL),
         PHI_UNSUPPORTED);
-    CHECK_EQ_INT(phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi_json_new_null(&arena),
+    CHECK_EQ_INT(phi_toml_set(&arena, PHI__LIT("a = 1"), "a", phi__json_edit_null(&arena),
                               PHI_TOML_SKIP_NULLS, &out, NULL),
                  PHI_OK);
     CHECK_STR(out, "");

@@ -23,14 +23,14 @@ static phi_status read_sliced(phi_arena *arena, phi_str text, const phi_yaml_opt
     return phi_yaml_reader_result(&reader, out, error);
 }
 
-/* As phi_json_equal, and NaN equals NaN. */
+/* As phi__json_get_equal, and NaN equals NaN. */
 static bool same(const phi_json *a, const phi_json *b) {
     phi_json_iter of_a = phi_json_each(a), of_b = phi_json_each(b);
     phi_json *child;
     if (phi_json_type_of(a) != phi_json_type_of(b)) return false;
     if (phi_json_is(a, PHI_JSON_NUMBER) && isnan(phi_json_num(a, 0)))
         return isnan(phi_json_num(b, 0));
-    if (phi_json_type_of(a) < PHI_JSON_ARRAY) return phi_json_equal(a, b);
+    if (phi_json_type_of(a) < PHI_JSON_ARRAY) return phi__json_get_equal(a, b);
     if (phi_json_count(a) != phi_json_count(b)) return false;
     while ((child = phi_json_next(&of_a)) != NULL) {
         if (!same(child, phi_json_next(&of_b))) return false;

@@ -1,6 +1,6 @@
 /* test_capture.c - PHI_EV_TURN_REQUEST: what each turn is about to send, and where its messages came from. */
 #include "support/rig.h"
-#include "text/json.h"
+#include "text/json_in.h"
 
 enum { MOST = 8 };
 
@@ -117,7 +117,7 @@ TEST(the_messages_are_those_of_the_log) {
         REQUIRE(message != NULL);
         REQUIRE(phi_message_to_json(message, &seen.arena, &text) == PHI_OK);
         REQUIRE(phi_json_parse(&seen.arena, text, 0, &want, NULL) == PHI_OK);
-        CHECK(phi_json_equal(node, want));
+        CHECK(phi__json_get_equal(node, want));
     }
     CHECK_EQ_INT(i, 3);
     end(r);

@@ -140,7 +140,7 @@ TEST(a_node_that_was_not_read_has_no_place) {
     phi_json *root, *other;
     uint32_t line, column;
     setup();
-    other = phi_json_new_null(&arena);
+    other = phi__json_edit_null(&arena);
     CHECK_EQ_STR(place(other, ""), "none");
     root = read_json("[1]", SIZE_MAX, 0);
     CHECK_EQ_STR(place(root, "[0]"), "1:2");
