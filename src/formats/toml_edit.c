@@ -8,7 +8,7 @@
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi__toml_change change;
     phi__toml_writer writer; /* into change.texts; its path is that of the table */
@@ -547,10 +547,10 @@ static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
-    phi_toml_reader_begin(&e->reader, arena, text, &options);
+    phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
-    while (phi_toml_reader_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&e->reader, NULL, error);
+    while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 

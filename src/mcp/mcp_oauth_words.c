@@ -180,16 +180,16 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
 
 static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi_json **root,
                                              const char **fault) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     if (status != PHI_OK) {
         *fault = "is no JSON, or nested too deeply";
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    (void)phi_json_reader_result(&reader, root, NULL);
+    (void)phi__json_read_result(&reader, root, NULL);
     *fault = "is no JSON object";
     return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }

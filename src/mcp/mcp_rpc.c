@@ -7,20 +7,20 @@
 
 /* ---- reading ---- */
 
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text) {
-    phi_json_reader_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MCP_RPC_DEPTH);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
+    phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI__MCP_RPC_DEPTH);
 }
 
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
     *root = NULL;
     phi__mcp_rpc_begin_parse(&reader, arena, text);
     do {
-        status = phi_json_reader_advance(&reader, SIZE_MAX);
+        status = phi__json_read_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);
-    return phi_json_reader_result(&reader, root, NULL);
+    return phi__json_read_result(&reader, root, NULL);
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */

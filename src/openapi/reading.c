@@ -3,7 +3,7 @@
 
 #include "base/utf8_in.h"
 #include "openapi/naming_in.h"
-#include "formats/yaml.h"
+#include "formats/yaml_in.h"
 
 #include <stdio.h>
 
@@ -34,8 +34,8 @@ typedef struct phi__reading_answers {
 
 typedef struct phi__reading_walk {
     phi__reading_state state;
-    phi_json_reader reader;
-    phi_yaml_reader yaml;
+    phi__json_reader reader;
+    phi__yaml_reader yaml;
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -194,10 +194,10 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     phi_status status;
     memset(&options, 0, sizeof options);
     options.max_depth = PHI__READING_DEPTH;
-    if (walk->yaml.arena == NULL) phi_yaml_reader_begin(&walk->yaml, &r->tree, text, &options);
-    status = phi_yaml_reader_advance(&walk->yaml, units);
+    if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
+    status = phi__yaml_read_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
+    (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
@@ -208,10 +208,10 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     phi_str text = phi__reading_text(r);
     if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
-        phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
-    status = phi_json_reader_advance(&walk->reader, units);
+        phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
+    status = phi__json_read_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_json_reader_result(&walk->reader, &r->root, &error);
+    (void)phi__json_read_result(&walk->reader, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "JSON");
     return units;
 }

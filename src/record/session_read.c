@@ -327,7 +327,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
                                          phi_parse_error *error) {
     phi__session_reader r;
     phi_parse_error unheard;
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
     if (out == NULL) return PHI_BAD_ARG;
@@ -337,10 +337,10 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
     memset(r.error, 0, sizeof *r.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
     if (r.box == NULL) return PHI_NO_MEMORY;
-    phi_json_reader_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI_JSON_MAX_DEPTH);
-    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
-    (void)phi_json_reader_result(&reader, &root, r.error);
+    phi__json_read_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI_JSON_MAX_DEPTH);
+    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+    (void)phi__json_read_result(&reader, &root, r.error);
     if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;

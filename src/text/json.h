@@ -55,39 +55,6 @@ typedef enum phi_json_type {
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_json_reader {
-    phi_arena *arena;
-    const char *text; /* as given */
-    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
-    size_t len;
-    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
-    const char *line_at;            /* where the line begins */
-    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* first unescaped byte, and where the next goes */
-    const char *key;                /* of the next value */
-    phi_json *root, *open;
-    phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes stand; NULL: nobody asks */
-    uint32_t key_len, bad, line, flags, depth, max_depth;
-    uint32_t key_line, key_column; /* of the next value; with marks alone */
-    uint8_t state;
-    bool is_key;
-    phi_status status;
-    phi_parse_error error;
-} phi_json_reader;
-
-/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
-   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
-PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, phi_str text,
-                                   uint32_t flags, uint32_t max_depth);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
-
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);

@@ -96,9 +96,9 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
     if (job->arguments == NULL) {
-        status = phi_json_reader_advance(&job->reader, units);
+        status = phi__json_read_advance(&job->reader, units);
         if (status == PHI_BUSY) return PHI_PENDING;
-        status = phi_json_reader_result(&job->reader, &job->arguments, &error);
+        status = phi__json_read_result(&job->reader, &job->arguments, &error);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
         if (status != PHI_OK)
             return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
@@ -128,8 +128,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
     phi__call_on_gone(call, phi__job_gone);
-    phi_json_reader_begin(&job->reader, &job->arena, arguments,
-                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
+    phi__json_read_begin(&job->reader, &job->arena, arguments,
+                         PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     if (whole) return phi__job_go(job, SIZE_MAX);
     return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }

@@ -2,6 +2,7 @@
 #include "support/test.h"
 #include "support/toml_suite.h"
 #include "text/json_in.h"
+#include "formats/toml_in.h"
 #include "text/marks_in.h"
 
 #include <math.h>
@@ -20,16 +21,16 @@ static void teardown(void) { phi_arena_free(&arena); }
 /* In slices of so many bytes, of a copy of its exact size, so that a read past the end is seen. */
 static phi_status read_sliced(const char *text, size_t units, phi__marks *marks, phi_json **out,
                               phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi_status status;
     size_t len = strlen(text);
     char *exact = (char *)malloc(len > 0 ? len : 1);
     if (exact == NULL) abort();
     if (len > 0) memcpy(exact, text, len);
-    phi_toml_reader_begin(&reader, &arena, phi__str(exact, len), NULL);
+    phi__toml_read_begin(&reader, &arena, phi__str(exact, len), NULL);
     reader.marks = marks;
-    while (phi_toml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&reader, out, error);
+    while (phi__toml_read_advance(&reader, units) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&reader, out, error);
     free(exact);
     return status;
 }
@@ -234,11 +235,11 @@ TEST(every_failed_allocation_is_told) {
 TEST(a_reader_can_be_dropped_anywhere) {
     size_t i;
     for (i = 0; i <= sizeof many_forms; i++) {
-        phi_toml_reader reader;
+        phi_reader *reader;
         size_t k;
         setup();
-        phi_toml_reader_begin(&reader, &arena, phi_str_of(many_forms), NULL);
-        for (k = 0; k < i; k++) (void)phi_toml_reader_advance(&reader, 1);
+        reader = phi_toml_reader_new(&arena, phi_str_of(many_forms), NULL);
+        for (k = 0; k < i; k++) (void)phi_reader_advance(reader, 1);
         teardown();
     }
 }
@@ -268,7 +269,7 @@ TEST(many_tables_and_keys_take_linear_time) {
 TEST(text_of_a_megabyte_is_read_in_slices) {
     enum { BYTES = 1 << 20 };
     char *text = (char *)malloc(BYTES + 16);
-    phi_toml_reader reader;
+    phi_reader *reader;
     phi_json *root = NULL;
     size_t slices = 0;
     REQUIRE(text != NULL);
@@ -276,9 +277,9 @@ TEST(text_of_a_megabyte_is_read_in_slices) {
     memset(text + 5, 'x', BYTES);
     memcpy(text + 5 + BYTES, "\"\n", 3);
     setup();
-    phi_toml_reader_begin(&reader, &arena, phi_str_of(text), NULL);
-    while (phi_toml_reader_advance(&reader, 4096) == PHI_BUSY) slices++;
-    CHECK_EQ_INT(phi_toml_reader_result(&reader, &root, NULL), PHI_OK);
+    reader = phi_toml_reader_new(&arena, phi_str_of(text), NULL);
+    while (phi_reader_advance(reader, 4096) == PHI_BUSY) slices++;
+    CHECK_EQ_INT(phi_reader_result(reader, &root, NULL), PHI_OK);
     CHECK_EQ_INT(phi_json_str(phi_json_get(root, "a"), NULL).len, BYTES);
     CHECK(slices >= BYTES / 4096);
     teardown();

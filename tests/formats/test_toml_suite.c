@@ -20,14 +20,14 @@ static void setup(void) {
 static void teardown(void) { phi_arena_free(&arena); }
 
 static phi_status read_sliced(phi_str text, size_t units, phi_json **out, phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi_reader *reader;
     phi_status status;
     char *exact = (char *)malloc(text.len > 0 ? text.len : 1);
     if (exact == NULL) abort();
     if (text.len > 0) memcpy(exact, text.at, text.len);
-    phi_toml_reader_begin(&reader, &arena, phi__str(exact, text.len), NULL);
-    while (phi_toml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&reader, out, error);
+    reader = phi_toml_reader_new(&arena, phi__str(exact, text.len), NULL);
+    while (phi_reader_advance(reader, units) == PHI_BUSY) continue;
+    status = phi_reader_result(reader, out, error);
     free(exact);
     return status;
 }

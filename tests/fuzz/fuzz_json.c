@@ -15,10 +15,10 @@ static void must(bool held) {
 
 static phi_status read_sliced(phi_arena *arena, phi_str text, uint32_t flags, size_t units,
                               phi_json **out, phi_parse_error *error) {
-    phi_json_reader reader;
-    phi_json_reader_begin(&reader, arena, text, flags, 0);
-    while (phi_json_reader_advance(&reader, units) == PHI_BUSY) continue;
-    return phi_json_reader_result(&reader, out, error);
+    phi__json_reader reader;
+    phi__json_read_begin(&reader, arena, text, flags, 0);
+    while (phi__json_read_advance(&reader, units) == PHI_BUSY) continue;
+    return phi__json_read_result(&reader, out, error);
 }
 
 static bool walk(phi__json_cursor *c, unsigned depth) {

@@ -6,7 +6,7 @@
    left allocated. */
 #include "text/json_in.h"
 #include "text/marks_in.h"
-#include "formats/toml.h"
+#include "formats/toml_in.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,14 +46,14 @@ static void check_places(const phi_json *node, const phi__marks *marks, size_t s
 
 static phi_status read_sliced(phi_arena *arena, phi_str text, size_t units, phi_json **out,
                               phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi_status status;
     phi__marks_init(&marks, arena);
-    phi_toml_reader_begin(&reader, arena, text, &deep);
+    phi__toml_read_begin(&reader, arena, text, &deep);
     reader.marks = &marks;
-    while (phi_toml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&reader, out, error);
+    while (phi__toml_read_advance(&reader, units) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&reader, out, error);
     if (status == PHI_OK) check_places(*out, &marks, text.len);
     return status;
 }

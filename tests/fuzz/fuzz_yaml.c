@@ -17,10 +17,10 @@ static void must(bool held) {
 
 static phi_status read_sliced(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                               size_t units, phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
-    phi_yaml_reader_begin(&reader, arena, text, options);
-    while (phi_yaml_reader_advance(&reader, units) == PHI_BUSY) continue;
-    return phi_yaml_reader_result(&reader, out, error);
+    phi_reader *reader;
+    reader = phi_yaml_reader_new(arena, text, options);
+    while (phi_reader_advance(reader, units) == PHI_BUSY) continue;
+    return phi_reader_result(reader, out, error);
 }
 
 /* As phi__json_get_equal, and NaN equals NaN. */

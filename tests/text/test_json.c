@@ -216,17 +216,17 @@ TEST(errors_name_line_and_column) {
 
 /* Reads in slices of `units` and compares with the whole. */
 static void check_slices(const char *text, uint32_t flags, size_t units) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL, *whole = NULL;
     phi_parse_error error, error_whole;
     phi_status status, want;
     size_t calls = 0;
     want = phi_json_parse(&arena, phi_str_of(text), flags, &whole, &error_whole);
-    phi_json_reader_begin(&reader, &arena, phi_str_of(text), flags, 0);
-    while ((status = phi_json_reader_advance(&reader, units)) == PHI_BUSY) calls++;
+    phi__json_read_begin(&reader, &arena, phi_str_of(text), flags, 0);
+    while ((status = phi__json_read_advance(&reader, units)) == PHI_BUSY) calls++;
     CHECK_EQ_INT(status, want);
-    CHECK_EQ_INT(phi_json_reader_advance(&reader, units), want);
-    CHECK_EQ_INT(phi_json_reader_result(&reader, &root, &error), want);
+    CHECK_EQ_INT(phi__json_read_advance(&reader, units), want);
+    CHECK_EQ_INT(phi__json_read_result(&reader, &root, &error), want);
     if (want == PHI_OK) {
         CHECK(phi__json_get_equal(root, whole));
     } else {
@@ -265,15 +265,15 @@ TEST(a_giant_string_is_read_in_slices) {
     text[0] = text[len - 1] = '"';
     text[len] = '\0';
     for (flags = 0; flags < 3; flags++) {
-        phi_json_reader reader;
+        phi__json_reader reader;
         phi_json *root;
         size_t calls = 0;
         setup();
         if (flags == 2)
             for (i = 1; i + 2 < len; i += 2) memcpy(text + i, "\\n", 2);
-        phi_json_reader_begin(&reader, &arena, phi__str(text, len), flags, 0);
-        while (phi_json_reader_advance(&reader, 1000) == PHI_BUSY) calls++;
-        CHECK_EQ_INT(phi_json_reader_result(&reader, &root, NULL), PHI_OK);
+        phi__json_read_begin(&reader, &arena, phi__str(text, len), flags, 0);
+        while (phi__json_read_advance(&reader, 1000) == PHI_BUSY) calls++;
+        CHECK_EQ_INT(phi__json_read_result(&reader, &root, NULL), PHI_OK);
         CHECK(calls >= 298);
         CHECK_EQ_INT(phi_json_str(root, NULL).len, flags == 2 ? len / 2 - 1 : len - 2);
         teardown();
@@ -283,7 +283,7 @@ TEST(a_giant_string_is_read_in_slices) {
 
 TEST(nesting_stops_at_the_limit) {
     char text[2 * PHI_JSON_MAX_DEPTH + 4];
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root;
     phi_parse_error error;
     size_t depth;
@@ -299,16 +299,15 @@ TEST(nesting_stops_at_the_limit) {
     for (depth = 1023; depth <= 1025; depth++) {
         memset(text, '[', depth);
         memset(text + depth, ']', depth);
-        phi_json_reader_begin(&reader, &arena, phi__str(text, 2 * depth), 0, 100000);
-        CHECK_EQ_INT(phi_json_reader_advance(&reader, 100000),
-                     depth <= 1024 ? PHI_OK : PHI_TOO_BIG);
+        phi__json_read_begin(&reader, &arena, phi__str(text, 2 * depth), 0, 100000);
+        CHECK_EQ_INT(phi__json_read_advance(&reader, 100000), depth <= 1024 ? PHI_OK : PHI_TOO_BIG);
         if (depth > 1024) break;
-        phi_json_reader_result(&reader, &root, NULL);
+        phi__json_read_result(&reader, &root, NULL);
         CHECK_EQ_INT(strlen(text_of(root, 0)), 2 * depth);
         CHECK(phi__json_get_equal(root, phi_json_copy(&arena, root)));
     }
-    phi_json_reader_begin(&reader, &arena, phi_str_of("[[[1]]]"), 0, 2);
-    CHECK_EQ_INT(phi_json_reader_advance(&reader, 100), PHI_TOO_BIG);
+    phi__json_read_begin(&reader, &arena, phi_str_of("[[[1]]]"), 0, 2);
+    CHECK_EQ_INT(phi__json_read_advance(&reader, 100), PHI_TOO_BIG);
     teardown();
 }
 
