@@ -73,10 +73,10 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xed393fcb
+#if PHI__PUB_LOOP != 0x3cfdb2f3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0xbc5a4c4d
+#if PHI__PUB_FEATURES != 0x8b911833
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x1d99d0f7
@@ -1736,11 +1736,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x5fe9d28e
+#if PHI__PUB_CONFIG != 0x2ada1ad7
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x5fe9d28e
+#define PHI__PUB_CONFIG 0x2ada1ad7
 
 /* ---- src/config/config.h ---- */
 
@@ -2036,8 +2036,8 @@ PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
 PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
                                                    const char **error);
 
-/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch: of
-   phi_agent_desc.tool_options.batch; 0, the default, is written as 4, and comes back of other types. */
+/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch:
+   phi_tool_options.batch; 0, the default, is written as 4, and comes back of other types. */
 PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch);
 PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
                                            uint32_t *batch, const char **error);
@@ -2552,11 +2552,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x03b86114
+#if PHI__PUB_MCP != 0xe5cfdea5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x03b86114
+#define PHI__PUB_MCP 0xe5cfdea5
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -3389,7 +3389,7 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
 extern "C" {
 #endif
 
-/* For phi_agent_desc.tool_options.sources of any agent of the runtime; the same pointer each time. Valid
+/* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
    the list is empty; while it is started again, it is the last one. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
@@ -3796,11 +3796,11 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0xbe95d779
+#if PHI__PUB_TRACE != 0xe818166a
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0xbe95d779
+#define PHI__PUB_TRACE 0xe818166a
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3860,8 +3860,8 @@ typedef struct phi_trace_desc {
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
-    /* The page shows the requests that these sessions captured (phi_agent_desc.options.capture_requests;
-       default: none) */
+    /* The page shows the requests that these sessions captured (`capture_requests`; default:
+       none) */
     const struct phi_session *const *sessions;
     size_t session_count;
     /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */

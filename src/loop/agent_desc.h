@@ -129,7 +129,7 @@ typedef struct phi_agent_desc {
     phi_cache cache;             /* prompt cache marks (default: all) */
     phi_format format;           /* of the answers; copied (default: text) */
 
-    /* ---- what is kept, and what the model sees of it ---- */
+    /* ---- keeping: the history, and its part that the model sees ---- */
 
     /* keeps its thread, and loads it if it is there; copied, its pointers borrowed until the agent
        is freed (default: in memory only) */

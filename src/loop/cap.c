@@ -1,4 +1,4 @@
-/* cap.c - results cut to tool_options.max_result_bytes: their texts are taken as one, of which head and tail
+/* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
    stay, with a line between them that counts the missing bytes; a line replaces an image, a
    document or audio that is too large. */
 #include "loop/cap_in.h"

@@ -100,14 +100,14 @@ typedef struct phi_tool {
        (default: none) */
     const char *raw;
     const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
-    /* Of the texts of one result, as phi_agent_desc.tool_options.max_result_bytes; the smaller of the two counts
+    /* The texts of one result, as phi_tool_options.max_result_bytes; the smaller of the two counts
        (default: the agent's alone) */
     uint32_t max_result_bytes;
     /* A request does not define the tool: the model knows its name, and loads the definition when
        it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
        own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */
     bool deferred;
-    /* ... where the definitions of all such tools exceed phi_agent_desc.tool_options.defer_percent. Tools of MCP
+    /* ... where the definitions of all such tools exceed phi_tool_options.defer_percent. Tools of MCP
        servers and of OpenAPI documents have it. */
     bool may_defer;
     /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
