@@ -73,7 +73,7 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x3cfdb2f3
+#if PHI__PUB_LOOP != 0xb129c286
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x8b911833

@@ -288,7 +288,8 @@ static phi_status phi__agent_change_both(phi__agent *agent, const phi_provider *
     phi__tool_rules rules;
     phi_status status = phi__agent_check_model(rt, "", own, model);
     if (status == PHI_OK)
-        status = phi__agent_said_check_extra(rt, "extra", own, model, agent->desc.options.extra);
+        status =
+            phi__agent_said_check_extra(rt, "options.extra", own, model, agent->desc.options.extra);
     if (status == PHI_OK)
         status = phi__agent_check_failover(rt, agent->desc.failover, own, agent->toolset.tools,
                                            agent->toolset.own);

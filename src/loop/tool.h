@@ -107,8 +107,8 @@ typedef struct phi_tool {
        it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
        own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */
     bool deferred;
-    /* ... where the definitions of all such tools exceed phi_tool_options.defer_percent. Tools of MCP
-       servers and of OpenAPI documents have it. */
+    /* The same when the definitions of all such tools exceed phi_tool_options.defer_percent. Tools
+       of MCP servers and of OpenAPI documents have it. */
     bool may_defer;
     /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
        pointers. They come out of a text: check them. */
