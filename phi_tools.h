@@ -1735,11 +1735,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x018477ff
+#if PHI__PUB_CONFIG != 0x38cf18e8
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x018477ff
+#define PHI__PUB_CONFIG 0x38cf18e8
 
 /* ---- src/config/config.h ---- */
 
@@ -1987,22 +1987,13 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 
 /* ---- src/config/config_json.h ---- */
 
-/* config_json.h - settings as JSON, in the shapes of the interchange of histories: for a host that
-   keeps the settings of an agent beside its threads. A configuration file has shapes of its own
+/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
+   for a host that keeps them beside its threads. A configuration file has shapes of its own
    (config.h).
 
-       phi_json *node = phi_limits_to_json(&arena, &desc.limits);
+       phi_json *node = phi_settings_to_json(&arena, &settings, 0);
        const char *error;
-       if (phi_limits_from_json(node, &limits, &error) != PHI_OK) show(error);
-
-   Writing has every member of the shape: a field that is zero is written as the default that it
-   means (of compaction: those without an agent), and NULL as a struct of zeros. A field that
-   the shape has no member for is added only where it is set, under a name that others ignore.
-   A member that is missing or null is left at zero, which means default; unknown ones are ignored.
-   A value that does not fit is PHI_BAD_ARG: *error is a static text that names the member and the
-   expectation (NULL is fine for `error`), and *out is as it was.
-   Ownership: trees are in the arena; NULL: no memory. Strings of a struct that was read are
-   the tree's. Threads: any, one at a time with an arena. */
+       if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
@@ -2011,53 +2002,55 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 extern "C" {
 #endif
 
-/* {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"}, "max_cost"}; of limits that
-   `disable` turns off: those that are unlimited. */
-PHI_API phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits);
-PHI_API phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error);
+/* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
+typedef struct phi_settings {
+    phi_limits limits;
+    phi_retry retry;
+    phi_cache cache;
+    phi_compaction_config compaction;
+    phi_tool_mode tool_mode;
+    uint32_t tool_batch; /* of PHI_TOOLS_BATCHED */
+    phi_thinking thinking;
+    phi_model model;
+} phi_settings;
 
-/* {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"}; max_retries 0 is
-   `disable`. */
-PHI_API phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry);
-PHI_API phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error);
+enum { PHI_SETTINGS_SECRETS = 1 /* api_key and the values of headers are written, too */ };
 
-/* {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system", "cache_tools",
-   "cache_messages"}}}, and "one_hour" where it is true. */
-PHI_API phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache);
-PHI_API phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error);
+/* The settings as an object of these members:
 
-/* {"max_context_tokens", "system_prompt_tokens", "compaction": {...}, "keep_recent", "keep_first",
-   "tool_output_max_lines"}. keep_recent and keep_first are keep_recent_messages and
-   keep_first_messages; the turns are in "compaction". Reading: the last one counts where
-   "compaction" does not have it. */
-PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
-                                                const phi_compaction_config *config);
-PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                                   const char **error);
+   "limits"          {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"},
+                     "max_cost"}; of limits that `disable` turns off: those that are unlimited
+   "retry"           {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"};
+                     max_retries 0 is `disable`
+   "cache"           {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system",
+                     "cache_tools", "cache_messages"}}}, and "one_hour" where it is true
+   "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
+                     "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
+                     keep_first are keep_recent_messages and keep_first_messages, the turns are in
+                     "compaction". Reading: tool_output_max_lines counts where "compaction" does
+                     not have it
+   "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
+                     a batch of 0, the default, is written as 4
+   "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case
+   "model"           {"id", "name", "api", "provider", "base_url", "api_key", "reasoning",
+                     "context_window", "max_tokens", "cost": {"input_per_million"...}, "headers",
+                     "compat"}, and "api_version" where the model has one. "api" is
+                     "open_ai_completions" and so on; reading takes the names of configuration
+                     files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_; where it
+                     is, it says all
 
-/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch: of
-   phi_agent_desc.tool_batch; 0, the default, is written as 4, and comes back of other types. */
-PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch);
-PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
-                                           uint32_t *batch, const char **error);
-
-/* "off", "minimal", "low", "medium", "high", "xhigh", "max"; case makes no difference. */
-PHI_API phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level);
-PHI_API phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out,
+   A field that is zero is written as the default that it means (of "context": the default without
+   an agent). A field that the shape has no member for is added only where it is set. flags:
+   PHI_SETTINGS_SECRETS, or 0: api_key and the values of headers are "".
+   The tree is in the arena; NULL: no memory. Threads: any, one at a time with an arena. */
+PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
+                                       uint32_t flags);
+/* Reads settings. A member that is missing or null is left at zero, which means default; unknown
+   members are ignored. Strings are the tree's, and headers of the model are in the arena.
+   PHI_BAD_ARG: a value does not fit: *error (NULL: not wanted) is a static text that names the
+   member and the expectation. PHI_NO_MEMORY. In both cases *out is as it was. */
+PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
                                           const char **error);
-
-enum { PHI_MODEL_JSON_SECRETS = 1 /* api_key and the values of headers are written, too */ };
-
-/* {"id", "name", "api", "provider", "base_url", "api_key", "reasoning", "context_window",
-   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}, and "api_version" where
-   the model has one. Without the flag api_key
-   and the values of headers are "". "api" is "open_ai_completions" and so on; reading takes the
-   names of configuration files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_;
-   where it is, it says all. */
-PHI_API phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags);
-/* Headers are in the arena. PHI_NO_MEMORY. */
-PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                                       const char **error);
 
 #ifdef __cplusplus
 }
@@ -2252,11 +2245,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x060653f8
+#if PHI__PUB_TOOLS != 0x0d48556e
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x060653f8
+#define PHI__PUB_TOOLS 0x0d48556e
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -2287,160 +2280,6 @@ PHI_API phi_status phi_tools_prun(phi_tool *out);
    n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/tools/tools.h ---- */
-
-/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
-
-       static phi_toolset set;
-       phi_tools_desc tools = PHI_ZERO;
-       tools.workspace = "/home/ada/project";
-       phi_tools_init(&set, &tools);
-       desc.tools = set.tools;                       // desc: a phi_agent_desc
-       desc.tool_count = set.count;
-
-   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared, and then opened by descriptors, so that another
-   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
-   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
-   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
-   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
-   stop mistakes, not intent, for a shell can say a thing in endless ways.
-
-   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
-   searches inside a workspace or allowed paths; where every file may be used, `search` runs
-   ripgrep if there is one. The answers are the same.
-
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
-   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
-   written.
-   Threads: the pumping thread. */
-#ifndef PHI_TOOLS_TOOLS_H
-#define PHI_TOOLS_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum { PHI_TOOL_COUNT = 6 };
-
-/* The program that `search` runs. By each of the first, the second and the last the answers are the
-   same; grep reads another syntax of patterns and heeds no ignore files. */
-typedef enum phi_search_with {
-    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
-    PHI_SEARCH_AUTOMATIC,
-    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
-       directory and a link in the workspace can lead it outside */
-    PHI_SEARCH_RG,
-    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
-    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
-} phi_search_with;
-
-/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
-typedef struct phi_tools_desc {
-    /* where relative paths start and commands run (default: the working directory, and then files
-       are not confined to it) */
-    const char *workspace;
-    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
-       there. With neither, every path may be used (default: none) */
-    const char *const *allowed_paths;
-    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
-       boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
-    const char *const *deny_patterns;
-    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
-       longer than a frame needs a tool of the host's own. */
-    bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data; /* of confirm_fn */
-    /* NULL-ended names of the host's variables that commands get although they look like keys
-       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
-    const char *const *keep_keys;
-    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
-    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
-    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
-    uint32_t max_output_bytes;
-    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
-       it): phi_tool.max_result_bytes of bash */
-    uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;      /* listed by list_files (default 200) */
-    uint32_t max_matches;    /* listed by search (default 50) */
-    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
-    phi_search_with search_with;
-} phi_tools_desc;
-
-/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
-   phi's. It must stay where it is until the last agent that uses it is freed. */
-typedef struct phi_toolset {
-    phi_tool tools[PHI_TOOL_COUNT];
-    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
-    phi_tools_desc desc;
-} phi_toolset;
-
-/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
-   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
-PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
-
-/* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
-   one also catches an rm of an absolute path whose flags are both r and f, in whatever order and
-   spelling; not one whose words come from a variable, a substitution or another program. */
-PHI_API const char *const *phi_tools_deny_patterns(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/tools/registry.h ---- */
-
-/* registry.h - tools by name, for hosts that put agents together from lists of names. */
-#ifndef PHI_TOOLS_REGISTRY_H
-#define PHI_TOOLS_REGISTRY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct phi_tool_registry phi_tool_registry;
-
-/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
-
-/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
-   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
-   (tools/context_tools.h), but only by name: they are not counted, nor found by
-   phi_tool_registry_at. */
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc);
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
-
-/* Adds a tool, or replaces the one of that name. The struct is copied; its pointers are borrowed
-   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
-   no start. */
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool);
-
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name);
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry);
-/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
-   add. */
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index);
-
-/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
-   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
-   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
-   how many names were unknown. */
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count);
 
 #ifdef __cplusplus
 }
@@ -2539,12 +2378,116 @@ PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
    desc. PHI_BAD_ARG. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
-/* Scripts that run or wait for their start now. */
-PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
-
 #ifdef __cplusplus
 }
 #endif
+#endif
+#endif
+
+/* ---- src/tools/tools.h ---- */
+
+/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
+
+       static phi_toolset set;
+       phi_tools_desc tools = PHI_ZERO;
+       tools.workspace = "/home/ada/project";
+       phi_tools_init(&set, &tools);
+       desc.tools = set.tools;                       // desc: a phi_agent_desc
+       desc.tool_count = set.count;
+
+   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
+   with ".." and all links, before it is compared, and then opened by descriptors, so that another
+   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
+   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
+   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
+   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
+   stop mistakes, not intent, for a shell can say a thing in endless ways.
+
+   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
+   searches inside a workspace or allowed paths; where every file may be used, `search` runs
+   ripgrep if there is one. The answers are the same.
+
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
+   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
+   written.
+   Threads: the pumping thread. */
+#ifndef PHI_TOOLS_TOOLS_H
+#define PHI_TOOLS_TOOLS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PHI_TOOL_COUNT = 6 };
+
+/* The program that `search` runs. By each of the first, the second and the last the answers are the
+   same; grep reads another syntax of patterns and heeds no ignore files. */
+typedef enum phi_search_with {
+    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    PHI_SEARCH_AUTOMATIC,
+    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
+       directory and a link in the workspace can lead it outside */
+    PHI_SEARCH_RG,
+    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
+} phi_search_with;
+
+/* The default of phi_tools_desc.deny_patterns, for a longer list: {PHI_TOOLS_DENY_PATTERNS,
+   "shutdown", NULL}. The first pattern also catches an rm of an absolute path whose flags are both
+   r and f, in whatever order and spelling; not an rm whose words come from a variable, a
+   substitution or another program. */
+#define PHI_TOOLS_DENY_PATTERNS "rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"
+
+/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
+typedef struct phi_tools_desc {
+    /* where relative paths start and commands run (default: the working directory, and then files
+       are not confined to it) */
+    const char *workspace;
+    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
+       there. With neither, every path may be used (default: none) */
+    const char *const *allowed_paths;
+    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
+    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
+       boundary: see above; an empty list denies nothing (default: PHI_TOOLS_DENY_PATTERNS) */
+    const char *const *deny_patterns;
+    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
+       longer than a frame needs a tool of the host's own. */
+    bool (*confirm_fn)(void *user_data, const char *command);
+    void *user_data; /* of confirm_fn */
+    /* NULL-ended names of the host's variables that commands get although they look like keys
+       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    const char *const *keep_keys;
+    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
+    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
+    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
+    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    uint32_t max_output_bytes;
+    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
+       it): phi_tool.max_result_bytes of bash */
+    uint32_t max_bash_result_bytes;
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
+    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    phi_search_with search_with;
+} phi_tools_desc;
+
+/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
+   phi's. It must stay where it is until the last agent that uses it is freed. */
+typedef struct phi_toolset {
+    phi_tool tools[PHI_TOOL_COUNT];
+    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
+    phi_tools_desc desc;
+} phi_toolset;
+
+/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
+   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
+
+#ifdef __cplusplus
+}
 #endif
 #endif
 
@@ -25437,11 +25380,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xdb9e69a3
+#if PHI__IMP_CONFIG != 0x3c8748c7
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xdb9e69a3
+#define PHI__IMP_CONFIG 0x3c8748c7
 
 /* ---- src/config/config_in.h ---- */
 
@@ -26361,6 +26304,34 @@ PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *k
                                        const char *value);
 /* The tree; NULL: no memory. */
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w);
+
+/* ---- the parts: members as phi_settings_to_json says ---- */
+
+/* A struct at NULL is written as a struct of zeros. Reading: as phi_settings_from_json. */ PHI__FN
+phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits);
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error);
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry);
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error);
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache);
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error);
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config);
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out, const char **error);
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch);
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error);
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level);
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error);
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags);
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error);
 
 #endif
 
@@ -28319,7 +28290,7 @@ PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
 
 /* ---- limits ---- */
 
-phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
+PHI__FN phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits) {
     phi__config_json_writer w = phi__config_json_begin(arena), time = phi__config_json_begin(arena);
     phi_limits l = PHI_ZERO;
     uint64_t ms;
@@ -28343,7 +28314,8 @@ phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error) {
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
@@ -28363,7 +28335,7 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
 
 /* ---- retries ---- */
 
-phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_retry v = PHI_ZERO;
     if (retry != NULL) v = *retry;
@@ -28380,7 +28352,8 @@ phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error) {
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
@@ -28403,7 +28376,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
 
 /* ---- caching ---- */
 
-phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache) {
     phi__config_json_writer w = phi__config_json_begin(arena), manual, marks;
     phi_cache c = PHI_ZERO;
     if (cache != NULL) c = *cache;
@@ -28447,7 +28420,8 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
                           "cache_messages: expected true or false");
 }
 
-phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error) {
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_cache c = PHI_ZERO;
     bool enabled = true;
@@ -28467,7 +28441,8 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
 
 /* ---- tools and thinking ---- */
 
-phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch) {
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_text(&w, "type",
                               mode == PHI_TOOLS_SEQUENTIAL ? "sequential"
@@ -28477,8 +28452,8 @@ phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t b
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, uint32_t *batch,
-                                   const char **error) {
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
     phi_tool_mode m = PHI_TOOLS_PARALLEL;
@@ -28500,20 +28475,22 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
     return status;
 }
 
-phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
     while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
     return phi_json_new_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
-phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error) {
     phi__config_json r = PHI_ZERO;
     const phi__config_choice *choice =
         phi__config_take_choice(phi__config_tables_thinking(), phi_json_str(node, ""));
     if (choice != NULL)
         *out = (phi_thinking)choice->value;
     else
-        phi__config_json_fail(&r, "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
+        phi__config_json_fail(
+            &r, "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
     return phi__config_json_end(&r, error);
 }
 
@@ -28622,9 +28599,8 @@ static void phi__config_json_compaction_read_inner(phi__config_json *r, const ph
     phi__config_json_bool(r, inner, "disable", &c->disable, "disable: expected true or false");
 }
 
-/* ---- public ---- */
-
-phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_config *config) {
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_compaction_config c = PHI_ZERO;
     if (config != NULL) c = *config;
@@ -28639,8 +28615,9 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                           const char **error) {
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out,
+                                                    const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");
@@ -28853,11 +28830,10 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     return true;
 }
 
-/* ---- public ---- */
-
-phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags) {
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    bool secrets = (flags & PHI_MODEL_JSON_SECRETS) != 0;
+    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
     phi_model m = PHI_ZERO;
     const char *api;
     if (model != NULL) m = *model;
@@ -28885,8 +28861,8 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                               const char **error) {
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_model m = PHI_ZERO;
     phi_status status;
@@ -34818,6 +34794,68 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     w.profile = phi_agent_profile(agent);
     if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
     return phi__config_write_text(arena, w.root, format, out);
+}
+
+/* ---- src/config/settings.c ---- */
+
+/* settings.c - the settings of an agent as one tree of JSON, out of its parts. */
+
+PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
+                                       uint32_t flags) {
+    phi__config_json_writer w;
+    if (arena == NULL || settings == NULL) return NULL;
+    w = phi__config_json_begin(arena);
+    phi__config_json_put(&w, "limits", phi__config_json_limits_write(arena, &settings->limits));
+    phi__config_json_put(&w, "retry", phi__config_json_retry_write(arena, &settings->retry));
+    phi__config_json_put(&w, "cache", phi__config_json_cache_write(arena, &settings->cache));
+    phi__config_json_put(&w, "context",
+                         phi__config_json_compaction_write(arena, &settings->compaction));
+    phi__config_json_put(
+        &w, "tool_execution",
+        phi__config_json_tool_mode_write(arena, settings->tool_mode, settings->tool_batch));
+    phi__config_json_put(&w, "thinking_level",
+                         phi__config_json_thinking_write(arena, settings->thinking));
+    phi__config_json_put(&w, "model", phi__config_json_model_write(arena, &settings->model, flags));
+    return phi__config_json_tree(&w);
+}
+
+static phi_status phi__settings_read(const phi_json *node, phi_arena *arena, phi_settings *out,
+                                     const char **error) {
+    const phi_json *part = phi__config_json_get(node, "limits");
+    phi_status status = PHI_OK;
+    if (part != NULL) status = phi__config_json_limits_read(part, &out->limits, error);
+    part = phi__config_json_get(node, "retry");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_retry_read(part, &out->retry, error);
+    part = phi__config_json_get(node, "cache");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_cache_read(part, &out->cache, error);
+    part = phi__config_json_get(node, "context");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_compaction_read(part, &out->compaction, error);
+    part = phi__config_json_get(node, "tool_execution");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_tool_mode_read(part, &out->tool_mode, &out->tool_batch, error);
+    part = phi__config_json_get(node, "thinking_level");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_thinking_read(part, &out->thinking, error);
+    part = phi__config_json_get(node, "model");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_model_read(part, arena, &out->model, error);
+    return status;
+}
+
+PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
+                                          const char **error) {
+    phi__config_json r = PHI_ZERO;
+    phi_settings settings = PHI_ZERO;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "settings: expected an object");
+    status = phi__config_json_end(&r, error);
+    if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
+    if (status == PHI_OK) *out = settings;
+    return status;
 }
 
 #endif /* PHI__IMP_CONFIG */
@@ -43623,11 +43661,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x02430c1f
+#if PHI__IMP_TOOLS != 0x5803502b
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x02430c1f
+#define PHI__IMP_TOOLS 0x5803502b
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43818,6 +43856,47 @@ PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str ar
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
 #endif
+
+#endif
+
+/* ---- src/tools/registry_in.h ---- */
+
+/* registry_in.h - tools by name: what the section [tools] of a configuration chooses from. */
+#ifndef PHI_TOOLS_REGISTRY_IN_H
+#define PHI_TOOLS_REGISTRY_IN_H
+
+
+typedef struct phi__registry phi__registry;
+
+/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator);
+/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
+   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+   (tools/context_tools.h), but only by name: they are not counted, nor found by
+   phi__registry_at. */
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc);
+PHI__FN void phi__registry_free(phi__registry *registry); /* NULL is harmless */
+
+/* Adds a tool, or replaces the tool of that name. The struct is copied; its pointers are borrowed
+   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
+   no start. */
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool);
+
+/* The tool of that name; NULL: there is none. */
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name);
+PHI__FN size_t phi__registry_count(const phi__registry *registry);
+/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
+   add. */
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index);
+
+/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
+   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
+   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
+   how many names were unknown. */
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count);
 
 #endif
 
@@ -45984,7 +46063,7 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 
 enum { PHI__REGISTRY_APART = 3 };
 
-struct phi_tool_registry {
+struct phi__registry {
     phi_memory memory;
     phi_tool *tools;
     size_t count, cap;
@@ -45993,15 +46072,17 @@ struct phi_tool_registry {
     size_t apart_count;
 };
 
-static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
+static size_t phi__registry_find(const phi__registry *registry, const char *name) {
     size_t i;
     for (i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-static const phi_tool *phi__registry_named(const phi_tool_registry *registry, const char *name) {
-    size_t i, at = phi__registry_find(registry, name);
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name) {
+    size_t i, at;
+    if (registry == NULL || name == NULL) return NULL;
+    at = phi__registry_find(registry, name);
     if (at != SIZE_MAX) return &registry->tools[at];
     for (i = 0; i < registry->apart_count; i++)
         if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
@@ -46015,20 +46096,18 @@ static bool phi__registry_has(const phi_tool *tools, size_t count, const char *n
     return false;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator) {
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
     phi_memory memory;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_memory_init(&memory, allocator, 0);
-    registry = (phi_tool_registry *)phi__alloc(&memory, sizeof *registry);
+    registry = (phi__registry *)phi__alloc(&memory, sizeof *registry);
     if (registry != NULL) registry->memory = memory;
     return registry;
 }
 
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc) {
-    phi_tool_registry *registry = phi_tool_registry_new(allocator);
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc) {
+    phi__registry *registry = phi__registry_new(allocator);
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
@@ -46036,14 +46115,14 @@ PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *
     (void)phi_tools_revert(registry->apart + 2);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
-        if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
-        phi_tool_registry_free(registry);
+        if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
+        phi__registry_free(registry);
         return NULL;
     }
     return registry;
 }
 
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
+PHI__FN void phi__registry_free(phi__registry *registry) {
     phi_memory memory;
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
@@ -46051,7 +46130,7 @@ PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
     phi__free(&memory, registry, sizeof *registry);
 }
 
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool) {
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool) {
     phi_tool *tools;
     size_t at;
     if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
@@ -46069,24 +46148,20 @@ PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_
     return PHI_OK;
 }
 
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
-    return registry != NULL && name != NULL && phi__registry_named(registry, name) != NULL;
-}
-
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
+PHI__FN size_t phi__registry_count(const phi__registry *registry) {
     return registry != NULL ? registry->count : 0;
 }
 
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index) {
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index) {
     return registry != NULL && index < registry->count ? &registry->tools[index] : NULL;
 }
 
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count) {
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count) {
     size_t found = 0, missing = 0, i;
     for (i = 0; i < count; i++) {
-        const phi_tool *tool = registry != NULL ? phi__registry_named(registry, names[i]) : NULL;
+        const phi_tool *tool = phi__registry_named(registry, names[i]);
         if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;
@@ -46888,10 +46963,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     desc->hook_points |= set->points;
     desc->hook_user_data = set;
     return PHI_OK;
-}
-
-PHI_API size_t phi_scripts_running(const phi_scripts *set) {
-    return set != NULL ? set->job_count : 0;
 }
 
 #endif
@@ -47935,7 +48006,8 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
 }
 
 static void phi__tools_defaults(phi_tools_desc *desc) {
-    if (desc->deny_patterns == NULL) desc->deny_patterns = phi_tools_deny_patterns();
+    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
+    if (desc->deny_patterns == NULL) desc->deny_patterns = patterns;
     desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
@@ -47948,12 +48020,6 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
 }
 
 /* ---- public ---- */
-
-PHI_API const char *const *phi_tools_deny_patterns(void) {
-    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",   "mkfs",
-                                           "dd if=",   ":(){:|:&};:", NULL};
-    return patterns;
-}
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
     phi_tool *tool;
@@ -76459,11 +76525,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xb192e789
+#if PHI__IMP_SECTIONS != 0x929bdd22
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xb192e789
+#define PHI__IMP_SECTIONS 0x929bdd22
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -78364,7 +78430,7 @@ typedef struct phi__section_tools_taken {
 /* Each agent has its own, for its own workspace. */
 typedef struct phi__section_tools_set {
     struct phi__section_tools_set *next;
-    phi_tool_registry *registry;
+    phi__registry *registry;
 } phi__section_tools_set;
 
 typedef struct phi__section_tools_state {
@@ -78433,8 +78499,8 @@ static const char *phi__section_tools_alias(phi_str name) {
     return name.at;
 }
 
-static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *s,
-                                                      const phi__config_making *making) {
+static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
+                                                  const phi__config_making *making) {
     const phi__section_tools_taken *t = &s->taken;
     phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
         making->ground->arena, sizeof(phi__section_tools_set));
@@ -78453,7 +78519,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;
     desc.search_with = t->search_with;
-    set->registry = phi_tool_registry_with_defaults(&making->ground->memory->allocator, &desc);
+    set->registry = phi__registry_with_defaults(&making->ground->memory->allocator, &desc);
     if (set->registry == NULL) return NULL;
     set->next = s->sets;
     s->sets = set;
@@ -78479,7 +78545,7 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_status status = PHI_OK;
     size_t i;
     if (phi_json_count(making->names) == 0) return PHI_OK;
@@ -78490,13 +78556,13 @@ PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *makin
         const char *name = phi__section_tools_alias(phi_json_str(item, ""));
         size_t n, j;
         if (making->known[i]) continue; /* the host's own */
-        n = phi_tool_registry_resolve(registry, &name, 1, found, NULL, NULL);
+        n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (j = 0; status == PHI_OK && j < n; j++)
             status = phi__config_making_tool(making, &found[j]);
     }
-    for (i = 0; i < phi_tool_registry_count(registry); i++)
-        (void)phi__config_making_offer(making, phi_tool_registry_at(registry, i)->name);
+    for (i = 0; i < phi__registry_count(registry); i++)
+        (void)phi__config_making_offer(making, phi__registry_at(registry, i)->name);
     return status;
 }
 
@@ -78504,7 +78570,7 @@ PHI__FN void phi__section_tools_end(void *state) {
     phi__section_tools_state *s = (phi__section_tools_state *)state;
     phi__section_tools_set *set;
     for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
-        phi_tool_registry_free(set->registry);
+        phi__registry_free(set->registry);
 }
 
 /* ---- src/sections/sections.c ---- */
