@@ -3546,11 +3546,11 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #endif /* PHI__PUB_OPENAPI */
 
 #ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0xd7732f6d
+#if PHI__PUB_SKILLS != 0x78804135
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__PUB_SKILLS 0xd7732f6d
+#define PHI__PUB_SKILLS 0x78804135
 
 /* ---- src/skills/skills.h ---- */
 
@@ -3633,37 +3633,22 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, whose skills get `label` as their source (copied; NULL: "dir:0"). PHI_NOT_FOUND,
-   PHI_IO: it does not exist or cannot be read, which is a problem in the list as well. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label);
-
-/* One skill, by its own directory. PHI_NOT_FOUND: no directory, or no SKILL.md in it; PHI_PARSE: it
-   was not loaded. The reason is in the list of problems. */
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label);
-
-/* phi_skills_load_dir in slices: begin, then advance until it is not PHI_BUSY. A unit is an entry
-   of the directory: a few system calls, and 64 KiB read at most. Skills appear as they are read.
-   begin: PHI_MISUSE while another load is under way. */
+/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
+   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
+   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
+   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
+   SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
+   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
 PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
 PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
 
-/* Copies the skills and problems of `other`, whose skills replace those of the same name.
-   PHI_NO_MEMORY, PHI_TOO_BIG: only some were copied. PHI_BAD_ARG: the two are one. */
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other);
-
-/* Sorted by name, byte by byte; NULL past the last, or where there is no such skill. */
-PHI_API size_t phi_skills_count(const phi_skills *skills);
+/* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name);
 
 /* In the order in which they were found, the first 1,000; NULL past the last. The struct is valid
-   until the next load or merge. */
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills);
+   until the next load. */
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index);
-
-/* The index of all skills, <available_skills>...</available_skills>, in the arena (terminated);
-   empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
 /* The text before the index in a prompt: how the model gets at the instructions. */
 typedef enum phi_skills_hint {
@@ -3672,11 +3657,10 @@ typedef enum phi_skills_hint {
     PHI_SKILLS_READ_FILE   /* for agents with read_file; its allowed_paths must hold the skills */
 } phi_skills_hint;
 
-/* The sentence of a hint; static. Empty for NO_HINT. */
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint);
-
-/* A system prompt: `base` (NULL: none), the hint, and the index, with a blank line between them, in
-   the arena (terminated). Without a skill it is `base` alone. PHI_NO_MEMORY. */
+/* A system prompt: `base` (NULL: none), the hint, and the index of all skills,
+   <available_skills>...</available_skills>, with a blank line between them, in the arena
+   (terminated). Of a description the first 1,024 characters stand in it. Without a skill it is
+   `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out);
 
@@ -3738,11 +3722,11 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x4f7d364e
+#if PHI__PUB_TRACE != 0xda267c42
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0x4f7d364e
+#define PHI__PUB_TRACE 0xda267c42
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3815,15 +3799,8 @@ typedef struct phi_trace_desc {
 
 typedef struct phi_trace phi_trace;
 
-/* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
-   status; the store's, where evicted entries cannot be recalled. The bytes written before a failure
-   are no whole trace. */
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, end.
+/* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
@@ -3835,17 +3812,16 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 /* Writes about `units` entries, or turns of sessions with their captured requests, at least one; a
    request whose view was rewritten counts a unit for each 64 messages. PHI_BUSY: there is more;
    PHI_OK: all is written. Else it has failed, and repeats that status: PHI_NOT_FOUND: entries were
-   forgotten meanwhile; else as phi_trace_html. */
+   forgotten meanwhile; PHI_NO_MEMORY; the sink's status; the store's, where evicted entries cannot
+   be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
-/* The whole trace as text in the arena. As phi_trace_html. */
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out);
 /* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
    the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
    message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
-   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_html. */
+   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
+   phi_trace_advance. */
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
@@ -74998,11 +74974,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0xd1d8bd72
+#if PHI__IMP_SKILLS != 0x8acb910c
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0xd1d8bd72
+#define PHI__IMP_SKILLS 0x8acb910c
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -75045,8 +75021,17 @@ struct phi_skills {
 PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
 /* Where a name stands, or would stand. */
 PHI__FN size_t phi__skills_list_place(const phi_skills *skills, phi_str name, bool *found);
+/* NULL: there is no such skill. */
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name);
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
 PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
+
+/* ---- skills_load.c ---- */
+
+/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
+/* The skill of this directory. */
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
 /* ---- front_matter.c: the text of a SKILL.md ---- */
 
@@ -75577,7 +75562,7 @@ static phi_flow phi__read_skill_go(phi__job *job) {
         return PHI_DONE;
     read->first = first > 0 ? first - 1 : 0;
     if (read->limit == 0) read->limit = UINT64_MAX;
-    read->skill = phi_skills_find(read->skills, phi_str_of(name));
+    read->skill = phi__skills_list_find(read->skills, phi_str_of(name));
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;
@@ -76206,6 +76191,12 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
     return true;
 }
 
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name) {
+    bool found = false;
+    size_t at = phi__skills_list_place(skills, name, &found);
+    return found ? skills->list[at] : NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc) {
@@ -76235,22 +76226,8 @@ PHI_API void phi_skills_free(phi_skills *skills) {
     phi__free(&memory, skills, sizeof *skills);
 }
 
-PHI_API size_t phi_skills_count(const phi_skills *skills) {
-    return skills != NULL ? skills->count : 0;
-}
-
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index) {
     return skills != NULL && index < skills->count ? skills->list[index] : NULL;
-}
-
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name) {
-    bool found = false;
-    size_t at = skills != NULL ? phi__skills_list_place(skills, name, &found) : 0;
-    return found ? skills->list[at] : NULL;
-}
-
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills) {
-    return skills != NULL ? skills->problem_count : 0;
 }
 
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index) {
@@ -76261,11 +76238,13 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
 
 /* ---- src/skills/skills_load.c ---- */
 
-/* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
+/* skills_load.c - loads whole directories of skills, at once or in slices, and single skills. */
 
 #ifndef PHI_NO_FILES
 
 #include <stdio.h>
+
+#define PHI__SKILLS_FILE "/SKILL.md"
 
 /* ---- loading ---- */
 
@@ -76302,37 +76281,27 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
     return phi__skills_load_failed(skills, path, words, PHI_TOO_BIG);
 }
 
-/* ---- copies ---- */
-
-static bool phi__skills_load_copy_pairs(phi_skills *skills, const phi_skill *from, phi_skill *to) {
-    phi_skill_pair *pairs;
-    size_t i;
-    if (from->metadata_count == 0) return true;
-    pairs = (phi_skill_pair *)phi__arena_zero(&skills->arena, from->metadata_count * sizeof *pairs);
-    if (pairs == NULL) return false;
-    for (i = 0; i < from->metadata_count; i++)
-        if (!phi__arena_str(&skills->arena, from->metadata[i].key, &pairs[i].key) ||
-            !phi__arena_str(&skills->arena, from->metadata[i].value, &pairs[i].value))
-            return false;
-    to->metadata = pairs;
-    to->metadata_count = from->metadata_count;
-    return true;
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status;
+    phi_str kept;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
+        return PHI_NO_MEMORY;
+    status = phi__skill_file_load(skills, dir, kept);
+    if (status != PHI_NOT_FOUND) return status;
+    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
 }
 
-static phi_status phi__skills_load_copy(phi_skills *skills, const phi_skill *from) {
-    phi_skill *to = (phi_skill *)phi__arena_zero(&skills->arena, sizeof *to);
-    phi_arena *arena = &skills->arena;
-    if (to == NULL || !phi__arena_str(arena, from->name, &to->name) ||
-        !phi__arena_str(arena, from->description, &to->description) ||
-        !phi__arena_str(arena, from->license, &to->license) ||
-        !phi__arena_str(arena, from->compatibility, &to->compatibility) ||
-        !phi__arena_str(arena, from->allowed_tools, &to->allowed_tools) ||
-        !phi__arena_str(arena, from->source, &to->source) ||
-        !phi__arena_str(arena, from->base_dir, &to->base_dir) ||
-        !phi__arena_str(arena, from->file_path, &to->file_path) ||
-        !phi__skills_load_copy_pairs(skills, from, to))
-        return PHI_NO_MEMORY;
-    return phi__skills_list_put(skills, to);
+static bool phi__skills_load_is_file(phi_str path) {
+    size_t n = sizeof PHI__SKILLS_FILE - 1;
+    return path.len > n && phi__str_is(phi__str(path.at + path.len - n, n), PHI__SKILLS_FILE);
+}
+
+/* The skill of a path that ends in "/SKILL.md". */
+static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const char *label) {
+    phi_str dir;
+    path.len -= sizeof PHI__SKILLS_FILE - 1;
+    if (!phi__arena_str(&skills->arena, path, &dir)) return PHI_NO_MEMORY;
+    return phi__skills_load_one(skills, dir.at, label);
 }
 
 /* ---- public ---- */
@@ -76342,6 +76311,8 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     phi_status status;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk != NULL) return PHI_MISUSE;
+    if (phi__skills_load_is_file(phi_str_of(dir)))
+        return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
@@ -76368,7 +76339,7 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
     phi_status status = phi_skills_load_begin(skills, dir, label);
     return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
 }
@@ -76383,35 +76354,14 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label);
+        status = phi__skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;
 }
 
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status;
-    phi_str kept;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
-    status = phi__skill_file_load(skills, dir, kept);
-    if (status != PHI_NOT_FOUND) return status;
-    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
-}
-
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other) {
-    phi_status status = PHI_OK;
-    size_t i;
-    if (skills == NULL || other == NULL || skills == other) return PHI_BAD_ARG;
-    for (i = 0; i < other->count && status == PHI_OK; i++)
-        status = phi__skills_load_copy(skills, other->list[i]);
-    for (i = 0; i < other->problem_count && status == PHI_OK; i++)
-        if (!phi__skills_list_problem(skills, &other->problems[i])) status = PHI_NO_MEMORY;
-    return status;
-}
-
 #endif
+#undef PHI__SKILLS_FILE
 
 /* ---- src/skills/skills_prompt.c ---- */
 
@@ -76479,17 +76429,7 @@ static phi_status phi__skills_prompt_give(phi__buf *text, phi_arena *arena, phi_
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out) {
-    phi__buf text;
-    if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&text, arena->memory);
-    phi__skills_prompt_index(skills, &text);
-    return phi__skills_prompt_give(&text, arena, out);
-}
-
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
+static const char *phi__skills_prompt_hint(phi_skills_hint hint) {
     switch (hint) {
     case PHI_SKILLS_READ_SKILL:
         return "These skills hold instructions for particular tasks. Before a task that the "
@@ -76504,9 +76444,11 @@ PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
     return "";
 }
 
+/* ---- public ---- */
+
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out) {
-    const char *words = phi_skills_hint_text(hint);
+    const char *words = phi__skills_prompt_hint(hint);
     phi__buf text;
     if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&text, arena->memory);
@@ -76525,11 +76467,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x929bdd22
+#if PHI__IMP_SECTIONS != 0xb470501e
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x929bdd22
+#define PHI__IMP_SECTIONS 0xb470501e
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -78280,7 +78222,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        status = phi__skills_load_dir(s->all, dir, s->taken.directories.at[i]);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -78298,8 +78240,10 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
 /* The skill most like `name`; NULL: none is. */
 static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
                                             phi_str name) {
-    size_t n = phi_skills_count(skills), i;
-    const char **names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    size_t n = 0, i;
+    const char **names;
+    while (phi_skills_at(skills, n) != NULL) n++;
+    names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
     if (names == NULL) return NULL;
     for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
     return phi__config_words_nearest(name, names, n);
@@ -78320,10 +78264,10 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     s->parts = part;
     for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
         phi_str name = phi_str_of(making->profile.skills[i]);
-        const phi_skill *skill = phi_skills_find(s->all, name);
+        const phi_skill *skill = phi__skills_list_find(s->all, name);
         const char *near;
         if (skill != NULL) {
-            status = phi_skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            status = phi__skills_load_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
         near = phi__section_skills_near(ground->arena, s->all, name);
@@ -78341,7 +78285,7 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
     phi_tool tool;
     phi_str prompt;
     phi_status status;
-    if (phi_skills_count(skills) == 0) return PHI_OK;
+    if (phi_skills_at(skills, 0) == NULL) return PHI_OK;
     if (!s->taken.no_index) {
         status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
                                    making->ground->arena, &prompt);
@@ -78669,11 +78613,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x4bd61e37
+#if PHI__IMP_TRACE != 0xe20badf0
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x4bd61e37
+#define PHI__IMP_TRACE 0xe20badf0
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78888,7 +78832,7 @@ PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
 
 /* ---- src/trace/trace.c ---- */
 
-/* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+/* trace.c - walks the threads of a trace in slices, and hands it to a sink or a file. */
 
 #include <stdio.h>
 
@@ -79190,37 +79134,6 @@ static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
     do status = phi_trace_advance(t, SIZE_MAX);
     while (status == PHI_BUSY);
     phi_trace_end(t);
-    return status;
-}
-
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_HTML, desc, out);
-}
-
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_OTEL, desc, out);
-}
-
-static phi_status phi__trace_to_buf(void *user_data, const char *bytes, size_t len) {
-    phi__buf *buf = (phi__buf *)user_data;
-    phi__buf_add(buf, bytes, len);
-    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
-    phi_trace_sink sink;
-    phi__buf buf;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&buf, arena->memory);
-    sink.write = phi__trace_to_buf;
-    sink.user_data = &buf;
-    status = phi__trace_all(thread, kind, desc, &sink);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
-    phi__buf_free(&buf);
     return status;
 }
 
@@ -79815,7 +79728,7 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
 
 /* ---- src/trace/trace_page.c ---- */
 
-/* trace_page.c - the page of phi_trace_html before and behind its data. Written by
+/* trace_page.c - the page of PHI_TRACE_HTML before and behind its data. Written by
    scripts/trace_page.py from scripts/trace_page/. */
 
 /* clang-format off */
