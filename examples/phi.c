@@ -49,16 +49,24 @@ static void drop_keys(app *a) {
             if (key == KEY_ESCAPE || key == KEY_CTRL('C')) press(a, key);
 }
 
+static phi_permission_call call_of(const phi_pending_item *item) {
+    phi_permission_call call = PHI_ZERO;
+    call.tool_name = item->tool_name;
+    call.arguments = item->arguments;
+    call.source = item->source;
+    return call;
+}
+
 /* What "always" would add: to the rules that ask. */
 static void propose(app *a, const phi_pending_item *item, phi_permission_rules *rules,
                     phi_str *why) {
     static const phi_permission_scope scopes[] = {PHI_PERMISSION_SCOPE_KIND,
                                                   PHI_PERMISSION_SCOPE_EXACT};
+    phi_permission_call call = call_of(item);
     phi_status status = PHI_REJECTED;
     int i;
     for (i = 0; i < 2 && status == PHI_REJECTED && item->permissions != NULL; i++)
-        status = phi_permissions_always_from(item->permissions, item->source, item->tool_name,
-                                             item->arguments, scopes[i], &a->arena, rules, why);
+        status = phi_permissions_always(item->permissions, &call, scopes[i], &a->arena, rules, why);
     if (status != PHI_OK) rules->count = 0;
     if (status == PHI_OK) *why = phi_str_of("");
 }
@@ -92,10 +100,10 @@ static bool ask_next(app *a) {
     for (i = 0; i < n && i < WAITS; i++) {
         phi_pending_item *item = &items[i];
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
+        phi_permission_call call = call_of(item);
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
         if (tool && item->permissions != NULL &&
-            phi_permissions_check_from(item->permissions, item->source, item->tool_name,
-                                       item->arguments, NULL) == PHI_PERMISSION_ALLOW)
+            phi_permissions_check(item->permissions, &call, NULL) == PHI_PERMISSION_ALLOW)
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
         else if (is_asked(a, item))
             return true;

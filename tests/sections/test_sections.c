@@ -1,4 +1,5 @@
 /* test_sections.c - the sections of a configuration that need phi_tools.h. */
+#include "permissions/permit.h"
 #include "permissions/permissions.h"
 #include "sections/sections.h"
 #include "subagents/subagents.h"
@@ -305,11 +306,11 @@ TEST(the_rules_of_a_file_ask_before_a_program_of_it_is_written) {
     d = made_desc(&m, "default");
     REQUIRE(CHECK(d.hook_fn == phi_permissions_hook));
     permissions = (phi_permissions *)d.hook_user_data;
-    CHECK_EQ_INT(phi_permissions_check(permissions, phi_str_of("write_file"),
-                                       phi_str_of("{\"path\":\"server.js\"}"), NULL),
+    CHECK_EQ_INT(permit_check(permissions, phi_str_of("write_file"),
+                              phi_str_of("{\"path\":\"server.js\"}"), NULL),
                  PHI_PERMISSION_ASK);
-    CHECK_EQ_INT(phi_permissions_check(permissions, phi_str_of("write_file"),
-                                       phi_str_of("{\"path\":\"other.js\"}"), NULL),
+    CHECK_EQ_INT(permit_check(permissions, phi_str_of("write_file"),
+                              phi_str_of("{\"path\":\"other.js\"}"), NULL),
                  PHI_PERMISSION_ALLOW);
     made_free(&m);
     rig_free(r);
