@@ -186,7 +186,7 @@ static int agent_of_config(app *a) {
         return keys_signal ? INTERRUPTED : complain(a, a->o.replay, "an MCP server is not ready");
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
-    while (phi_agents_at(a->agents, a->which).index != a->agent.index) a->which++;
+    while (phi_agents_at(a->agents, a->which)->agent.index != a->agent.index) a->which++;
     a->why = a->o.config;
     if (a->o.system != NULL) (void)phi_agent_set_system_prompt(a->agent, a->o.system);
     if (a->o.model == NULL) return 0;
@@ -283,7 +283,7 @@ static int tear_down(app *a, int code) {
     }
     while (a->rt != NULL && phi_runtime_close(a->rt) == PHI_BUSY && keys_now_ms() < end)
         (void)phi_step(a->rt, 10);
-    (void)phi_agents_free(a->agents);
+    phi_agents_free(a->agents);
     phi_config_free(a->config);
     phi_runtime_free(a->rt);
     phi_permissions_free(a->permissions);
@@ -396,7 +396,7 @@ static void draw(app *a) {
     memset(words, 0, sizeof words);
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
-    status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
+    status_agent(&words[0], a->agent, phi_agents_at(a->agents, a->which)->name);
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
     if (a->q.asking)
         question_keys(&words[2], &a->q);

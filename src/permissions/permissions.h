@@ -153,9 +153,9 @@ typedef enum phi_permission_scope {
 } phi_permission_scope;
 
 /* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
-   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
-   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
-   NULL) says so, valid as above. PHI_NO_MEMORY. */
+   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed
+   already. PHI_REJECTED: no rule should: it is denied or asked about by a rule, a word is not
+   known, or it deletes without asking; *why (or NULL) says so, valid as above. PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,
