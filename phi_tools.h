@@ -383,11 +383,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0xed7b9771
+#if PHI__PUB_RECORD != 0x39f7df8c
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0xed7b9771
+#define PHI__PUB_RECORD 0x39f7df8c
 
 /* ---- src/record/event_json.h ---- */
 
@@ -579,19 +579,20 @@ PHI_API void phi_session_free(phi_session *session);
 /* The loop of that id, the latest of several; NULL: none. */
 PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
 
-/* These fill at most `cap` places of `out` (NULL where cap is 0), and return how many there are. */
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap); /* whose parent is not in the session */
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap);
-/* All of its group that are in the session, itself included. Without a group: none. */
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap);
-/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would
-   come again. */
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap);
-PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
+typedef enum phi_loop_relation {
+    PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_CHILDREN,
+    /* the loops of its group that are in the session, itself included; without a group none */
+    PHI_LOOP_SIBLINGS,
+    /* from the root to the loop, by parent_loop_id; ends where a parent is not in the session or
+       would come again */
+    PHI_LOOP_CHAIN
+} phi_loop_relation;
+
+/* The loops that stand to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL
+   where cap is 0), and returns how many there are. */
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap);
 
 /* ---- JSON ---- */
 
@@ -631,7 +632,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    PrunApplied, of prunes that were not revoked. It has the id of the first run; each loop has its
    own session's. Messages that belong to no run, such as those that the host appended, are in none.
    A run that is active, or never ended, is RUNNING. Blocks describe what compactions did to runs
-   (phi_session_add_blocks). Caller frees with phi_session_free.
+   (phi_session_compact). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
@@ -698,14 +699,13 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of unknown or ended loops are ignored, except
-   that the end of a call that ran another agent links both runs even after the loop's end.
+/* Takes note of an event, which is copied: as it was popped, or as phi_event_from_json read it.
+   Events of unknown or ended loops are ignored, except that the end of a call that ran another
+   agent links both runs even after the loop's end.
    PHI_NO_MEMORY: nothing of this event is kept except its number in `sequence` (of a group: the
    loops that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was
    freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
-/* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
 /* Gives the recorder a loaded or drained session, to continue it. The recorder owns it from then
    on, as a completed session.
@@ -721,13 +721,8 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
-/* A running loop; NULL: none of that id runs. */
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id);
+/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
 /* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
    wait for their first loop; returns how many. */
@@ -814,13 +809,10 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
 /* Recording: writes the last line. Playing: checks that everything was played. Before or after
    phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
    early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
-   says where; PHI_PARSE: the tape was cut off, and everything before was played. */
+   says where. After a divergence every transfer of the run fails, calls that wait for a recorded
+   result get an error, and the clock leaps from timer to timer: the run ends; PHI_PARSE: the tape
+   was cut off, and everything before was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
-
-/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
-   every transfer of the run fails, calls that wait for a recorded result get an error, and the
-   clock leaps from timer to timer: the run ends. */
-PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
@@ -901,19 +893,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
-   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
-   Messages stay as they are.
-   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
-   among them, with long results cut. keep_compacted: the turns between, as one summary
-   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
-   absent where there are none. No section parts a call from its result. at_ms: when. *made, where
-   given: how many loops got a block. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing changed. */
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made);
-
 /* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
     const phi_session *session;
@@ -923,7 +902,7 @@ typedef struct phi_block_request {
     phi_arena *arena;                    /* for its new messages; freed once the block is copied */
 } phi_block_request;
 
-/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+/* Zero means default for every field. Borrowed until phi_session_compact returns. */
 typedef struct phi_session_compaction {
     phi_str loop_id; /* (default: of the last loop that has messages) */
     uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
@@ -937,25 +916,31 @@ typedef struct phi_session_compaction {
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
+    /* The blocks of a session that was recorded from events describe what compactions of this
+       thread did to its loops' part of the active lane's view, in place of all fields above
+       (phi_session_of_thread has them already). The last loop that has messages gets up to three
+       sections. An earlier loop gets keep_compacted with all of its messages in view; so do the
+       loops before a loop that has a block, since the original expects that. A loop that no
+       compaction touched has no block. Loops of other lanes, and loops with another number of
+       messages than the log has of them, are left as they are. The store's status, where evicted
+       entries cannot be recalled; *made is 0 (default: none) */
+    const phi_thread *thread;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
-   own blocks. PHI_REFUSED: a block of the current loop has no messages, turns out of order, or a
-   message that no thread accepts. If block_fn returns anything but PHI_OK, that is returned. In
-   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
-   phi_session_compact. */
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size);
-
-/* Gives the loops of a session, recorded from events, blocks that describe their part of the active
-   lane's view, where compactions have changed it (phi_session_of_thread has them already). The last
-   loop that has messages gets up to three sections. An earlier loop gets keep_compacted with all of
-   its messages in view; so do the loops before a loop that has a block, since the original expects
-   that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
-   another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
-   PHI_BAD_ARG, the store's status: nothing changed. */
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
+   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
+   Messages stay as they are. desc NULL: the defaults.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
+   among them, with long results cut. keep_compacted: the turns between, as one summary
+   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
+   absent where there are none. No section parts a call from its result. *made, where given: how
+   many loops got a block.
+   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
+   current loop has no messages, turns out of order, or a message that no thread accepts; what
+   block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
+   cases nothing changed. */
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size);
 
 #ifdef __cplusplus
 }
@@ -1735,11 +1720,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x38cf18e8
+#if PHI__PUB_CONFIG != 0x6a13d7e5
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x38cf18e8
+#define PHI__PUB_CONFIG 0x6a13d7e5
 
 /* ---- src/config/config.h ---- */
 
@@ -1749,7 +1734,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
        from.path = "agent.toml";
        from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
        phi_config *config = phi_config_load(&from);
-       if (phi_config_status(config) != PHI_OK) show(phi_config_message(config));
+       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
@@ -1800,21 +1785,16 @@ typedef struct phi_config_desc {
        of it (default: none: a file that has one is an error with words) */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* of a file (default 4 MiB) */
-    uint32_t max_problems; /* kept; further ones are counted (default 1,000) */
+    uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
 /* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
 PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_status says
-   whether it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
+   it can be used. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
-
-/* PHI_OK: no error (there may be warnings). PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax.
-   PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a field, a variable or a reference.
-   PHI_TOO_BIG, PHI_NO_MEMORY. It is the first error's. */
-PHI_API phi_status phi_config_status(const phi_config *config);
 
 typedef struct phi_config_problem {
     bool is_warning;
@@ -1827,12 +1807,12 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* In the order of the text; false past the last. */
-PHI_API size_t phi_config_problem_count(const phi_config *config);
-PHI_API size_t phi_config_error_count(const phi_config *config);
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index, phi_config_problem *out);
-/* The first error's message, or "". */
-PHI_API const char *phi_config_message(const phi_config *config);
+/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
+   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
+   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
+/* Errors and warnings, in the order of the text; NULL past the last. */
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
@@ -1928,29 +1908,34 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
+/* Begins. A config with errors gives an object with the first one's status and all its problems.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
-/* Frees the agents, and then all that they borrowed. NULL is harmless. Not inside a callback:
-   PHI_MISUSE, and nothing is freed. */
-PHI_API phi_status phi_agents_free(phi_agents *agents);
+/* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback nothing is
+   freed, and phi_last_error says PHI_MISUSE. */
+PHI_API void phi_agents_free(phi_agents *agents);
 
 /* Does a bounded amount of work. PHI_BUSY: call phi_step, then this again. PHI_OK: all agents
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. False past the last. Of a config that has errors they
+   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
    are the config's own, all of them: show one of the two lists. */
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
-PHI_API size_t phi_agents_count(const phi_agents *agents);
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
+
+typedef struct phi_named_agent {
+    phi_str name;
+    phi_agent agent;
+} phi_named_agent;
+
+/* The agents in the order of the file; NULL past the last, and before they exist. Valid until the
+   next call of this, phi_agents_reload or phi_agents_free. */
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index);
 
 /* Each agent of `to` goes on with what the agent of the same name in `from` has: its conversation,
    queues, spending, facts and run, in whatever state, as by phi_agent_snapshot and
@@ -2060,11 +2045,11 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
 #endif /* PHI__PUB_CONFIG */
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x8e6ec866
+#if PHI__PUB_PERMISSIONS != 0xd8e4badd
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x8e6ec866
+#define PHI__PUB_PERMISSIONS 0xd8e4badd
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -2204,15 +2189,16 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
-   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why);
+/* A tool call to decide on. */
+typedef struct phi_permission_call {
+    phi_str tool_name, arguments; /* arguments: JSON text */
+    phi_str source; /* as phi_hook and phi_pending_item have it; empty: the host's own */
+} phi_permission_call;
 
-/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why);
+/* What the rules say of a call, and why, in words (valid until the next call of any function on
+   these permissions; why may be NULL). Without memory it is PHI_PERMISSION_ASK. */
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
@@ -2220,19 +2206,13 @@ typedef enum phi_permission_scope {
 } phi_permission_scope;
 
 /* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
-   phi_permissions_add. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
-   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
-   NULL) says so, valid as above. PHI_NO_MEMORY. */
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why);
-
-/* The same of a tool of `source`: the rules name it. */
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why);
+   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed
+   already. PHI_REJECTED: no rule should: it is denied or asked about by a rule, a word is not
+   known, or it deletes without asking; *why (or NULL) says so, valid as above. PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
 }
@@ -3375,19 +3355,20 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 #endif /* PHI__PUB_MCP */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0xe7a0cca9
+#if PHI__PUB_OPENAPI != 0xadce358a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0xe7a0cca9
+#define PHI__PUB_OPENAPI 0xadce358a
 
 /* ---- src/openapi/openapi.h ---- */
 
 /* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
 
        phi_openapi_desc of = PHI_ZERO;
+       of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
-       phi_openapi *api = phi_openapi_from_file(rt, &of, "petstore.json");
+       phi_openapi *api = phi_openapi_new(rt, &of);
        while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
@@ -3430,8 +3411,15 @@ typedef struct phi_openapi_auth {
     const char *token_url;                 /* of oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
-/* Zero means default for every field. */
+/* Zero means default for every field but one of the first three. The document is JSON where its
+   first character is "{" or "[", else YAML. */
 typedef struct phi_openapi_desc {
+    phi_str text;     /* the document itself */
+    const char *path; /* or its file, read in slices */
+    /* or its address, http or https: by GET with `headers` and no credential of `auth`, through the
+       runtime's transport; phi_step must run. Five redirects are followed, without those headers,
+       and never from https to http */
+    const char *url;
     const char *base_url; /* instead of the document's servers (default: its first server) */
     phi_openapi_auth auth;
     const phi_openapi_pair *headers; /* of every request (default: none) */
@@ -3453,34 +3441,23 @@ typedef struct phi_openapi_desc {
     bool never_deferred; /* its tools are not; `deferred` wins */
 } phi_openapi_desc;
 
-/* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
-   text is JSON where its first character is "{" or "[", else YAML.
-   _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
-   no credential of auth, through the runtime's transport; phi_step must run. Five redirects are
-   followed, without those headers, and never from https to http.
-   NULL: a bad argument, or no memory; phi_last_error names it. */
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text);
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path);
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url);
+/* Begins to read a document; `desc` is copied, with all that it points to. NULL: a bad argument, or
+   no memory; phi_last_error names it. */
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
    else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
    PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The last status of phi_openapi_step, without doing anything. */
-PHI_API phi_status phi_openapi_status(const phi_openapi *api);
 /* The fault and its place; line 0: it has no place in the text. The message is empty where there is
    no fault. Valid until the object is freed. */
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
 
-/* Frees the object and every selection of it. PHI_MISUSE: calls of its tools are under way, and
-   nothing is freed; abort or free their agents first. After PHI_OK no agent may use the tools. NULL
-   is harmless. */
-PHI_API phi_status phi_openapi_free(phi_openapi *api);
+/* Frees the object and every selection of it. While calls of its tools are under way it frees
+   nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
+   agent may use the tools. NULL is harmless. */
+PHI_API void phi_openapi_free(phi_openapi *api);
 
 /* ---- operations ---- */
 
@@ -3495,11 +3472,9 @@ typedef struct phi_openapi_operation {
     bool deprecated;
 } phi_openapi_operation;
 
-/* Before the object is ready there are none. */
-PHI_API size_t phi_openapi_count(const phi_openapi *api);
-/* The one at `index`, in the document's order. PHI_NOT_FOUND: no such index. */
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out);
+/* The operation at `index`, in the document's order; NULL past the last, and before the object is
+   ready. Valid until the object is freed. */
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api, size_t index);
 
 /* ---- tools ---- */
 
@@ -3534,11 +3509,11 @@ typedef struct phi_openapi_tools {
    selection is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
-/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
-   PHI_MISUSE while calls are under way: nothing is freed. */
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
 #ifdef __cplusplus
+}
+inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
+    return phi_openapi_new(rt, &desc);
 }
 #endif
 #endif
@@ -9596,11 +9571,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x61254f55
+#if PHI__IMP_RECORD != 0x02d519a8
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x61254f55
+#define PHI__IMP_RECORD 0x02d519a8
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10031,6 +10006,13 @@ typedef struct phi__session_context_cuts {
     uint64_t first, first_end, recent, end;
 } phi__session_context_cuts;
 PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
+
+/* phi_session_compact of phi's own blocks, or of block_fn's. */
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size);
+/* session_blocks.c: as phi_session_compaction.thread says. */
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
 
 #endif
 
@@ -11811,37 +11793,6 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     return phi__recorder_event(recorder, &read, json);
 }
 
-/* A type that is not known: only its loop is. */
-static phi_status phi__recorder_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status != PHI_OK) return status;
-    memset(out, 0, sizeof *out);
-    out->loop_id = phi_json_str(phi_json_get(root, "loop_id"), "");
-    return PHI_OK;
-}
-
-/* As one line of valid UTF-8. */
-static phi_status phi__recorder_clean(phi_recorder *rec, phi_str *json) {
-    phi_json *root = NULL;
-    phi_status status =
-        phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    return status == PHI_OK ? phi_json_write(&rec->scratch, root, 0, json) : status;
-}
-
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
-    phi_event read;
-    phi_status status;
-    if (recorder == NULL) return PHI_BAD_ARG;
-    if (recorder->busy) return PHI_MISUSE;
-    phi__arena_rewind(&recorder->scratch);
-    status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
-    if (status == PHI_UNSUPPORTED) status = phi__recorder_unknown(recorder, json, &read);
-    if (status == PHI_OK) status = phi__recorder_clean(recorder, &json);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__recorder_event(recorder, &read, json) : status;
-}
-
 /* Its memory counts in its budget, and in the recorder's while that owns it. */
 static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
@@ -11881,31 +11832,12 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
-    phi__session_box *box = NULL;
-    size_t n = 0;
-    while (recorder != NULL && (box = phi__recorder_known_each(recorder, box)) != NULL) n++;
-    return n;
-}
-
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
     phi__session_box *box = NULL;
     if (recorder == NULL) return NULL;
     do box = phi__recorder_known_each(recorder, box);
     while (box != NULL && i-- > 0);
     return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
-    phi__session_box *box =
-        recorder != NULL ? phi__recorder_known_session(recorder, session_id) : NULL;
-    return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id) {
-    phi__loop_box *loop = recorder != NULL ? phi__recorder_known_running(recorder, loop_id) : NULL;
-    return loop != NULL ? &loop->pub : NULL;
 }
 
 /* Begun by hand, and nothing has come of it yet. */
@@ -12304,10 +12236,10 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap) {
+static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
+                                 size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && i < session->loop_count; i++) {
+    for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
         if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
@@ -12315,17 +12247,17 @@ PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop
     return n;
 }
 
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap) {
+static size_t phi__session_children(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+    for (i = 0; loop_id.len > 0 && i < session->loop_count; i++)
         if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
             phi__session_put(out, cap, &n, session->loops[i]);
     return n;
 }
 
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap) {
+static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
@@ -12355,8 +12287,8 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap) {
+static size_t phi__session_way(const phi_session *session, phi_str loop_id,
+                               const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
@@ -12366,13 +12298,16 @@ PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_i
     return n;
 }
 
-PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
-    phi_usage total;
-    size_t i;
-    memset(&total, 0, sizeof total);
-    for (i = 0; session != NULL && i < session->loop_count; i++)
-        phi_usage_add(&total, &session->loops[i]->usage);
-    return total;
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap) {
+    if (session == NULL) return 0;
+    switch (which) {
+    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
+    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
+    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    }
+    return 0;
 }
 
 /* ---- src/record/session_blocks.c ---- */
@@ -12803,9 +12738,7 @@ static phi_status phi__session_blocks_go(phi__session_blocks *s) {
     return phi__session_blocks_share_out(s) ? phi__session_blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread) {
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
     phi__session_blocks s;
     phi_status status;
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
@@ -12816,6 +12749,17 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     status = phi__session_blocks_go(&s);
     phi_arena_free(&s.scratch);
     return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (made != NULL) *made = 0;
+    if (session == NULL) return PHI_BAD_ARG;
+    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
+    return phi__session_context_compact(session, desc, made, words, words_size);
 }
 
 /* ---- src/record/session_context.c ---- */
@@ -13322,29 +13266,9 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
-    phi_arena scratch;
-    phi_status status;
-    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    *out = NULL;
-    *count = 0;
-    phi__session_context_begin(&way, config, counter);
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size) {
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size) {
     phi_session_compaction none;
     phi__session_context_way way;
     phi__session_context_job job;
@@ -13353,6 +13277,8 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     size_t n = 0;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (session == NULL) return PHI_BAD_ARG;
+    if (made != NULL) *made = 0;
+    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;
@@ -13371,18 +13297,24 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     return status;
 }
 
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made) {
-    phi_session_compaction desc;
-    memset(&desc, 0, sizeof desc);
-    desc.loop_id = loop_id;
-    desc.flags = flags;
-    desc.config = config;
-    desc.counter = counter;
-    desc.at_ms = at_ms;
-    return phi_session_compact_with(session, &desc, made, NULL, 0);
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count) {
+    phi__session_context_way way;
+    phi_arena scratch;
+    phi_status status;
+    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    *count = 0;
+    phi__session_context_begin(&way, config, counter);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
+    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
+    phi_arena_free(&scratch);
+    return status;
 }
 
 /* ---- src/record/session_fields.c ---- */
@@ -14605,7 +14537,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
             status = phi__session_log_revoke(box, thread, &entry);
     }
-    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
+    if (status == PHI_OK) status = phi__session_blocks_add(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else
@@ -15276,13 +15208,6 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     if (tape->parted.yes) return PHI_REFUSED;
     if (tape->failed != PHI_OK) return tape->failed;
     return tape->torn ? PHI_PARSE : PHI_OK;
-}
-
-PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *divergence) {
-    const phi__tape *tape = (const phi__tape *)base;
-    if (tape == NULL) return false;
-    phi__tape_divergence_of(tape, divergence);
-    return tape->parted.yes;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {
@@ -25356,11 +25281,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x3c8748c7
+#if PHI__IMP_CONFIG != 0x06d77773
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x3c8748c7
+#define PHI__IMP_CONFIG 0x06d77773
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25567,11 +25492,11 @@ PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const p
                                          const char *words);
 /* Into the order of the text; problems without a place come last. */
 PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
-/* PHI_OK: there is no error; else the first error's. */
+/* The first error; NULL: there is none. problems NULL: there was no memory for them. */
+PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
 PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
-PHI__FN const char *phi__config_problems_message(const phi__config_problems *problems);
-PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                                      phi_config_problem *out);
+PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                           size_t index);
 
 /* ---- names that are nearly right (config_nearest.c) ---- */
 
@@ -26093,6 +26018,7 @@ typedef struct phi__config_job {
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
+    phi_named_agent shown; /* by phi_agents_at */
 } phi__config_job;
 
 /* A sub-agent that agents may share. */
@@ -26645,23 +26571,27 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    a->status = phi_config_status(config);
-    a->refused = a->status != PHI_OK;
-    if (a->refused) return a;
+    if (phi_config_error(config) != NULL) {
+        a->status = phi_config_error(config)->status;
+        a->refused = true;
+        return a;
+    }
     a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
-PHI_API phi_status phi_agents_free(phi_agents *agents) {
+PHI_API void phi_agents_free(phi_agents *agents) {
     phi_runtime *rt;
-    if (agents == NULL) return PHI_OK;
+    if (agents == NULL) return;
     rt = agents->maker.ground.rt;
-    if (rt->in_step) return phi__config_agents_misuse(agents, "phi_agents_free");
+    if (rt->in_step) {
+        (void)phi__config_agents_misuse(agents, "phi_agents_free");
+        return;
+    }
     phi__config_agents_drop(agents);
     phi__config_problems_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
-    return PHI_OK;
 }
 
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
@@ -26750,46 +26680,35 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     return status;
 }
 
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents) {
-    if (agents == NULL) return 0;
-    if (agents->refused) return phi_config_problem_count(agents->maker.ground.config);
-    return agents->problems.count;
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    if (agents == NULL) return NULL;
+    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
+    return phi__config_problems_get(&agents->problems, index);
 }
 
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index,
-                                   phi_config_problem *out) {
-    if (agents == NULL || out == NULL) return false;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index, out);
-    return phi__config_problems_get(&agents->problems, index, out);
-}
-
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index) {
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return agents != NULL && index < agents->agent_count ? agents->agents[index]->agent : none;
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
+    phi__config_job *job;
+    if (agents == NULL || index >= agents->agent_count) return NULL;
+    job = agents->agents[index];
+    job->shown.name = phi_str_of(job->making.name);
+    job->shown.agent = job->agent;
+    return &job->shown;
 }
 
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
+    phi_agent none = PHI_ZERO;
     size_t i;
-    for (i = 0; name != NULL && i < phi_agents_count(agents); i++)
-        if (strcmp(agents->agents[i]->making.name, name) == 0) return agents->agents[i]->agent;
-    return phi_agents_at(agents, name == NULL ? 0 : SIZE_MAX);
-}
-
-PHI_API size_t phi_agents_count(const phi_agents *agents) {
-    return agents != NULL ? agents->agent_count : 0;
-}
-
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index) {
-    bool is = agents != NULL && index < agents->agent_count;
-    return is ? phi_str_of(agents->agents[index]->making.name) : PHI__LIT("");
+    for (i = 0; agents != NULL && i < agents->agent_count; i++)
+        if (name == NULL || strcmp(agents->agents[i]->making.name, name) == 0)
+            return agents->agents[i]->agent;
+    return none;
 }
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_status(agents->maker.ground.config) != PHI_OK)
+        phi_config_error(agents->maker.ground.config) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;
@@ -29166,26 +29085,12 @@ PHI_API const char *phi_config_environment(void *user_data, const char *name) {
     return name != NULL ? getenv(name) : NULL;
 }
 
-PHI_API phi_status phi_config_status(const phi_config *config) {
-    return config != NULL ? phi__config_problems_status(&config->problems) : PHI_NO_MEMORY;
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
+    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
-PHI_API size_t phi_config_problem_count(const phi_config *config) {
-    return config != NULL ? config->problems.count : 0;
-}
-
-PHI_API size_t phi_config_error_count(const phi_config *config) {
-    return config != NULL ? config->problems.errors : 0;
-}
-
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index,
-                                   phi_config_problem *out) {
-    return config != NULL && out != NULL && phi__config_problems_get(&config->problems, index, out);
-}
-
-PHI_API const char *phi_config_message(const phi_config *config) {
-    return config != NULL ? phi__config_problems_message(&config->problems)
-                          : "There was not enough memory to read the configuration";
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
+    return config != NULL ? phi__config_problems_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {
@@ -30010,33 +29915,32 @@ void phi__config_problems_sort(phi__config_problems *problems) {
 
 /* ---- looking ---- */
 
-static const phi_config_problem *phi__config_problems_first(const phi__config_problems *problems) {
+/* Problems without a place: no memory to note them, and more than are kept. */
+static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
+    static const char lack[] = "There was not enough memory to read the configuration",
+                      more[] = "There are errors beyond the problems that are kept";
+    static const phi_config_problem fixed[] = {
+        {false, PHI_BAD_ARG, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {more, sizeof more - 1}},
+        {false, PHI_NO_MEMORY, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {lack, sizeof lack - 1}}};
+    return &fixed[no_memory ? 1 : 0];
+}
+
+const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
     size_t i;
+    if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
     for (i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
-    return NULL;
+    return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
 }
 
 phi_status phi__config_problems_status(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return PHI_NO_MEMORY;
-    if (first == NULL) return problems->errors > 0 ? PHI_BAD_ARG : PHI_OK;
-    return first->status;
+    const phi_config_problem *error = phi__config_problems_error(problems);
+    return error != NULL ? error->status : PHI_OK;
 }
 
-const char *phi__config_problems_message(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return "There was not enough memory to read the configuration";
-    if (first == NULL)
-        return problems->errors > 0 ? "There are errors beyond the problems that are kept" : "";
-    return first->message.at;
-}
-
-bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                              phi_config_problem *out) {
-    if (index >= problems->count) return false;
-    *out = problems->at[index].is;
-    return true;
+const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                   size_t index) {
+    return index < problems->count ? &problems->at[index].is : NULL;
 }
 #undef PHI__CONFIG_PROBLEMS
 
@@ -37572,11 +37476,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x210c15a3
+#if PHI__IMP_PERMISSIONS != 0x010b9596
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x210c15a3
+#define PHI__IMP_PERMISSIONS 0x010b9596
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -38240,33 +38144,26 @@ static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str ar
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why) {
-    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
-                                       arena, out, why);
-}
-
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why) {
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
-    if (permissions == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (permissions == NULL || call == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
-    a.source = source;
+    a.source = call->source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status =
-        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
-    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
+    status = phi__check_parts(permissions, &scratch, call->source, call->tool_name, call->arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked)
+        status = phi__always_this(&a, call->tool_name, call->arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -39809,19 +39706,13 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why) {
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why) {
     phi_permission verdict;
-    if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
+    if (permissions == NULL || call == NULL) return PHI_PERMISSION_DENY;
+    verdict = phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
-}
-
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
-    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
@@ -68866,11 +68757,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe41e9c93
+#if PHI__IMP_OPENAPI != 0x0b1bed61
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe41e9c93
+#define PHI__IMP_OPENAPI 0x0b1bed61
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -69781,7 +69672,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     phi__fetch_desc desc;
     memset(&desc, 0, sizeof desc);
     if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
-        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_from_url: no memory") == PHI_OK;
+        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_new: no memory") == PHI_OK;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
     for (i = 0; i < count; i++) {
@@ -70711,12 +70602,11 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     return true;
 }
 
-static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *desc,
-                                     const char *function) {
-    const char *fault = desc != NULL ? phi__settings_refuse(desc) : NULL;
+static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
+    const char *fault = phi__settings_refuse(desc);
     phi_openapi *api;
     if (fault != NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "%s: %s", function, fault);
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
         return NULL;
     }
     api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
@@ -70729,48 +70619,26 @@ static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *de
         if (phi__openapi_fill(api, desc)) return api;
         phi__openapi_destroy(api);
     }
-    (void)phi__error(rt, PHI_NO_MEMORY, "%s: no memory", function);
+    (void)phi__error(rt, PHI_NO_MEMORY, "phi_openapi_new: no memory");
     return NULL;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text) {
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
     phi_openapi *api;
     if (rt == NULL) return NULL;
-    if (text.len > 0 && text.at == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_text: text is missing");
+    if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
         return NULL;
     }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_text");
-    if (api != NULL) (void)phi__reading_add(&api->reading, text);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (path == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_file: path is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_file");
-    if (api != NULL) (void)phi__reading_open(&api->reading, path);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (url == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_url: url is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_url");
-    if (api != NULL && !phi__address_open(api, phi_str_of(url))) {
+    api = phi__openapi_make(rt, desc);
+    if (api == NULL) return NULL;
+    if (desc->path != NULL)
+        (void)phi__reading_open(&api->reading, desc->path);
+    else if (desc->url == NULL)
+        (void)phi__reading_add(&api->reading, desc->text);
+    else if (!phi__address_open(api, phi_str_of(desc->url))) {
         phi__openapi_destroy(api);
         return NULL;
     }
@@ -70787,38 +70655,29 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     return status;
 }
 
-PHI_API phi_status phi_openapi_status(const phi_openapi *api) {
-    return api != NULL ? api->reading.status : PHI_BAD_ARG;
-}
-
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
     static const phi_parse_error none = {0, 0, 0, ""};
     return api != NULL ? &api->reading.error : &none;
 }
 
-PHI_API phi_status phi_openapi_free(phi_openapi *api) {
-    if (api == NULL) return PHI_OK;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_free: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
+PHI_API void phi_openapi_free(phi_openapi *api) {
+    if (api == NULL) return;
+    if (api->calls_open > 0) {
+        (void)phi__error(api->rt, PHI_MISUSE,
+                         "phi_openapi_free: %u calls are under way: free or abort their agents",
+                         (unsigned)api->calls_open);
+        return;
+    }
     phi__address_close(api);
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
-    return PHI_OK;
 }
 
-PHI_API size_t phi_openapi_count(const phi_openapi *api) {
-    return api != NULL && api->reading.status == PHI_OK ? api->document->count : 0;
-}
-
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out) {
-    if (api == NULL || out == NULL) return PHI_BAD_ARG;
-    if (index >= phi_openapi_count(api)) return PHI_NOT_FOUND;
-    *out = api->document->operations[index].shown;
-    return PHI_OK;
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api,
+                                                              size_t index) {
+    if (api == NULL || api->reading.status != PHI_OK || index >= api->document->count) return NULL;
+    return &api->document->operations[index].shown;
 }
 
 /* ---- src/openapi/openapi_answer.c ---- */
@@ -74011,17 +73870,6 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
     return PHI_OK;
 }
 
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools) {
-    if (api == NULL || tools == NULL) return PHI_BAD_ARG;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_release: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
-    if (tools->work != NULL) phi__selection_free(api, (phi__selection *)tools->work);
-    memset(tools, 0, sizeof *tools);
-    return PHI_OK;
-}
-
 /* ---- src/openapi/settings.c ---- */
 
 /* settings.c - copies and checks of a document's settings. */
@@ -76467,11 +76315,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xb470501e
+#if PHI__IMP_SECTIONS != 0xcc38d355
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xb470501e
+#define PHI__IMP_SECTIONS 0xcc38d355
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -77512,8 +77360,9 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     path =
         t->file != NULL ? phi__config_place_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
-    doc->api = path != NULL ? phi_openapi_from_file(ground->rt, &desc, path)
-                            : phi_openapi_from_url(ground->rt, &desc, t->url);
+    desc.path = path;
+    desc.url = path == NULL ? t->url : NULL;
+    doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
     status = phi_last_error(ground->rt, &words, NULL);
@@ -77614,8 +77463,7 @@ PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *mak
 PHI__FN void phi__section_openapi_end(void *state) {
     phi__section_openapi_state *s = (phi__section_openapi_state *)state;
     phi__section_openapi_doc *doc;
-    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
-        (void)phi_openapi_free(doc->api);
+    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next) phi_openapi_free(doc->api);
 }
 #undef PHI__SECTION_OPENAPI_TEXT
 #undef PHI__SECTION_OPENAPI_TEXTS
