@@ -138,7 +138,7 @@ PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
 
 /* ---- limits ---- */
 
-phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
+PHI__FN phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits) {
     phi__config_json_writer w = phi__config_json_begin(arena), time = phi__config_json_begin(arena);
     phi_limits l = PHI_ZERO;
     uint64_t ms;
@@ -162,7 +162,8 @@ phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error) {
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
@@ -183,7 +184,7 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
 
 /* ---- retries ---- */
 
-phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_retry v = PHI_ZERO;
     if (retry != NULL) v = *retry;
@@ -200,7 +201,8 @@ phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error) {
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
@@ -223,7 +225,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
 
 /* ---- caching ---- */
 
-phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache) {
     phi__config_json_writer w = phi__config_json_begin(arena), manual, marks;
     phi_cache c = PHI_ZERO;
     if (cache != NULL) c = *cache;
@@ -267,7 +269,8 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
                           "cache_messages: expected true or false");
 }
 
-phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error) {
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_cache c = PHI_ZERO;
     bool enabled = true;
@@ -287,7 +290,8 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
 
 /* ---- tools and thinking ---- */
 
-phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch) {
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_text(&w, "type",
                               mode == PHI_TOOLS_SEQUENTIAL ? "sequential"
@@ -297,8 +301,8 @@ phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t b
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, uint32_t *batch,
-                                   const char **error) {
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
     phi_tool_mode m = PHI_TOOLS_PARALLEL;
@@ -320,19 +324,21 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
     return status;
 }
 
-phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
     while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
     return phi__json_edit_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
-phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error) {
     phi__config_json r = PHI_ZERO;
     const phi__config_choice *choice =
         phi__config_take_choice(phi__config_tables_thinking(), phi_json_str(node, ""));
     if (choice != NULL)
         *out = (phi_thinking)choice->value;
     else
-        phi__config_json_fail(&r, "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
+        phi__config_json_fail(
+            &r, "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
     return phi__config_json_end(&r, error);
 }

@@ -103,9 +103,8 @@ static void phi__config_json_compaction_read_inner(phi__config_json *r, const ph
     phi__config_json_bool(r, inner, "disable", &c->disable, "disable: expected true or false");
 }
 
-/* ---- public ---- */
-
-phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_config *config) {
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_compaction_config c = PHI_ZERO;
     if (config != NULL) c = *config;
@@ -120,8 +119,9 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                           const char **error) {
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out,
+                                                    const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");

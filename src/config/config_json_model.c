@@ -198,11 +198,10 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     return true;
 }
 
-/* ---- public ---- */
-
-phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags) {
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    bool secrets = (flags & PHI_MODEL_JSON_SECRETS) != 0;
+    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
     phi_model m = PHI_ZERO;
     const char *api;
     if (model != NULL) m = *model;
@@ -230,8 +229,8 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                               const char **error) {
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_model m = PHI_ZERO;
     phi_status status;

@@ -297,26 +297,12 @@ PHI_API const char *phi_config_environment(void *user_data, const char *name) {
     return name != NULL ? getenv(name) : NULL;
 }
 
-PHI_API phi_status phi_config_status(const phi_config *config) {
-    return config != NULL ? phi__config_problems_status(&config->problems) : PHI_NO_MEMORY;
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
+    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
-PHI_API size_t phi_config_problem_count(const phi_config *config) {
-    return config != NULL ? config->problems.count : 0;
-}
-
-PHI_API size_t phi_config_error_count(const phi_config *config) {
-    return config != NULL ? config->problems.errors : 0;
-}
-
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index,
-                                   phi_config_problem *out) {
-    return config != NULL && out != NULL && phi__config_problems_get(&config->problems, index, out);
-}
-
-PHI_API const char *phi_config_message(const phi_config *config) {
-    return config != NULL ? phi__config_problems_message(&config->problems)
-                          : "There was not enough memory to read the configuration";
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
+    return config != NULL ? phi__config_problems_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {

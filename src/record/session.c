@@ -176,10 +176,10 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap) {
+static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
+                                 size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && i < session->loop_count; i++) {
+    for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
         if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
@@ -187,17 +187,17 @@ PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop
     return n;
 }
 
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap) {
+static size_t phi__session_children(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+    for (i = 0; loop_id.len > 0 && i < session->loop_count; i++)
         if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
             phi__session_put(out, cap, &n, session->loops[i]);
     return n;
 }
 
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap) {
+static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
@@ -227,8 +227,8 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap) {
+static size_t phi__session_way(const phi_session *session, phi_str loop_id,
+                               const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
@@ -238,11 +238,14 @@ PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_i
     return n;
 }
 
-PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
-    phi_usage total;
-    size_t i;
-    memset(&total, 0, sizeof total);
-    for (i = 0; session != NULL && i < session->loop_count; i++)
-        phi_usage_add(&total, &session->loops[i]->usage);
-    return total;
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap) {
+    if (session == NULL) return 0;
+    switch (which) {
+    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
+    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
+    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    }
+    return 0;
 }

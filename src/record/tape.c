@@ -78,13 +78,6 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     return tape->torn ? PHI_PARSE : PHI_OK;
 }
 
-PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *divergence) {
-    const phi__tape *tape = (const phi__tape *)base;
-    if (tape == NULL) return false;
-    phi__tape_divergence_of(tape, divergence);
-    return tape->parted.yes;
-}
-
 PHI_API void phi_tape_free(phi_tape *base) {
     phi__tape *tape = (phi__tape *)base;
     phi_allocator allocator;

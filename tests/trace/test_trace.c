@@ -391,7 +391,7 @@ TEST(what_the_sink_says_ends_the_trace_and_is_said_again) {
     sink = sink_of(&k, &memory);
     scene_many(&s, 300);
     k.fail_at = 2;
-    CHECK_EQ_INT(phi_trace_html(&s.thread, NULL, &sink), PHI_FULL);
+    CHECK_EQ_INT(trace_all(&s.thread, PHI_TRACE_HTML, NULL, &sink), PHI_FULL);
     k.calls = 0;
     k.fail_at = 0;
     REQUIRE(phi_trace_begin(&s.thread, PHI_TRACE_OTEL, NULL, &sink, &trace) == PHI_OK);
@@ -427,7 +427,7 @@ TEST(a_trace_survives_every_failed_allocation) {
         for (n = 0, tripped = true; tripped; n++) {
             phi_arena_init(&t.arena, &t.memory, 0);
             test_alloc_fail_at(n);
-            t.status = phi_trace_text(&s.thread, (phi_trace_kind)kind, &desc, &t.arena, &t.text);
+            t.status = trace_text(&s.thread, (phi_trace_kind)kind, &desc, &t.arena, &t.text);
             tripped = test_alloc_tripped();
             test_alloc_fail_at(-1);
             if (t.status == PHI_OK)

@@ -43,7 +43,7 @@ TEST(a_policy_says_of_each_item_whether_it_was_sent) {
     CHECK_EQ_INT(phi__json_get_uint(phi_json_path(e, "x[1]"), 0), 130);
     traced_free(&t);
     policy.summary_role = (phi_role)77;
-    CHECK_EQ_INT(phi_trace_text(&s.thread, PHI_TRACE_HTML, &desc, scene_room(&s), &t.text),
+    CHECK_EQ_INT(trace_text(&s.thread, PHI_TRACE_HTML, &desc, scene_room(&s), &t.text),
                  PHI_BAD_ARG);
     scene_close(&s);
     scene_close(&helper);
