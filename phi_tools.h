@@ -46,16 +46,16 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x64e63301
+#if PHI__PUB_BASE != 0x9d7c7b0e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0xdc6a4154
+#if PHI__PUB_TEXT != 0x575af6cb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xcc1ef3ac
+#if PHI__PUB_MODEL != 0x6b7c9d09
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xa9f8e27f
@@ -64,7 +64,7 @@
 #if PHI__PUB_CODECS != 0xf6547e9a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x4c1377aa
+#if PHI__PUB_LOG != 0x59f3fc55
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_HISTORY != 0x4ffbfb14
@@ -73,13 +73,13 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xc80ff066
+#if PHI__PUB_LOOP != 0xb129c286
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x343bc6ae
+#if PHI__PUB_FEATURES != 0x8b911833
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x74375226
+#if PHI__PUB_AGENT != 0x1d99d0f7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -97,11 +97,49 @@
 #endif
 
 #ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0x458768fe
+#if PHI__PUB_FORMATS != 0x896e24dd
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0x458768fe
+#define PHI__PUB_FORMATS 0x896e24dd
+
+/* ---- src/formats/reader.h ---- */
+
+/* reader.h - a text into the tree of json.h in slices, for a program that draws frames.
+
+       phi_reader *reader = phi_yaml_reader_new(&arena, text, NULL);
+       ...
+       if (phi_reader_advance(reader, 10000) != PHI_BUSY) // once a frame
+           status = phi_reader_result(reader, &root, &error);
+
+   Each format has a constructor; then advance until it is not PHI_BUSY, then result. The reader is
+   in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
+   memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
+   Threads: a reader belongs to one at a time. */
+#ifndef PHI_FORMATS_READER_H
+#define PHI_FORMATS_READER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct phi_reader phi_reader;
+
+/* phi_json_parse in slices, with its flags. `text` is borrowed until the result, with
+   PHI_JSON_BORROW as long as the tree. */
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags);
+
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 /* ---- src/formats/toml.h ---- */
 
@@ -118,7 +156,7 @@
    remembers its type: phi_toml_type_of tells it, and phi_toml_write writes it without quotes.
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
+   Threads: a tree is used by one at a time. */
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
@@ -139,45 +177,9 @@ typedef struct phi_toml_options {
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_toml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at;            /* where the line begins */
-    struct phi__toml_frame *top;    /* open arrays and inline tables */
-    struct phi__toml_frame *unused; /* for later ones */
-    struct phi__toml_name *names;   /* every key of every table, by hash */
-    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
-    phi_json *root;                 /* the table of the whole text */
-    phi_json *section;              /* the table of the last header */
-    phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
-    const char *key_at, *value_at;  /* where they begin */
-    const char *line_key_at;        /* where the key's first part begins */
-    phi_str key;                    /* the last part that was read */
-    size_t name_cap, name_count;
-    uint32_t max_depth, line, section_number;
-    uint32_t first_header;               /* its offset, where section_number is not 0 */
-    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
-    uint32_t key_line, key_column, value_line, value_column;
-    uint8_t state, style, back; /* back: the state behind a comment */
-    bool in_header, tables_header, is_key, joined;
-    phi_status status;
-    phi_parse_error error;
-} phi_toml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_toml_reader_begin(phi_toml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options);
 
 /* ---- types and dates ---- */
 
@@ -269,7 +271,7 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    A key becomes its text (200 becomes "200"). A text without a document is null. An alias is a copy
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
-   Threads: a reader belongs to one at a time. */
+   Threads: a tree is used by one at a time. */
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
@@ -298,72 +300,9 @@ typedef struct phi_yaml_options {
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error);
 
-/* Where an anchor or a tag stands before its node. */
-typedef struct phi__yaml_props {
-    phi_str anchor;
-    const char *at;        /* the first of them; NULL: there is none */
-    const char *anchor_at; /* NULL: no anchor */
-    uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
-} phi__yaml_props;
-
-/* A scalar under way, or a node that may yet become a key. */
-typedef struct phi__yaml_scalar {
-    const char *at, *line_at; /* of the node, properties included */
-    const char *mark, *last;  /* text not yet copied, and where it ends */
-    const char *string;       /* the value, terminated */
-    char *text, *to;          /* the copy: begin, end */
-    phi_json *node;           /* instead of a scalar: a collection or a copied node */
-    size_t len, breaks;
-    uint32_t line;
-    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
-    uint8_t style, chomp;   /* style 0: there is no node */
-    bool more_indented, started, is_alias;
-} phi__yaml_scalar;
-
-/* Texts by hash: keys of open mappings, anchors. */
-typedef struct phi__yaml_names {
-    struct phi__yaml_name *at;
-    uint32_t *table;
-    uint32_t count, cap, table_cap;
-} phi__yaml_names;
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at any
-   time. The fields are phi's. */
-typedef struct phi_yaml_reader {
-    phi_arena *arena;
-    const char *text, *at, *end;
-    const char *line_at; /* where the line begins */
-    struct phi__yaml_frame *top, *unused;
-    struct phi__yaml_handle *handles; /* of %TAG */
-    phi__yaml_names keys, anchors;
-    phi__yaml_props outer, inner; /* of earlier lines, of this line */
-    phi__yaml_scalar scalar;
-    phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
-    phi_yaml_options options;
-    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
-    size_t alias_bytes;
-    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
-    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
-    uint8_t state, doc;
-    bool tab;       /* a tab was among the white space before the node */
-    bool may_block; /* a block collection may begin on this line */
-    bool fresh;     /* nothing but white space stood on this line yet */
-    bool has_version;
-    phi_status status;
-    phi_parse_error error;
-} phi_yaml_reader;
-
-/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *reader, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options);
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *reader, size_t units);
-/* The last status of advance, with the tree or the error (either may be NULL). */
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *reader, phi_json **out,
-                                          phi_parse_error *error);
+/* The same in slices: see reader.h. `text` is borrowed until the result. */
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options);
 
 /* ---- writing ---- */
 
@@ -383,11 +322,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0xed7b9771
+#if PHI__PUB_RECORD != 0x739c7f69
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0xed7b9771
+#define PHI__PUB_RECORD 0x739c7f69
 
 /* ---- src/record/event_json.h ---- */
 
@@ -579,19 +518,20 @@ PHI_API void phi_session_free(phi_session *session);
 /* The loop of that id, the latest of several; NULL: none. */
 PHI_API const phi_loop_record *phi_session_get_loop(const phi_session *session, phi_str loop_id);
 
-/* These fill at most `cap` places of `out` (NULL where cap is 0), and return how many there are. */
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap); /* whose parent is not in the session */
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap);
-/* All of its group that are in the session, itself included. Without a group: none. */
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap);
-/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would
-   come again. */
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap);
-PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
+typedef enum phi_loop_relation {
+    PHI_LOOP_ROOTS = 0, /* loops whose parent is not in the session; loop_id is not looked at */
+    PHI_LOOP_CHILDREN,
+    /* the loops of its group that are in the session, itself included; without a group none */
+    PHI_LOOP_SIBLINGS,
+    /* from the root to the loop, by parent_loop_id; ends where a parent is not in the session or
+       would come again */
+    PHI_LOOP_CHAIN
+} phi_loop_relation;
+
+/* The loops that stand to `loop_id` as `which` says. Fills at most `cap` places of `out` (NULL
+   where cap is 0), and returns how many there are. */
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap);
 
 /* ---- JSON ---- */
 
@@ -631,7 +571,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    PrunApplied, of prunes that were not revoked. It has the id of the first run; each loop has its
    own session's. Messages that belong to no run, such as those that the host appended, are in none.
    A run that is active, or never ended, is RUNNING. Blocks describe what compactions did to runs
-   (phi_session_add_blocks). Caller frees with phi_session_free.
+   (phi_session_compact). Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
@@ -675,7 +615,7 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
+    /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
        phi_check_and_rotate has changed the session); else it begins by its first loop. */
@@ -698,14 +638,13 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of unknown or ended loops are ignored, except
-   that the end of a call that ran another agent links both runs even after the loop's end.
+/* Takes note of an event, which is copied: as it was popped, or as phi_event_from_json read it.
+   Events of unknown or ended loops are ignored, except that the end of a call that ran another
+   agent links both runs even after the loop's end.
    PHI_NO_MEMORY: nothing of this event is kept except its number in `sequence` (of a group: the
    loops that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was
    freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
-/* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
 /* Gives the recorder a loaded or drained session, to continue it. The recorder owns it from then
    on, as a completed session.
@@ -721,13 +660,8 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
-/* Sessions, completed ones first; NULL past the end. Valid until the next call but these four. */
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
-/* A running loop; NULL: none of that id runs. */
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id);
+/* Sessions, completed ones first; NULL past the last. Valid until the next call but this. */
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i);
 
 /* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
    wait for their first loop; returns how many. */
@@ -814,13 +748,10 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
 /* Recording: writes the last line. Playing: checks that everything was played. Before or after
    phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
    early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
-   says where; PHI_PARSE: the tape was cut off, and everything before was played. */
+   says where. After a divergence every transfer of the run fails, calls that wait for a recorded
+   result get an error, and the clock leaps from timer to timer: the run ends; PHI_PARSE: the tape
+   was cut off, and everything before was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
-
-/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
-   every transfer of the run fails, calls that wait for a recorded result get an error, and the
-   clock leaps from timer to timer: the run ends. */
-PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
@@ -901,19 +832,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
-   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
-   Messages stay as they are.
-   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
-   among them, with long results cut. keep_compacted: the turns between, as one summary
-   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
-   absent where there are none. No section parts a call from its result. at_ms: when. *made, where
-   given: how many loops got a block. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing changed. */
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made);
-
 /* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
     const phi_session *session;
@@ -923,7 +841,7 @@ typedef struct phi_block_request {
     phi_arena *arena;                    /* for its new messages; freed once the block is copied */
 } phi_block_request;
 
-/* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
+/* Zero means default for every field. Borrowed until phi_session_compact returns. */
 typedef struct phi_session_compaction {
     phi_str loop_id; /* (default: of the last loop that has messages) */
     uint32_t flags;  /* PHI_SESSION_ROOTS_GO_ON (default: none) */
@@ -937,25 +855,31 @@ typedef struct phi_session_compaction {
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
+    /* The blocks of a session that was recorded from events describe what compactions of this
+       thread did to its loops' part of the active lane's view, in place of all fields above
+       (phi_session_of_thread has them already). The last loop that has messages gets up to three
+       sections. An earlier loop gets keep_compacted with all of its messages in view; so do the
+       loops before a loop that has a block, since the original expects that. A loop that no
+       compaction touched has no block. Loops of other lanes, and loops with another number of
+       messages than the log has of them, are left as they are. The store's status, where evicted
+       entries cannot be recalled; *made is 0 (default: none) */
+    const phi_thread *thread;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
-   own blocks. PHI_REFUSED: a block of the current loop has no messages, turns out of order, or a
-   message that no thread accepts. If block_fn returns anything but PHI_OK, that is returned. In
-   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
-   phi_session_compact. */
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size);
-
-/* Gives the loops of a session, recorded from events, blocks that describe their part of the active
-   lane's view, where compactions have changed it (phi_session_of_thread has them already). The last
-   loop that has messages gets up to three sections. An earlier loop gets keep_compacted with all of
-   its messages in view; so do the loops before a loop that has a block, since the original expects
-   that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
-   another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
-   PHI_BAD_ARG, the store's status: nothing changed. */
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
+   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
+   Messages stay as they are. desc NULL: the defaults.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
+   among them, with long results cut. keep_compacted: the turns between, as one summary
+   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
+   absent where there are none. No section parts a call from its result. *made, where given: how
+   many loops got a block.
+   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. PHI_REFUSED: a block of block_fn for the
+   current loop has no messages, turns out of order, or a message that no thread accepts; what
+   block_fn returns is returned, too. For these `words` (may be NULL) say which loop and why. In all
+   cases nothing changed. */
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size);
 
 #ifdef __cplusplus
 }
@@ -965,11 +889,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif /* PHI__PUB_RECORD */
 
 #ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0xd4e071cd
+#if PHI__PUB_SUBAGENTS != 0xfa6d3622
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__PUB_SUBAGENTS 0xd4e071cd
+#define PHI__PUB_SUBAGENTS 0xfa6d3622
 
 /* ---- src/subagents/subagents.h ---- */
 
@@ -1006,8 +930,9 @@ typedef struct phi_subagent {
     /* for the model (default: "Delegate a task to the 'name' sub-agent") */
     const char *description;
     /* The settings of children. A model without a protocol: the calling agent's model and provider.
-       Limits default to 10 turns, 1,000,000 tokens, 300 s; config_id to "sub"; parent, agent_id,
-       session_id, thread_id and first_turn_trigger are phi's to fill. (default: all defaults) */
+       Limits default to 10 turns, 1,000,000 tokens, 300 s; ids.config_id to "sub". phi fills
+       parent, ids.agent_id, ids.session_id, thread_id and input.first_turn_trigger. (default: all
+       defaults) */
     const phi_agent_desc *agent;
     /* A child gets tools that are sub-agents only where it is fewer than so many levels below the
        agent at the top (default 1: none does) */
@@ -1735,11 +1660,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x018477ff
+#if PHI__PUB_CONFIG != 0x6a13d7e5
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x018477ff
+#define PHI__PUB_CONFIG 0x6a13d7e5
 
 /* ---- src/config/config.h ---- */
 
@@ -1749,7 +1674,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
        from.path = "agent.toml";
        from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
        phi_config *config = phi_config_load(&from);
-       if (phi_config_status(config) != PHI_OK) show(phi_config_message(config));
+       if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
 
    A file is read whole and checked whole: every fault is a problem in a list, each with its file,
@@ -1800,21 +1725,16 @@ typedef struct phi_config_desc {
        of it (default: none: a file that has one is an error with words) */
     const phi_config_section *const *sections;
     size_t max_bytes;      /* of a file (default 4 MiB) */
-    uint32_t max_problems; /* kept; further ones are counted (default 1,000) */
+    uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
 
 /* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
 PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
-/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_status says
-   whether it can be used. */
+/* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
+   it can be used. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
-
-/* PHI_OK: no error (there may be warnings). PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax.
-   PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a field, a variable or a reference.
-   PHI_TOO_BIG, PHI_NO_MEMORY. It is the first error's. */
-PHI_API phi_status phi_config_status(const phi_config *config);
 
 typedef struct phi_config_problem {
     bool is_warning;
@@ -1827,12 +1747,12 @@ typedef struct phi_config_problem {
     phi_str message;       /* all of it in a line, with file:line:column: before it */
 } phi_config_problem;
 
-/* In the order of the text; false past the last. */
-PHI_API size_t phi_config_problem_count(const phi_config *config);
-PHI_API size_t phi_config_error_count(const phi_config *config);
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index, phi_config_problem *out);
-/* The first error's message, or "". */
-PHI_API const char *phi_config_message(const phi_config *config);
+/* The first error; NULL: the config can be used (there may be warnings). Its status: PHI_NOT_FOUND,
+   PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format. PHI_BAD_ARG: a
+   field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY (also of a config at NULL). */
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config);
+/* Errors and warnings, in the order of the text; NULL past the last. */
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
 /* The values, variables replaced; NULL: it could not be read. Do not change it. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
@@ -1928,29 +1848,34 @@ typedef struct phi_agents_desc {
     bool hide_keys;
 } phi_agents_desc;
 
-/* Begins. A config whose status is not PHI_OK gives an object with that status and its problems.
+/* Begins. A config with errors gives an object with the first one's status and all its problems.
    NULL: no memory for the object, or rt or config is NULL. */
 PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *config,
                                            const phi_agents_desc *desc);
-/* Frees the agents, and then all that they borrowed. NULL is harmless. Not inside a callback:
-   PHI_MISUSE, and nothing is freed. */
-PHI_API phi_status phi_agents_free(phi_agents *agents);
+/* Frees the agents, and then all that they borrowed. NULL is harmless. Inside a callback nothing is
+   freed, and phi_last_error says PHI_MISUSE. */
+PHI_API void phi_agents_free(phi_agents *agents);
 
 /* Does a bounded amount of work. PHI_BUSY: call phi_step, then this again. PHI_OK: all agents
    exist. All else stays: none exists, and the problems say why. */
 PHI_API phi_status phi_agents_step(phi_agents *agents);
 
 /* Problems that show only now (files of prompts, names of tools, documents that cannot be read), as
-   phi_config_problem_at; errors and warnings. False past the last. Of a config that has errors they
+   phi_config_problem_at; errors and warnings. NULL past the last. Of a config that has errors they
    are the config's own, all of them: show one of the two lists. */
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents);
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index, phi_config_problem *out);
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
 /* The agent of that name, NULL: the first. rt NULL: there is none, or not yet. */
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
-PHI_API size_t phi_agents_count(const phi_agents *agents);
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index);
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
+
+typedef struct phi_named_agent {
+    phi_str name;
+    phi_agent agent;
+} phi_named_agent;
+
+/* The agents in the order of the file; NULL past the last, and before they exist. Valid until the
+   next call of this, phi_agents_reload or phi_agents_free. */
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index);
 
 /* Each agent of `to` goes on with what the agent of the same name in `from` has: its conversation,
    queues, spending, facts and run, in whatever state, as by phi_agent_snapshot and
@@ -1987,22 +1912,13 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 
 /* ---- src/config/config_json.h ---- */
 
-/* config_json.h - settings as JSON, in the shapes of the interchange of histories: for a host that
-   keeps the settings of an agent beside its threads. A configuration file has shapes of its own
+/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
+   for a host that keeps them beside its threads. A configuration file has shapes of its own
    (config.h).
 
-       phi_json *node = phi_limits_to_json(&arena, &desc.limits);
+       phi_json *node = phi_settings_to_json(&arena, &settings, 0);
        const char *error;
-       if (phi_limits_from_json(node, &limits, &error) != PHI_OK) show(error);
-
-   Writing has every member of the shape: a field that is zero is written as the default that it
-   means (of compaction: those without an agent), and NULL as a struct of zeros. A field that
-   the shape has no member for is added only where it is set, under a name that others ignore.
-   A member that is missing or null is left at zero, which means default; unknown ones are ignored.
-   A value that does not fit is PHI_BAD_ARG: *error is a static text that names the member and the
-   expectation (NULL is fine for `error`), and *out is as it was.
-   Ownership: trees are in the arena; NULL: no memory. Strings of a struct that was read are
-   the tree's. Threads: any, one at a time with an arena. */
+       if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
@@ -2011,53 +1927,55 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 extern "C" {
 #endif
 
-/* {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"}, "max_cost"}; of limits that
-   `disable` turns off: those that are unlimited. */
-PHI_API phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits);
-PHI_API phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error);
+/* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
+typedef struct phi_settings {
+    phi_limits limits;
+    phi_retry retry;
+    phi_cache cache;
+    phi_compaction_config compaction;
+    phi_tool_mode tool_mode;
+    uint32_t tool_batch; /* of PHI_TOOLS_BATCHED */
+    phi_thinking thinking;
+    phi_model model;
+} phi_settings;
 
-/* {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"}; max_retries 0 is
-   `disable`. */
-PHI_API phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry);
-PHI_API phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error);
+enum { PHI_SETTINGS_SECRETS = 1 /* api_key and the values of headers are written, too */ };
 
-/* {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system", "cache_tools",
-   "cache_messages"}}}, and "one_hour" where it is true. */
-PHI_API phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache);
-PHI_API phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error);
+/* The settings as an object of these members:
 
-/* {"max_context_tokens", "system_prompt_tokens", "compaction": {...}, "keep_recent", "keep_first",
-   "tool_output_max_lines"}. keep_recent and keep_first are keep_recent_messages and
-   keep_first_messages; the turns are in "compaction". Reading: the last one counts where
-   "compaction" does not have it. */
-PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
-                                                const phi_compaction_config *config);
-PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                                   const char **error);
+   "limits"          {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"},
+                     "max_cost"}; of limits that `disable` turns off: those that are unlimited
+   "retry"           {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"};
+                     max_retries 0 is `disable`
+   "cache"           {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system",
+                     "cache_tools", "cache_messages"}}}, and "one_hour" where it is true
+   "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
+                     "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
+                     keep_first are keep_recent_messages and keep_first_messages, the turns are in
+                     "compaction". Reading: tool_output_max_lines counts where "compaction" does
+                     not have it
+   "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
+                     a batch of 0, the default, is written as 4
+   "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case
+   "model"           {"id", "name", "api", "provider", "base_url", "api_key", "reasoning",
+                     "context_window", "max_tokens", "cost": {"input_per_million"...}, "headers",
+                     "compat"}, and "api_version" where the model has one. "api" is
+                     "open_ai_completions" and so on; reading takes the names of configuration
+                     files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_; where it
+                     is, it says all
 
-/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch: of
-   phi_agent_desc.tool_batch; 0, the default, is written as 4, and comes back of other types. */
-PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch);
-PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
-                                           uint32_t *batch, const char **error);
-
-/* "off", "minimal", "low", "medium", "high", "xhigh", "max"; case makes no difference. */
-PHI_API phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level);
-PHI_API phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out,
+   A field that is zero is written as the default that it means (of "context": the default without
+   an agent). A field that the shape has no member for is added only where it is set. flags:
+   PHI_SETTINGS_SECRETS, or 0: api_key and the values of headers are "".
+   The tree is in the arena; NULL: no memory. Threads: any, one at a time with an arena. */
+PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
+                                       uint32_t flags);
+/* Reads settings. A member that is missing or null is left at zero, which means default; unknown
+   members are ignored. Strings are the tree's, and headers of the model are in the arena.
+   PHI_BAD_ARG: a value does not fit: *error (NULL: not wanted) is a static text that names the
+   member and the expectation. PHI_NO_MEMORY. In both cases *out is as it was. */
+PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
                                           const char **error);
-
-enum { PHI_MODEL_JSON_SECRETS = 1 /* api_key and the values of headers are written, too */ };
-
-/* {"id", "name", "api", "provider", "base_url", "api_key", "reasoning", "context_window",
-   "max_tokens", "cost": {"input_per_million"...}, "headers", "compat"}, and "api_version" where
-   the model has one. Without the flag api_key
-   and the values of headers are "". "api" is "open_ai_completions" and so on; reading takes the
-   names of configuration files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_;
-   where it is, it says all. */
-PHI_API phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags);
-/* Headers are in the arena. PHI_NO_MEMORY. */
-PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                                       const char **error);
 
 #ifdef __cplusplus
 }
@@ -2067,11 +1985,11 @@ PHI_API phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, p
 #endif /* PHI__PUB_CONFIG */
 
 #ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0x8e6ec866
+#if PHI__PUB_PERMISSIONS != 0xd8e4badd
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__PUB_PERMISSIONS 0x8e6ec866
+#define PHI__PUB_PERMISSIONS 0xd8e4badd
 
 /* ---- src/permissions/permissions.h ---- */
 
@@ -2211,15 +2129,16 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    hook of its own. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
-/* What the rules say of a call of one of the host's own tools, and why, in words (valid until the
-   next call of any function on these permissions). Without memory it is PHI_PERMISSION_ASK. */
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why);
+/* A tool call to decide on. */
+typedef struct phi_permission_call {
+    phi_str tool_name, arguments; /* arguments: JSON text */
+    phi_str source; /* as phi_hook and phi_pending_item have it; empty: the host's own */
+} phi_permission_call;
 
-/* The same of a tool of `source`, as phi_hook and phi_pending_item have it. */
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why);
+/* What the rules say of a call, and why, in words (valid until the next call of any function on
+   these permissions; why may be NULL). Without memory it is PHI_PERMISSION_ASK. */
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why);
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
@@ -2227,19 +2146,13 @@ typedef enum phi_permission_scope {
 } phi_permission_scope;
 
 /* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
-   phi_permissions_add. None (count 0): it is allowed already. PHI_REJECTED: no rule should: it is
-   denied or asked about by a rule, a word is not known, or it deletes without asking; *why (or
-   NULL) says so, valid as above. PHI_NO_MEMORY. */
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why);
-
-/* The same of a tool of `source`: the rules name it. */
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why);
+   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed
+   already. PHI_REJECTED: no rule should: it is denied or asked about by a rule, a word is not
+   known, or it deletes without asking; *why (or NULL) says so, valid as above. PHI_NO_MEMORY. */
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why);
 
 #ifdef __cplusplus
 }
@@ -2252,11 +2165,11 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x060653f8
+#if PHI__PUB_TOOLS != 0x0d48556e
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x060653f8
+#define PHI__PUB_TOOLS 0x0d48556e
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -2287,160 +2200,6 @@ PHI_API phi_status phi_tools_prun(phi_tool *out);
    n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/tools/tools.h ---- */
-
-/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
-
-       static phi_toolset set;
-       phi_tools_desc tools = PHI_ZERO;
-       tools.workspace = "/home/ada/project";
-       phi_tools_init(&set, &tools);
-       desc.tools = set.tools;                       // desc: a phi_agent_desc
-       desc.tool_count = set.count;
-
-   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared, and then opened by descriptors, so that another
-   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
-   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
-   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
-   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
-   stop mistakes, not intent, for a shell can say a thing in endless ways.
-
-   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
-   searches inside a workspace or allowed paths; where every file may be used, `search` runs
-   ripgrep if there is one. The answers are the same.
-
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
-   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
-   written.
-   Threads: the pumping thread. */
-#ifndef PHI_TOOLS_TOOLS_H
-#define PHI_TOOLS_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum { PHI_TOOL_COUNT = 6 };
-
-/* The program that `search` runs. By each of the first, the second and the last the answers are the
-   same; grep reads another syntax of patterns and heeds no ignore files. */
-typedef enum phi_search_with {
-    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
-    PHI_SEARCH_AUTOMATIC,
-    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
-       directory and a link in the workspace can lead it outside */
-    PHI_SEARCH_RG,
-    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
-    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
-} phi_search_with;
-
-/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
-typedef struct phi_tools_desc {
-    /* where relative paths start and commands run (default: the working directory, and then files
-       are not confined to it) */
-    const char *workspace;
-    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
-       there. With neither, every path may be used (default: none) */
-    const char *const *allowed_paths;
-    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
-       boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
-    const char *const *deny_patterns;
-    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
-       longer than a frame needs a tool of the host's own. */
-    bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data; /* of confirm_fn */
-    /* NULL-ended names of the host's variables that commands get although they look like keys
-       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
-    const char *const *keep_keys;
-    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
-    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
-    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
-    uint32_t max_output_bytes;
-    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
-       it): phi_tool.max_result_bytes of bash */
-    uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;      /* listed by list_files (default 200) */
-    uint32_t max_matches;    /* listed by search (default 50) */
-    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
-    phi_search_with search_with;
-} phi_tools_desc;
-
-/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
-   phi's. It must stay where it is until the last agent that uses it is freed. */
-typedef struct phi_toolset {
-    phi_tool tools[PHI_TOOL_COUNT];
-    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
-    phi_tools_desc desc;
-} phi_toolset;
-
-/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
-   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
-PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
-
-/* NULL-ended, static: "rm -rf /", "rm -rf /" with "*", "mkfs", "dd if=", and a fork bomb. The first
-   one also catches an rm of an absolute path whose flags are both r and f, in whatever order and
-   spelling; not one whose words come from a variable, a substitution or another program. */
-PHI_API const char *const *phi_tools_deny_patterns(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/tools/registry.h ---- */
-
-/* registry.h - tools by name, for hosts that put agents together from lists of names. */
-#ifndef PHI_TOOLS_REGISTRY_H
-#define PHI_TOOLS_REGISTRY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct phi_tool_registry phi_tool_registry;
-
-/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
-
-/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
-   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
-   (tools/context_tools.h), but only by name: they are not counted, nor found by
-   phi_tool_registry_at. */
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc);
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
-
-/* Adds a tool, or replaces the one of that name. The struct is copied; its pointers are borrowed
-   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
-   no start. */
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool);
-
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name);
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry);
-/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
-   add. */
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index);
-
-/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
-   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
-   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
-   how many names were unknown. */
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count);
 
 #ifdef __cplusplus
 }
@@ -2539,23 +2298,127 @@ PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
    desc. PHI_BAD_ARG. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
-/* Scripts that run or wait for their start now. */
-PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
-
 #ifdef __cplusplus
 }
 #endif
 #endif
 #endif
 
+/* ---- src/tools/tools.h ---- */
+
+/* tools.h - the six built-in tools: run a command, read, write and edit a file, list files, search.
+
+       static phi_toolset set;
+       phi_tools_desc tools = PHI_ZERO;
+       tools.workspace = "/home/ada/project";
+       phi_tools_init(&set, &tools);
+       desc.tools = set.tools;                       // desc: a phi_agent_desc
+       desc.tool_count = set.count;
+
+   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
+   with ".." and all links, before it is compared, and then opened by descriptors, so that another
+   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
+   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
+   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
+   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
+   stop mistakes, not intent, for a shell can say a thing in endless ways.
+
+   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
+   searches inside a workspace or allowed paths; where every file may be used, `search` runs
+   ripgrep if there is one. The answers are the same.
+
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
+   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
+   written.
+   Threads: the pumping thread. */
+#ifndef PHI_TOOLS_TOOLS_H
+#define PHI_TOOLS_TOOLS_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PHI_TOOL_COUNT = 6 };
+
+/* The program that `search` runs. By each of the first, the second and the last the answers are the
+   same; grep reads another syntax of patterns and heeds no ignore files. */
+typedef enum phi_search_with {
+    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    PHI_SEARCH_AUTOMATIC,
+    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
+       directory and a link in the workspace can lead it outside */
+    PHI_SEARCH_RG,
+    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
+} phi_search_with;
+
+/* The default of phi_tools_desc.deny_patterns, for a longer list: {PHI_TOOLS_DENY_PATTERNS,
+   "shutdown", NULL}. The first pattern also catches an rm of an absolute path whose flags are both
+   r and f, in whatever order and spelling; not an rm whose words come from a variable, a
+   substitution or another program. */
+#define PHI_TOOLS_DENY_PATTERNS "rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"
+
+/* Zero means default for every field. All pointers are borrowed as long as the set is used. */
+typedef struct phi_tools_desc {
+    /* where relative paths start and commands run (default: the working directory, and then files
+       are not confined to it) */
+    const char *workspace;
+    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
+       there. With neither, every path may be used (default: none) */
+    const char *const *allowed_paths;
+    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
+    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
+       boundary: see above; an empty list denies nothing (default: PHI_TOOLS_DENY_PATTERNS) */
+    const char *const *deny_patterns;
+    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
+       longer than a frame needs a tool of the host's own. */
+    bool (*confirm_fn)(void *user_data, const char *command);
+    void *user_data; /* of confirm_fn */
+    /* NULL-ended names of the host's variables that commands get although they look like keys
+       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    const char *const *keep_keys;
+    uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
+    uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
+    uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
+    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    uint32_t max_output_bytes;
+    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
+       it): phi_tool.max_result_bytes of bash */
+    uint32_t max_bash_result_bytes;
+    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;      /* listed by list_files (default 200) */
+    uint32_t max_matches;    /* listed by search (default 50) */
+    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    phi_search_with search_with;
+} phi_tools_desc;
+
+/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
+   phi's. It must stay where it is until the last agent that uses it is freed. */
+typedef struct phi_toolset {
+    phi_tool tools[PHI_TOOL_COUNT];
+    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
+    phi_tools_desc desc;
+} phi_toolset;
+
+/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
+   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x8bce2034
+#if PHI__PUB_MCP != 0xe5cfdea5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x8bce2034
+#define PHI__PUB_MCP 0xe5cfdea5
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2567,8 +2430,8 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
        phi_mcp *server = phi_mcp_connect(rt, &to);
        while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
-       desc.tool_sources = sources;                    // desc: a phi_agent_desc
-       desc.tool_source_count = 1;
+       desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
+       desc.tool_options.source_count = 1;
 
    A connection is pumped by phi_step, as everything is. All agents of a runtime can share it. Its
    tools are a source: a server may add, remove and change tools while agents run, and agents take
@@ -3388,7 +3251,7 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
 extern "C" {
 #endif
 
-/* For phi_agent_desc.tool_sources of any agent of the runtime; the same pointer each time. Valid
+/* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
    the list is empty; while it is started again, it is the last one. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
@@ -3432,19 +3295,20 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 #endif /* PHI__PUB_MCP */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0xe7a0cca9
+#if PHI__PUB_OPENAPI != 0xadce358a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0xe7a0cca9
+#define PHI__PUB_OPENAPI 0xadce358a
 
 /* ---- src/openapi/openapi.h ---- */
 
 /* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
 
        phi_openapi_desc of = PHI_ZERO;
+       of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
-       phi_openapi *api = phi_openapi_from_file(rt, &of, "petstore.json");
+       phi_openapi *api = phi_openapi_new(rt, &of);
        while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
@@ -3487,8 +3351,15 @@ typedef struct phi_openapi_auth {
     const char *token_url;                 /* of oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
-/* Zero means default for every field. */
+/* Zero means default for every field but one of the first three. The document is JSON where its
+   first character is "{" or "[", else YAML. */
 typedef struct phi_openapi_desc {
+    phi_str text;     /* the document itself */
+    const char *path; /* or its file, read in slices */
+    /* or its address, http or https: by GET with `headers` and no credential of `auth`, through the
+       runtime's transport; phi_step must run. Five redirects are followed, without those headers,
+       and never from https to http */
+    const char *url;
     const char *base_url; /* instead of the document's servers (default: its first server) */
     phi_openapi_auth auth;
     const phi_openapi_pair *headers; /* of every request (default: none) */
@@ -3510,34 +3381,23 @@ typedef struct phi_openapi_desc {
     bool never_deferred; /* its tools are not; `deferred` wins */
 } phi_openapi_desc;
 
-/* Begins to read a document; `desc` is copied, with all that it points to; NULL: defaults. The
-   text is JSON where its first character is "{" or "[", else YAML.
-   _text: copied. _file: read in slices. _url: http or https, by GET with the headers of desc and
-   no credential of auth, through the runtime's transport; phi_step must run. Five redirects are
-   followed, without those headers, and never from https to http.
-   NULL: a bad argument, or no memory; phi_last_error names it. */
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text);
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path);
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url);
+/* Begins to read a document; `desc` is copied, with all that it points to. NULL: a bad argument, or
+   no memory; phi_last_error names it. */
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
    else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
    PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The last status of phi_openapi_step, without doing anything. */
-PHI_API phi_status phi_openapi_status(const phi_openapi *api);
 /* The fault and its place; line 0: it has no place in the text. The message is empty where there is
    no fault. Valid until the object is freed. */
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
 
-/* Frees the object and every selection of it. PHI_MISUSE: calls of its tools are under way, and
-   nothing is freed; abort or free their agents first. After PHI_OK no agent may use the tools. NULL
-   is harmless. */
-PHI_API phi_status phi_openapi_free(phi_openapi *api);
+/* Frees the object and every selection of it. While calls of its tools are under way it frees
+   nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
+   agent may use the tools. NULL is harmless. */
+PHI_API void phi_openapi_free(phi_openapi *api);
 
 /* ---- operations ---- */
 
@@ -3552,11 +3412,9 @@ typedef struct phi_openapi_operation {
     bool deprecated;
 } phi_openapi_operation;
 
-/* Before the object is ready there are none. */
-PHI_API size_t phi_openapi_count(const phi_openapi *api);
-/* The one at `index`, in the document's order. PHI_NOT_FOUND: no such index. */
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out);
+/* The operation at `index`, in the document's order; NULL past the last, and before the object is
+   ready. Valid until the object is freed. */
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api, size_t index);
 
 /* ---- tools ---- */
 
@@ -3591,11 +3449,11 @@ typedef struct phi_openapi_tools {
    selection is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
-/* Frees a selection before the object is freed, and zeroes it. No agent may use its tools.
-   PHI_MISUSE while calls are under way: nothing is freed. */
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools);
 
 #ifdef __cplusplus
+}
+inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &desc) {
+    return phi_openapi_new(rt, &desc);
 }
 #endif
 #endif
@@ -3603,11 +3461,11 @@ PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tool
 #endif /* PHI__PUB_OPENAPI */
 
 #ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0xd7732f6d
+#if PHI__PUB_SKILLS != 0x78804135
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__PUB_SKILLS 0xd7732f6d
+#define PHI__PUB_SKILLS 0x78804135
 
 /* ---- src/skills/skills.h ---- */
 
@@ -3690,37 +3548,22 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the skills loaded until then stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, size_t count);
 
-/* One directory, whose skills get `label` as their source (copied; NULL: "dir:0"). PHI_NOT_FOUND,
-   PHI_IO: it does not exist or cannot be read, which is a problem in the list as well. */
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label);
-
-/* One skill, by its own directory. PHI_NOT_FOUND: no directory, or no SKILL.md in it; PHI_PARSE: it
-   was not loaded. The reason is in the list of problems. */
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label);
-
-/* phi_skills_load_dir in slices: begin, then advance until it is not PHI_BUSY. A unit is an entry
-   of the directory: a few system calls, and 64 KiB read at most. Skills appear as they are read.
-   begin: PHI_MISUSE while another load is under way. */
+/* One directory, in slices: begin, then advance until it is not PHI_BUSY; SIZE_MAX units are the
+   whole. A unit is an entry of the directory: a few system calls, and 64 KiB read at most. Skills
+   appear as they are read, with `label` as their source (copied; NULL: "dir:0"). A path that ends
+   in "/SKILL.md" is one skill, loaded by begin. begin: PHI_NOT_FOUND, PHI_IO: the directory, or
+   SKILL.md in it, does not exist or cannot be read;
+   PHI_PARSE: the one skill was not loaded; these are problems in the list, too. PHI_MISUSE: another
+   load is under way; PHI_BAD_ARG. Both: PHI_NO_MEMORY, PHI_TOO_BIG. */
 PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, const char *label);
 PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units);
 
-/* Copies the skills and problems of `other`, whose skills replace those of the same name.
-   PHI_NO_MEMORY, PHI_TOO_BIG: only some were copied. PHI_BAD_ARG: the two are one. */
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other);
-
-/* Sorted by name, byte by byte; NULL past the last, or where there is no such skill. */
-PHI_API size_t phi_skills_count(const phi_skills *skills);
+/* Sorted by name, byte by byte; NULL past the last. */
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index);
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name);
 
 /* In the order in which they were found, the first 1,000; NULL past the last. The struct is valid
-   until the next load or merge. */
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills);
+   until the next load. */
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index);
-
-/* The index of all skills, <available_skills>...</available_skills>, in the arena (terminated);
-   empty without a skill. Of a description the first 1,024 characters stand in it. PHI_NO_MEMORY. */
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out);
 
 /* The text before the index in a prompt: how the model gets at the instructions. */
 typedef enum phi_skills_hint {
@@ -3729,11 +3572,10 @@ typedef enum phi_skills_hint {
     PHI_SKILLS_READ_FILE   /* for agents with read_file; its allowed_paths must hold the skills */
 } phi_skills_hint;
 
-/* The sentence of a hint; static. Empty for NO_HINT. */
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint);
-
-/* A system prompt: `base` (NULL: none), the hint, and the index, with a blank line between them, in
-   the arena (terminated). Without a skill it is `base` alone. PHI_NO_MEMORY. */
+/* A system prompt: `base` (NULL: none), the hint, and the index of all skills,
+   <available_skills>...</available_skills>, with a blank line between them, in the arena
+   (terminated). Of a description the first 1,024 characters stand in it. Without a skill it is
+   `base` alone. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out);
 
@@ -3795,11 +3637,11 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x4f7d364e
+#if PHI__PUB_TRACE != 0x786b5aba
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0x4f7d364e
+#define PHI__PUB_TRACE 0x786b5aba
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3859,8 +3701,8 @@ typedef struct phi_trace_desc {
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
-    /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
-       default: none) */
+    /* The page shows the requests that these sessions captured (`capture_requests`; default:
+       none) */
     const struct phi_session *const *sessions;
     size_t session_count;
     /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */
@@ -3872,15 +3714,8 @@ typedef struct phi_trace_desc {
 
 typedef struct phi_trace phi_trace;
 
-/* Writes a trace in one call. desc NULL: the defaults. PHI_BAD_ARG; PHI_NO_MEMORY; the sink's
-   status; the store's, where evicted entries cannot be recalled. The bytes written before a failure
-   are no whole trace. */
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out);
-
-/* The same in slices: begin, advance until it is not PHI_BUSY, end.
+/* Writes a trace in slices: begin, advance until it is not PHI_BUSY, end. desc NULL: the defaults.
+   The bytes written before a failure are no whole trace.
    Ownership: the caller ends *trace with phi_trace_end. Its memory is the runtime's, but for one
    view, which the thread's memory holds. *out is copied.
    Lifetime: the threads must not be freed, nor begin anew, before phi_trace_end. They may grow:
@@ -3892,17 +3727,16 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 /* Writes about `units` entries, or turns of sessions with their captured requests, at least one; a
    request whose view was rewritten counts a unit for each 64 messages. PHI_BUSY: there is more;
    PHI_OK: all is written. Else it has failed, and repeats that status: PHI_NOT_FOUND: entries were
-   forgotten meanwhile; else as phi_trace_html. */
+   forgotten meanwhile; PHI_NO_MEMORY; the sink's status; the store's, where evicted entries cannot
+   be recalled. */
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units);
 PHI_API void phi_trace_end(phi_trace *trace); /* at any time; NULL is harmless */
 
-/* The whole trace as text in the arena. As phi_trace_html. */
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out);
 /* Into a file, which is replaced when the trace is whole, and else left as it was; a new file has
    the mode of the process's umask. Blocks as long as the disk does. words (may be NULL) get a
    message, cut to words_size and terminated. PHI_NOT_FOUND: no such directory; PHI_IO: the system
-   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_html. */
+   refuses; PHI_UNSUPPORTED: built with PHI_NO_FILES; else as phi_trace_begin and
+   phi_trace_advance. */
 PHI_API phi_status phi_trace_save(const phi_thread *thread, phi_trace_kind kind,
                                   const phi_trace_desc *desc, const char *path, char *words,
                                   size_t words_size);
@@ -3934,11 +3768,25 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x65495b78
+#if PHI__IMP_FORMATS != 0x77e89aea
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x65495b78
+#define PHI__IMP_FORMATS 0x77e89aea
+
+/* ---- src/formats/reader_in.h ---- */
+
+/* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
+#ifndef PHI_FORMATS_READER_IN_H
+#define PHI_FORMATS_READER_IN_H
+
+
+struct phi_reader {
+    phi_status (*advance)(phi_reader *reader, size_t units);
+    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
+};
+
+#endif
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -3996,6 +3844,46 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__toml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at;            /* where the line begins */
+    struct phi__toml_frame *top;    /* open arrays and inline tables */
+    struct phi__toml_frame *unused; /* for later ones */
+    struct phi__toml_name *names;   /* every key of every table, by hash */
+    struct phi__marks *marks;       /* where nodes stand; NULL: not kept */
+    phi_json *root;                 /* the table of the whole text */
+    phi_json *section;              /* the table of the last header */
+    phi_json *table;                /* where the key under way belongs */
+    phi_json *spare, *spare_end;    /* room for nodes */
+    char *room, *room_end;          /* room for text */
+    char *string, *to;              /* a copy under way; NULL: none is needed yet */
+    const char *mark;               /* text not yet copied */
+    const char *key_at, *value_at;  /* where they begin */
+    const char *line_key_at;        /* where the key's first part begins */
+    phi_str key;                    /* the last part that was read */
+    size_t name_cap, name_count;
+    uint32_t max_depth, line, section_number;
+    uint32_t first_header;               /* its offset, where section_number is not 0 */
+    uint32_t section_depth, table_depth; /* of `section` and `table`; the root's is 1 */
+    uint32_t key_line, key_column, value_line, value_column;
+    uint8_t state, style, back; /* back: the state behind a comment */
+    bool in_header, tables_header, is_key, joined;
+    phi_status status;
+    phi_parse_error error;
+} phi__toml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__toml_read_begin(phi__toml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__toml_frame {
     struct phi__toml_frame *up;
     phi_json *node;
@@ -4012,43 +3900,43 @@ typedef struct phi__toml_name {
 
 /* ---- toml_text.c: errors, characters, lines, room ---- */
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what);
 /* At the part of a key that was read last, which stands between the two in the message. */
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind);
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what);
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r);
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind);
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what);
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r);
 /* Bytes of the character at `at`, which is before the end. 0: it is none that comments and strings
    may have, and the error is set. Line breaks are none. */
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at);
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at);
 /* Skips spaces and tabs. True: something else, or the end of the text. */
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop);
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop);
 /* Whether a line break is at `at`. */
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at);
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at);
 /* Past the line break at r->at. */
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r);
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r);
 /* Adds to the copy under way. */
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len);
 /* Ends the copy of all up to `at`: terminated. */
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at);
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at);
 /* The text ended last is not needed. */
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text);
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text);
 
 static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
 }
-static inline uint32_t phi__toml_column(const phi_toml_reader *r, const char *at) {
+static inline uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
 /* ---- toml_names.c ---- */
 
 /* The member of that table, or NULL. */
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key);
 /* A member that is not in there; its key is in the node. False: no memory. */
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how);
 
 /* ---- toml_date.c ---- */
@@ -4070,35 +3958,35 @@ PHI__FN uint32_t phi__toml_number_read(phi_str text, char *room, phi__json_value
 /* ---- toml_tree.c: tables, keys, values ---- */
 
 /* The root; false: no memory. */
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r);
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r);
 /* "[" or "[[" was read: parts of the key follow. */
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r);
 /* A key of the section, or of the inline table on top, begins. */
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r);
 /* A dot is behind the part that was read. */
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r);
 /* The part that was read was the header's last. */
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r);
 /* The part that was read was the key's last: its value may come. */
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r);
 /* A value begins here: remembers the place. */
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r);
 /* A scalar of that kind and form that ends at `at`: joins its table or array. NULL: an error was
    set. */
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at);
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at);
 /* "[" or "{" of a value. */
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table);
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table);
 /* Its closing bracket at r->at. */
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r);
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r);
 /* The state behind a value. */
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r);
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r);
 
 /* ---- toml_string.c ---- */
 
 /* A quote at r->at, of a value or of a key. */
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key);
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop);
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key);
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop);
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop);
 
 /* ---- toml_write.c ---- */
 
@@ -4268,6 +4156,73 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* behind a value or an item */
 };
 
+/* Where an anchor or a tag stands before its node. */
+typedef struct phi__yaml_props {
+    phi_str anchor;
+    const char *at;        /* the first of them; NULL: there is none */
+    const char *anchor_at; /* NULL: no anchor */
+    uint32_t line, column; /* column: from 0 */
+    uint8_t tag;           /* 0: none */
+} phi__yaml_props;
+
+/* A scalar under way, or a node that may yet become a key. */
+typedef struct phi__yaml_scalar {
+    const char *at, *line_at; /* of the node, properties included */
+    const char *mark, *last;  /* text not yet copied, and where it ends */
+    const char *string;       /* the value, terminated */
+    char *text, *to;          /* the copy: begin, end */
+    phi_json *node;           /* instead of a scalar: a collection or a copied node */
+    size_t len, breaks;
+    uint32_t line;
+    int32_t indent, blanks; /* of a block scalar; -1: not known yet */
+    uint8_t style, chomp;   /* style 0: there is no node */
+    bool more_indented, started, is_alias;
+} phi__yaml_scalar;
+
+/* Texts by hash: keys of open mappings, anchors. */
+typedef struct phi__yaml_names {
+    struct phi__yaml_name *at;
+    uint32_t *table;
+    uint32_t count, cap, table_cap;
+} phi__yaml_names;
+
+/* A text into a tree in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped
+   at any time. */
+typedef struct phi__yaml_reader {
+    phi_arena *arena;
+    const char *text, *at, *end;
+    const char *line_at; /* where the line begins */
+    struct phi__yaml_frame *top, *unused;
+    struct phi__yaml_handle *handles; /* of %TAG */
+    phi__yaml_names keys, anchors;
+    phi__yaml_props outer, inner; /* of earlier lines, of this line */
+    phi__yaml_scalar scalar;
+    phi_json *root;
+    phi_json *spare, *spare_end; /* room for nodes */
+    char *room, *room_end;       /* room for text */
+    phi_yaml_options options;
+    struct phi__marks *marks; /* where nodes stand; NULL: nobody asks */
+    size_t alias_bytes;
+    uint32_t line, depth, flow_depth, alias_nodes, handle_count;
+    int32_t indent, need; /* spaces before the line's text; spaces that more lines need */
+    uint8_t state, doc;
+    bool tab;       /* a tab was among the white space before the node */
+    bool may_block; /* a block collection may begin on this line */
+    bool fresh;     /* nothing but white space stood on this line yet */
+    bool has_version;
+    phi_status status;
+    phi_parse_error error;
+} phi__yaml_reader;
+
+/* `text` is borrowed until the result; `options` may be NULL, and is copied. */
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *reader, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options);
+/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units);
+/* The last status of advance, with the tree or the error (either may be NULL). */
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
+                                         phi_parse_error *error);
+
 typedef struct phi__yaml_frame {
     struct phi__yaml_frame *up;
     phi_json *node;
@@ -4290,29 +4245,29 @@ typedef struct phi__yaml_name {
 
 /* ---- yaml_text.c: errors, bytes, lines, room ---- */
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what);
 /* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what);
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what);
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what);
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r);
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted);
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted);
 /* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop);
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop);
 /* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop);
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop);
 /* The line break at r->at. */
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r);
 /* "---" or "..." at the start of a line. */
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at);
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at);
 /* Room for `more` bytes of the scalar's text and a terminator. */
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more);
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len);
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more);
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len);
 /* Ends the scalar's text: in scalar.string and scalar.len. */
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r);
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r);
 
 static inline bool phi__yaml_is_break(char c) { return c == '\n' || c == '\r'; }
 static inline bool phi__yaml_is_space(char c) { return c == ' ' || c == '\t'; }
@@ -4320,18 +4275,18 @@ static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
 /* White space, a line break or the end. */
-static inline bool phi__yaml_is_blank(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
 /* Where an indicator ends: before a blank, and in flow content before a bracket. */
-static inline bool phi__yaml_is_over(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 /* White space, or nothing, stands before `at` on its line. */
-static inline bool phi__yaml_is_apart(const phi_yaml_reader *r, const char *at) {
+static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
     return at == r->line_at || phi__yaml_is_space(at[-1]);
 }
-static inline uint32_t phi__yaml_column(const phi_yaml_reader *r, const char *at) {
+static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
 
@@ -4357,69 +4312,115 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind);
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind);
 /* The frame around all. False: no memory. */
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r);
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r);
 /* Opens a collection, which takes the properties that wait for it. */
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 /* A pair in a flow sequence, without properties of its own. */
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want);
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want);
 /* The collection on top is complete: it becomes the scalar's node. */
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r);
 /* A scalar without text begins and ends here. */
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r);
 /* The node read is a value of the frame on top, or its explicit key. */
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r);
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r);
 /* The node read is the key of the frame on top. */
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r);
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at);
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r);
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at);
 /* Copies about `units` nodes. True: the alias is complete. */
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units);
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r);
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units);
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r);
 
 /* ---- yaml_props.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
 /* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
 /* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
 /* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r);
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
 
 /* ---- yaml_scalar.c: plain and quoted ---- */
 
 /* A node begins at r->at: remembers where. */
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style);
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style);
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_block.c: literal and folded ---- */
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r);
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r);
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_flow.c ---- */
 
 /* "[" or "{" at r->at. */
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r);
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r);
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop);
 
 /* ---- yaml_lines.c: block content ---- */
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop);
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
 
 #endif
+
+/* ---- src/formats/reader.c ---- */
+
+/* reader.c - one reader in slices for all formats, and that of JSON. */
+
+#include <stdio.h>
+
+typedef struct phi__reader_json {
+    phi_reader head;
+    phi__json_reader reader;
+} phi__reader_json;
+
+static phi_status phi__reader_json_advance(phi_reader *reader, size_t units) {
+    return phi__json_read_advance(&((phi__reader_json *)reader)->reader, units);
+}
+
+static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **out,
+                                          phi_parse_error *error) {
+    return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
+    phi__reader_json *r = (phi__reader_json *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__reader_json_advance;
+    r->head.result = phi__reader_json_result;
+    phi__json_read_begin(&r->reader, arena, text, flags, 0);
+    return &r->head;
+}
+
+PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
+    return reader == NULL ? PHI_NO_MEMORY : reader->advance(reader, units);
+}
+
+PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
+                                     phi_parse_error *error) {
+    if (reader != NULL) return reader->result(reader, out, error);
+    if (out != NULL) *out = NULL;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+    }
+    return PHI_NO_MEMORY;
+}
 
 /* ---- src/formats/toml_array.c ---- */
 
@@ -4859,7 +4860,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 enum { PHI__TOML_FEW = 16 }; /* members that are searched one by one */
 
 typedef struct phi__toml_editor {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi__marks marks;
     phi__toml_change change;
     phi__toml_writer writer; /* into change.texts; its path is that of the table */
@@ -4923,7 +4924,7 @@ static const phi_json *phi__toml_edit_find(phi__toml_editor *e, phi__toml_index 
     size_t probe = 0;
     const phi_json *node;
     if (index->map.cap == 0)
-        node = phi_json_get_n(index->object, key);
+        node = phi__json_get_n(index->object, key);
     else {
         hash = phi__map_hash((uint64_t)(uintptr_t)index, key);
         while ((node = (const phi_json *)phi__map_each(&index->map, hash, &probe)) != NULL)
@@ -5020,7 +5021,7 @@ static bool phi__toml_edit_same(const phi_json *a, const phi_json *b) {
     phi_toml_type type = phi_toml_type_of(a);
     if (type != phi_toml_type_of(b) || type == PHI_TOML_NONE || type >= PHI_TOML_ARRAY)
         return false;
-    if (type != PHI_TOML_FLOAT) return phi_json_equal(a, b);
+    if (type != PHI_TOML_FLOAT) return phi__json_get_equal(a, b);
     return phi__toml_edit_same_double(a->v.d, b->v.d);
 }
 
@@ -5398,10 +5399,10 @@ static phi_status phi__toml_edit_read(phi__toml_editor *e, phi_arena *arena, phi
     phi_status status;
     options.max_depth = PHI_JSON_MAX_DEPTH;
     phi__marks_init(&e->marks, arena);
-    phi_toml_reader_begin(&e->reader, arena, text, &options);
+    phi__toml_read_begin(&e->reader, arena, text, &options);
     e->reader.marks = &e->marks;
-    while (phi_toml_reader_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
-    status = phi_toml_reader_result(&e->reader, NULL, error);
+    while (phi__toml_read_advance(&e->reader, SIZE_MAX) == PHI_BUSY) continue;
+    status = phi__toml_read_result(&e->reader, NULL, error);
     return status == PHI_OK && e->marks.failed ? PHI_NO_MEMORY : status;
 }
 
@@ -5446,7 +5447,7 @@ static uint32_t phi__toml_names_hash(const phi_json *table, phi_str key) {
 }
 
 /* The slot of that member, or the free one where it would be. There is a free one. */
-static phi__toml_name *phi__toml_names_slot(const phi_toml_reader *r, const phi_json *table,
+static phi__toml_name *phi__toml_names_slot(const phi__toml_reader *r, const phi_json *table,
                                             phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
     for (;; i = (i + 1) & mask) {
@@ -5463,7 +5464,7 @@ static phi_str phi__toml_names_key(const phi_json *node) {
     return phi__str(node->key, phi__json_key_len(node));
 }
 
-static bool phi__toml_names_grow(phi_toml_reader *r) {
+static bool phi__toml_names_grow(phi__toml_reader *r) {
     phi__toml_name *old = r->names, *names;
     size_t cap = r->name_cap, i;
     size_t grown = phi__max(phi__mul(cap, 2), PHI__TOML_NAMES_FIRST);
@@ -5480,7 +5481,7 @@ static bool phi__toml_names_grow(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi_json *table,
+PHI__FN phi__toml_name *phi__toml_names_find(const phi__toml_reader *r, const phi_json *table,
                                              phi_str key) {
     phi__toml_name *name;
     if (r->name_cap == 0) return NULL;
@@ -5488,7 +5489,7 @@ PHI__FN phi__toml_name *phi__toml_names_find(const phi_toml_reader *r, const phi
     return name->table == NULL ? NULL : name;
 }
 
-PHI__FN bool phi__toml_names_add(phi_toml_reader *r, const phi_json *table, phi_json *node,
+PHI__FN bool phi__toml_names_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                  uint8_t how) {
     uint32_t hash = phi__toml_names_hash(table, phi__toml_names_key(node));
     phi__toml_name *name;
@@ -5650,7 +5651,7 @@ enum { PHI__TOML_DEPTH = 512 }; /* by default */
 
 /* ---- keys ---- */
 
-static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     r->key_at = r->at;
     r->key_line = r->line;
@@ -5667,7 +5668,7 @@ static void phi__toml_read_key(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "a key");
 }
 
-static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_bare(phi__toml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && phi__toml_is_bare(*at)) at++;
     r->at = at;
@@ -5680,7 +5681,7 @@ static void phi__toml_read_bare(phi_toml_reader *r, const char *stop) {
     r->state = PHI__TOML_KEY_AFTER;
 }
 
-static void phi__toml_read_header_end(phi_toml_reader *r) {
+static void phi__toml_read_header_end(phi__toml_reader *r) {
     if (r->tables_header && (r->end - r->at < 2 || r->at[1] != ']')) {
         phi__toml_text_expected(r, r->at + 1, "']' right behind the first one");
         return;
@@ -5689,7 +5690,7 @@ static void phi__toml_read_header_end(phi_toml_reader *r) {
     phi__toml_tree_section(r);
 }
 
-static void phi__toml_read_key_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -5718,7 +5719,7 @@ static bool phi__toml_read_is_token(char c) {
 
 /* The bare value at r->at, at most one byte more than a number may have. A space may be between a
    date and its time. */
-static phi_str phi__toml_read_token(const phi_toml_reader *r) {
+static phi_str phi__toml_read_token(const phi__toml_reader *r) {
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -5729,7 +5730,7 @@ static phi_str phi__toml_read_token(const phi_toml_reader *r) {
     return phi__str(r->at, n);
 }
 
-static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     char canonical[PHI__TOML_DATE_MOST];
     phi_toml_date date;
     phi_str text;
@@ -5754,7 +5755,7 @@ static void phi__toml_read_date(phi_toml_reader *r, phi_str token) {
 }
 
 /* The number without its underscores is in the room for text only until it is read. */
-static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
+static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
     uint32_t kind;
@@ -5773,7 +5774,7 @@ static void phi__toml_read_number(phi_toml_reader *r, phi_str token) {
     if (node != NULL) node->v = value;
 }
 
-static void phi__toml_read_value(phi_toml_reader *r) {
+static void phi__toml_read_value(phi__toml_reader *r) {
     phi_str token;
     char c = r->at < r->end ? *r->at : '\0';
     phi__toml_tree_value(r);
@@ -5799,13 +5800,13 @@ static void phi__toml_read_value(phi_toml_reader *r) {
 
 /* ---- containers ---- */
 
-static void phi__toml_read_comment_begin(phi_toml_reader *r) {
+static void phi__toml_read_comment_begin(phi__toml_reader *r) {
     r->back = r->state;
     r->state = PHI__TOML_COMMENT;
 }
 
 /* White space, line breaks and comments. True: something else, which is at r->at. */
-static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
+static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return false;
     if (r->at == r->end) {
         phi__toml_text_expected(r, r->at,
@@ -5821,7 +5822,7 @@ static bool phi__toml_read_skip(phi_toml_reader *r, const char *stop) {
     return false;
 }
 
-static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -5829,7 +5830,7 @@ static void phi__toml_read_item(phi_toml_reader *r, const char *stop) {
         phi__toml_read_value(r);
 }
 
-static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_item_after(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_read_skip(r, stop)) return;
     if (*r->at == ']')
         phi__toml_tree_close(r);
@@ -5840,7 +5841,7 @@ static void phi__toml_read_item_after(phi_toml_reader *r, const char *stop) {
         phi__toml_text_expected(r, r->at, "',' or ']'");
 }
 
-static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member(phi__toml_reader *r, const char *stop) {
     bool first = r->state == PHI__TOML_FIRST_MEMBER;
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at))
@@ -5853,7 +5854,7 @@ static void phi__toml_read_member(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_member_after(phi__toml_reader *r, const char *stop) {
     char c;
     if (!phi__toml_text_space(r, stop)) return;
     c = r->at < r->end ? *r->at : '\0';
@@ -5870,7 +5871,7 @@ static void phi__toml_read_member_after(phi_toml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_line(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at == r->end)
         r->status = PHI_OK;
@@ -5887,7 +5888,7 @@ static void phi__toml_read_line(phi_toml_reader *r, const char *stop) {
         phi__toml_tree_key(r);
 }
 
-static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#')
         phi__toml_read_comment_begin(r);
@@ -5902,7 +5903,7 @@ static void phi__toml_read_rest(phi_toml_reader *r, const char *stop) {
 }
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;
         if (r->at == stop || phi__toml_text_at_break(r, r->at)) break;
@@ -5911,7 +5912,7 @@ static void phi__toml_read_comment(phi_toml_reader *r, const char *stop) {
     if (r->at == r->end || phi__toml_text_at_break(r, r->at)) r->state = r->back;
 }
 
-static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
+static void phi__toml_read_state(phi__toml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__TOML_LINE: phi__toml_read_line(r, stop); break;
     case PHI__TOML_KEY: phi__toml_read_key(r, stop); break;
@@ -5933,7 +5934,7 @@ static void phi__toml_read_state(phi_toml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__toml_read_slack(phi_toml_reader *r) {
+static void phi__toml_read_slack(phi__toml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
@@ -5941,8 +5942,8 @@ static void phi__toml_read_slack(phi_toml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_toml_options *options) {
+PHI__FN void phi__toml_read_begin(phi__toml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_toml_options *options) {
     uint32_t depth = options == NULL ? 0 : options->max_depth;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -5960,7 +5961,7 @@ PHI_API void phi_toml_reader_begin(phi_toml_reader *r, phi_arena *arena, phi_str
         r->at = r->line_at = text.at + 3;
 }
 
-PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
+PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -5971,8 +5972,8 @@ PHI_API phi_status phi_toml_reader_advance(phi_toml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -5980,16 +5981,40 @@ PHI_API phi_status phi_toml_reader_result(const phi_toml_reader *r, phi_json **o
 
 PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_toml_reader reader;
+    phi__toml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_toml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_toml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_toml_reader_result(&reader, out, error);
+    phi__toml_read_begin(&reader, arena, text, options);
+    while ((status = phi__toml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__toml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__toml_slices {
+    phi_reader head;
+    phi__toml_reader reader;
+} phi__toml_slices;
+
+static phi_status phi__toml_read_slice(phi_reader *reader, size_t units) {
+    return phi__toml_read_advance(&((phi__toml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__toml_read_result(&((const phi__toml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_options *options) {
+    phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__toml_read_slice;
+    r->head.result = phi__toml_read_slices_result;
+    phi__toml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }
 
 /* ---- src/formats/toml_set.c ---- */
@@ -6011,7 +6036,7 @@ static bool phi__toml_set_step(const char **path, phi__json_step *step) {
 
 /* The node of a step, or NULL. */
 static phi_json *phi__toml_set_child(const phi_json *node, const phi__json_step *step) {
-    return step->is_index ? phi_json_at(node, step->index) : phi_json_get_n(node, step->key);
+    return step->is_index ? phi_json_at(node, step->index) : phi__json_get_n(node, step->key);
 }
 
 static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step) {
@@ -6021,7 +6046,7 @@ static bool phi__toml_set_fits(const phi_json *node, const phi__json_step *step)
 /* A new node where a step leads; node: of the right kind. */
 static phi_status phi__toml_set_add(phi_arena *arena, phi_json *node, const phi__json_step *step,
                                     phi_json *value) {
-    if (!step->is_index) return phi_json_set_n(arena, node, step->key, value);
+    if (!step->is_index) return phi__json_edit_set(arena, node, step->key, value);
     return step->index == node->len ? phi_json_add(node, value) : PHI_NOT_FOUND;
 }
 
@@ -6037,7 +6062,7 @@ static phi_status phi__toml_set_remove(phi_arena *arena, phi_json *node,
                                        const phi__json_step *step) {
     phi_str key;
     if (step->is_index)
-        return phi_json_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
+        return phi__json_edit_remove_at(node, step->index) != NULL ? PHI_OK : PHI_NOT_FOUND;
     if (!phi__arena_str(arena, step->key, &key)) return PHI_NO_MEMORY;
     return phi_json_remove(node, key.at) != NULL ? PHI_OK : PHI_NOT_FOUND;
 }
@@ -6048,7 +6073,7 @@ static phi_status phi__toml_set_last(phi_arena *arena, phi_json *node, const phi
     phi_status status = PHI_OK;
     if (value == NULL) return phi__toml_set_remove(arena, node, step);
     if (child == NULL) {
-        child = phi_json_new_null(arena);
+        child = phi__json_edit_null(arena);
         status = phi__toml_set_add(arena, node, step, child);
     }
     if (status == PHI_OK) phi__toml_set_become(child, value);
@@ -6102,15 +6127,15 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_string_is_basic(const phi_toml_reader *r) {
+static bool phi__toml_string_is_basic(const phi__toml_reader *r) {
     return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
 }
 
-static bool phi__toml_string_is_multi(const phi_toml_reader *r) {
+static bool phi__toml_string_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
 
-PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
+PHI__FN void phi__toml_string_begin(phi__toml_reader *r, bool is_key) {
     char quote = *r->at;
     bool multi = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
     if (is_key && multi) {
@@ -6127,7 +6152,7 @@ PHI__FN void phi__toml_string_begin(phi_toml_reader *r, bool is_key) {
 }
 
 /* The text ends at `at`; the value is complete at `behind`. */
-static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char *behind) {
+static void phi__toml_string_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_text_end(r, at);
     phi_json *node;
     if (r->status != PHI_BUSY) return;
@@ -6146,7 +6171,7 @@ static void phi__toml_string_done(phi_toml_reader *r, const char *at, const char
 }
 
 /* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
-static void phi__toml_string_quotes(phi_toml_reader *r) {
+static void phi__toml_string_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
     if (!phi__toml_string_is_multi(r)) {
@@ -6160,7 +6185,7 @@ static void phi__toml_string_quotes(phi_toml_reader *r) {
         r->at += n;
 }
 
-static void phi__toml_string_break(phi_toml_reader *r) {
+static void phi__toml_string_break(phi__toml_reader *r) {
     if (!phi__toml_string_is_multi(r)) {
         phi__toml_text_wrong(r, r->at,
                              r->is_key ? "a key must end on its line"
@@ -6185,7 +6210,7 @@ static uint32_t phi__toml_string_letter(char c) {
 }
 
 /* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
-static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
+static uint32_t phi__toml_string_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
         phi__toml_text_wrong(r, r->at,
@@ -6198,7 +6223,7 @@ static uint32_t phi__toml_string_code(phi_toml_reader *r, size_t digits) {
     return r->status == PHI_BUSY ? code : UINT32_MAX;
 }
 
-static void phi__toml_string_escape(phi_toml_reader *r) {
+static void phi__toml_string_escape(phi__toml_reader *r) {
     char c = r->end - r->at > 1 ? r->at[1] : '\0', bytes[4];
     size_t digits = c == 'u' ? 4 : c == 'U' ? 8 : 0;
     uint32_t code;
@@ -6221,7 +6246,7 @@ static void phi__toml_string_escape(phi_toml_reader *r) {
     r->mark = r->at;
 }
 
-PHI__FN void phi__toml_string_join(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_join(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_text_space(r, stop)) return;
     if (phi__toml_text_at_break(r, r->at)) {
         phi__toml_text_newline(r);
@@ -6243,7 +6268,7 @@ static const char *phi__toml_string_run(const char *at, const char *stop, char q
     return at;
 }
 
-PHI__FN void phi__toml_string_text(phi_toml_reader *r, const char *stop) {
+PHI__FN void phi__toml_string_text(phi__toml_reader *r, const char *stop) {
     char quote = phi__toml_string_is_basic(r) ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         r->at = phi__toml_string_run(r->at, stop, quote);
@@ -6271,7 +6296,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 
 /* ---- errors ---- */
 
-static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status status,
+static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -6281,7 +6306,7 @@ static void phi__toml_text_fail(phi_toml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -6301,11 +6326,11 @@ PHI__FN void phi__toml_text_expected(phi_toml_reader *r, const char *at, const c
     phi__toml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__toml_text_wrong(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_wrong(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, const char *behind) {
+PHI__FN void phi__toml_text_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
     size_t n = strlen(before), most = phi__min(r->key.len, 48), i;
     if (r->status != PHI_BUSY) return;
@@ -6321,17 +6346,17 @@ PHI__FN void phi__toml_text_wrong_key(phi_toml_reader *r, const char *before, co
     r->error.column = r->key_column;
 }
 
-PHI__FN void phi__toml_text_too_big(phi_toml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__toml_text_too_big(phi__toml_reader *r, const char *at, const char *what) {
     phi__toml_text_fail(r, at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__toml_text_no_memory(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_no_memory(phi__toml_reader *r) {
     phi__toml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
 
-PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
+PHI__FN size_t phi__toml_text_char(phi__toml_reader *r, const char *at) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f)) return 1;
@@ -6352,17 +6377,17 @@ PHI__FN size_t phi__toml_text_char(phi_toml_reader *r, const char *at) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__toml_text_space(phi_toml_reader *r, const char *stop) {
+PHI__FN bool phi__toml_text_space(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && (*r->at == ' ' || *r->at == '\t')) r->at++;
     return r->at < stop || r->at == r->end;
 }
 
-PHI__FN bool phi__toml_text_at_break(const phi_toml_reader *r, const char *at) {
+PHI__FN bool phi__toml_text_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
     return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');
 }
 
-PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
+PHI__FN void phi__toml_text_newline(phi__toml_reader *r) {
     r->at += *r->at == '\r' ? 2 : 1;
     r->line++;
     r->line_at = r->at;
@@ -6371,7 +6396,7 @@ PHI__FN void phi__toml_text_newline(phi_toml_reader *r) {
 /* ---- room ---- */
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
-static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
+static bool phi__toml_text_room(phi__toml_reader *r, size_t more) {
     size_t have, bytes;
     char *room;
     if (r->string == NULL) r->string = r->to = r->room;
@@ -6391,14 +6416,14 @@ static bool phi__toml_text_room(phi_toml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__toml_text_add(phi_toml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__toml_text_add(phi__toml_reader *r, const char *at, size_t len) {
     if (!phi__toml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
 }
 
-PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
+PHI__FN phi_str phi__toml_text_end(phi__toml_reader *r, const char *at) {
     phi_str text = phi__str("", 0);
     if (!phi__toml_text_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
@@ -6408,7 +6433,7 @@ PHI__FN phi_str phi__toml_text_end(phi_toml_reader *r, const char *at) {
     return text;
 }
 
-PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
+PHI__FN void phi__toml_text_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
 }
 
@@ -6418,7 +6443,7 @@ PHI__FN void phi__toml_text_drop(phi_toml_reader *r, phi_str text) {
 
 enum { PHI__TOML_SLAB = 16 }; /* nodes taken at once, at most */
 
-static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_node(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
@@ -6438,7 +6463,7 @@ static phi_json *phi__toml_tree_node(phi_toml_reader *r, uint32_t meta) {
 /* ---- places ---- */
 
 /* The place of a value, or of a header, that begins at `value_at`. */
-static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->value_line, r->value_column);
@@ -6448,7 +6473,7 @@ static void phi__toml_tree_mark(phi_toml_reader *r, const phi_json *node, const 
     entry->to = (uint32_t)(end - r->text);
 }
 
-static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
+static void phi__toml_tree_mark_key(phi__toml_reader *r, const phi_json *node) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -6457,7 +6482,7 @@ static void phi__toml_tree_mark_key(phi_toml_reader *r, const phi_json *node) {
 }
 
 /* The place of a header whose table is r->table. */
-static void phi__toml_tree_mark_header(phi_toml_reader *r) {
+static void phi__toml_tree_mark_header(phi__toml_reader *r) {
     const phi__marks_entry *before;
     phi__marks_entry *entry;
     phi__toml_tree_mark(r, r->table, r->at);
@@ -6468,7 +6493,7 @@ static void phi__toml_tree_mark_header(phi_toml_reader *r) {
 }
 
 /* A value ended at `end`: so does, for now, the section it is in. */
-static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, const char *end) {
+static void phi__toml_tree_mark_end(phi__toml_reader *r, const phi_json *node, const char *end) {
     phi__marks_entry *entry;
     if (r->marks == NULL) return;
     entry = phi__marks_at(r->marks, node);
@@ -6480,7 +6505,7 @@ static void phi__toml_tree_mark_end(phi_toml_reader *r, const phi_json *node, co
 
 /* ---- tables ---- */
 
-PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
+PHI__FN bool phi__toml_tree_begin(phi__toml_reader *r) {
     r->root = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (r->root == NULL) return false;
     r->section = r->table = r->root;
@@ -6491,14 +6516,14 @@ PHI__FN bool phi__toml_tree_begin(phi_toml_reader *r) {
     return true;
 }
 
-PHI__FN void phi__toml_tree_header(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_header(phi__toml_reader *r) {
     r->in_header = true;
     r->table = r->root;
     r->table_depth = 1;
     r->state = PHI__TOML_KEY;
 }
 
-PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_key(phi__toml_reader *r) {
     r->in_header = false;
     r->table = r->top != NULL ? r->top->node : r->section;
     r->table_depth = r->top != NULL ? r->top->depth : r->section_depth;
@@ -6506,14 +6531,14 @@ PHI__FN void phi__toml_tree_key(phi_toml_reader *r) {
     r->state = PHI__TOML_KEY;
 }
 
-static bool phi__toml_tree_deeper(phi_toml_reader *r, uint32_t depth) {
+static bool phi__toml_tree_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
     phi__toml_text_too_big(r, r->at, "tables and arrays are nested too deeply");
     return false;
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
-static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_t how) {
+static phi_json *phi__toml_tree_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_tree_node(r, meta);
     if (node == NULL) return NULL;
     node->key = r->key.at;
@@ -6524,14 +6549,14 @@ static phi_json *phi__toml_tree_member(phi_toml_reader *r, uint32_t meta, uint8_
     return node;
 }
 
-static void phi__toml_tree_enter(phi_toml_reader *r, phi_json *table, uint32_t deeper) {
+static void phi__toml_tree_enter(phi__toml_reader *r, phi_json *table, uint32_t deeper) {
     r->table = table;
     r->table_depth += deeper;
     (void)phi__toml_tree_deeper(r, r->table_depth);
 }
 
 /* The way of a header through a member that is there. */
-static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) {
+static void phi__toml_tree_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_text_wrong_key(r, "the key \"",
                                  phi__json_kind_of(name->node) == PHI__JSON_OBJECT
@@ -6545,7 +6570,7 @@ static void phi__toml_tree_pass(phi_toml_reader *r, const phi__toml_name *name) 
 
 /* The way of a dotted key: only through tables that dotted keys of this section made, or that have
    no definition yet. */
-static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
         phi__toml_tree_pass(r, name);
@@ -6561,7 +6586,7 @@ static void phi__toml_tree_pass_dotted(phi_toml_reader *r, phi__toml_name *name)
     phi__toml_tree_enter(r, name->node, 1);
 }
 
-PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_descend(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     phi_json *node;
     if (name == NULL) {
@@ -6585,14 +6610,14 @@ PHI__FN void phi__toml_tree_descend(phi_toml_reader *r) {
 }
 
 /* Another table at the end of an array of tables. */
-static void phi__toml_tree_another(phi_toml_reader *r, phi_json *list) {
+static void phi__toml_tree_another(phi__toml_reader *r, phi_json *list) {
     phi_json *node = phi__toml_tree_node(r, PHI__JSON_OBJECT);
     if (node == NULL) return;
     phi__json_append(list, node);
     phi__toml_tree_enter(r, node, 2);
 }
 
-static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_list(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *list =
         name == NULL ? phi__toml_tree_member(r, PHI__JSON_ARRAY | (uint32_t)PHI__JSON_TABLES << 4,
                                              PHI__TOML_LIST)
@@ -6612,7 +6637,7 @@ static void phi__toml_tree_list(phi_toml_reader *r, phi__toml_name *name) {
     if (r->status == PHI_BUSY) phi__toml_tree_another(r, list);
 }
 
-static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
+static void phi__toml_tree_table(phi__toml_reader *r, phi__toml_name *name) {
     phi_json *node;
     if (name == NULL) {
         node = phi__toml_tree_member(r, PHI__JSON_OBJECT, PHI__TOML_EXPLICIT);
@@ -6634,7 +6659,7 @@ static void phi__toml_tree_table(phi_toml_reader *r, phi__toml_name *name) {
     if (node != NULL && r->status == PHI_BUSY) phi__toml_tree_enter(r, node, 1);
 }
 
-PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_section(phi__toml_reader *r) {
     phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (r->tables_header)
         phi__toml_tree_list(r, name);
@@ -6652,7 +6677,7 @@ PHI__FN void phi__toml_tree_section(phi_toml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_assign(phi__toml_reader *r) {
     const phi__toml_name *name = phi__toml_names_find(r, r->table, r->key);
     if (name != NULL)
         phi__toml_text_wrong_key(r, "the key \"",
@@ -6660,18 +6685,18 @@ PHI__FN void phi__toml_tree_assign(phi_toml_reader *r) {
     r->state = PHI__TOML_VALUE;
 }
 
-PHI__FN void phi__toml_tree_value(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_value(phi__toml_reader *r) {
     r->value_at = r->at;
     r->value_line = r->line;
     r->value_column = phi__toml_column(r, r->at);
 }
 
-static bool phi__toml_tree_in_array(const phi_toml_reader *r) {
+static bool phi__toml_tree_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
 /* A new value in its table or array. */
-static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
+static phi_json *phi__toml_tree_join(phi__toml_reader *r, uint32_t meta) {
     phi_json *node;
     if (!phi__toml_tree_in_array(r)) return phi__toml_tree_member(r, meta, PHI__TOML_FIXED);
     node = phi__toml_tree_node(r, meta);
@@ -6679,12 +6704,12 @@ static phi_json *phi__toml_tree_join(phi_toml_reader *r, uint32_t meta) {
     return node;
 }
 
-PHI__FN uint8_t phi__toml_tree_after(const phi_toml_reader *r) {
+PHI__FN uint8_t phi__toml_tree_after(const phi__toml_reader *r) {
     if (r->top == NULL) return PHI__TOML_REST;
     return phi__toml_tree_in_array(r) ? PHI__TOML_ITEM_AFTER : PHI__TOML_MEMBER_AFTER;
 }
 
-PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const char *at) {
+PHI__FN phi_json *phi__toml_tree_scalar(phi__toml_reader *r, uint32_t meta, const char *at) {
     phi_json *node = phi__toml_tree_join(r, meta);
     if (node == NULL) return NULL;
     phi__toml_tree_mark(r, node, at);
@@ -6693,7 +6718,7 @@ PHI__FN phi_json *phi__toml_tree_scalar(phi_toml_reader *r, uint32_t meta, const
     return node;
 }
 
-PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
+PHI__FN void phi__toml_tree_open(phi__toml_reader *r, bool table) {
     uint32_t depth = 1 + (phi__toml_tree_in_array(r) ? r->top->depth : r->table_depth);
     uint32_t meta =
         table ? PHI__JSON_OBJECT | (uint32_t)PHI__JSON_INLINE << 4 : (uint32_t)PHI__JSON_ARRAY;
@@ -6719,7 +6744,7 @@ PHI__FN void phi__toml_tree_open(phi_toml_reader *r, bool table) {
     r->state = table ? PHI__TOML_FIRST_MEMBER : PHI__TOML_ITEM;
 }
 
-PHI__FN void phi__toml_tree_close(phi_toml_reader *r) {
+PHI__FN void phi__toml_tree_close(phi__toml_reader *r) {
     phi__toml_frame *frame = r->top;
     r->at++;
     r->top = frame->up;
@@ -7021,7 +7046,7 @@ PHI_API phi_status phi_toml_write(phi_arena *arena, const phi_json *node, uint32
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
 /* The header behind "|" or ">". */
-static void phi__yaml_block_header(phi_yaml_reader *r) {
+static void phi__yaml_block_header(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t digit = 0;
     bool chomped = false;
@@ -7042,7 +7067,7 @@ static void phi__yaml_block_header(phi_yaml_reader *r) {
     s->indent = digit == 0 ? -1 : (r->need > 0 ? r->need - 1 : 0) + digit;
 }
 
-PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_block_begin(phi__yaml_reader *r) {
     phi__yaml_scalar_begin(r, *r->at == '|' ? PHI__YAML_STYLE_LITERAL : PHI__YAML_STYLE_FOLDED);
     r->at++;
     phi__yaml_block_header(r);
@@ -7052,14 +7077,14 @@ PHI__FN void phi__yaml_block_begin(phi_yaml_reader *r) {
     r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     if (breaks == 0 || !phi__yaml_text_room(r, breaks)) return;
     memset(r->scalar.to, '\n', breaks);
     r->scalar.to += breaks;
 }
 
 /* The scalar is complete: back to the start of the line behind it. */
-static void phi__yaml_block_end(phi_yaml_reader *r) {
+static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
         phi__yaml_block_breaks(r, s->breaks);
@@ -7073,7 +7098,7 @@ static void phi__yaml_block_end(phi_yaml_reader *r) {
 
 /* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
    the first of several is dropped. */
-static void phi__yaml_block_join(phi_yaml_reader *r) {
+static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
@@ -7091,7 +7116,7 @@ static void phi__yaml_block_join(phi_yaml_reader *r) {
 }
 
 /* The first line with text says how far the text is indented. */
-static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
+static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     phi__yaml_scalar *s = &r->scalar;
     if (spaces < r->need) return;
     s->indent = spaces;
@@ -7100,11 +7125,11 @@ static void phi__yaml_block_detect(phi_yaml_reader *r, int32_t spaces) {
 }
 
 /* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi_yaml_reader *r) {
+static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
     return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
 }
 
-PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t spaces;
     while (r->at < stop && *r->at == ' ' &&
@@ -7134,12 +7159,12 @@ PHI__FN void phi__yaml_block_line(phi_yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
     while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
@@ -7331,7 +7356,7 @@ PHI__FN uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* yaml_flow.c - flow collections, token by token. */
 
-PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_flow_open(phi__yaml_reader *r) {
     bool map = *r->at == '{';
     int32_t indent = r->top->indent;
     phi__yaml_tree_open(r, map ? PHI__YAML_FLOW_MAP : PHI__YAML_FLOW_SEQ, indent,
@@ -7341,14 +7366,14 @@ PHI__FN void phi__yaml_flow_open(phi_yaml_reader *r) {
     r->fresh = false;
 }
 
-static void phi__yaml_flow_close(phi_yaml_reader *r) {
+static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_tree_close(r);
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* What a frame wants once the node that begins now was read. */
-static void phi__yaml_flow_expect(phi_yaml_reader *r) {
+static void phi__yaml_flow_expect(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
         frame->want = PHI__YAML_WANT_COLON;
@@ -7357,7 +7382,7 @@ static void phi__yaml_flow_expect(phi_yaml_reader *r) {
 }
 
 /* A node, or properties of one, begins here. */
-static void phi__yaml_flow_node(phi_yaml_reader *r) {
+static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
     case '!': phi__yaml_props_read(r); return;
@@ -7394,7 +7419,7 @@ static void phi__yaml_flow_node(phi_yaml_reader *r) {
 /* ---- the tokens ---- */
 
 /* A colon that ends a key: behind quotes and brackets a blank need not follow. */
-static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
+static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (*r->at != ':') return false;
     if (phi__yaml_is_over(r, r->at + 1)) return true;
@@ -7403,7 +7428,7 @@ static bool phi__yaml_flow_is_colon(const phi_yaml_reader *r) {
 }
 
 /* "?" or ":" where an item may begin: a pair without braces. */
-static void phi__yaml_flow_pair(phi_yaml_reader *r) {
+static void phi__yaml_flow_pair(phi__yaml_reader *r) {
     bool explicit_key = *r->at == '?';
     if (!explicit_key) phi__yaml_tree_empty(r);
     r->top->want = PHI__YAML_WANT_NEXT;
@@ -7413,7 +7438,7 @@ static void phi__yaml_flow_pair(phi_yaml_reader *r) {
 }
 
 /* Behind an item of a sequence. */
-static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
+static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
         phi__yaml_tree_value(r);
         if (*r->at == ']') {
@@ -7437,7 +7462,7 @@ static void phi__yaml_flow_after_item(phi_yaml_reader *r) {
     r->at++;
 }
 
-static void phi__yaml_flow_seq(phi_yaml_reader *r) {
+static void phi__yaml_flow_seq(phi__yaml_reader *r) {
     if (r->top->want == PHI__YAML_WANT_NEXT) {
         phi__yaml_flow_after_item(r);
         return;
@@ -7457,7 +7482,7 @@ static void phi__yaml_flow_seq(phi_yaml_reader *r) {
 }
 
 /* The end of a mapping, or of a pair at the sequence's comma or bracket. */
-static void phi__yaml_flow_end(phi_yaml_reader *r) {
+static void phi__yaml_flow_end(phi__yaml_reader *r) {
     if (r->top->kind == PHI__YAML_FLOW_MAP) {
         phi__yaml_flow_close(r);
         return;
@@ -7466,7 +7491,7 @@ static void phi__yaml_flow_end(phi_yaml_reader *r) {
 }
 
 /* Behind a value, or a key without one: a comma or the end, which was seen. */
-static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
+static void phi__yaml_flow_next_key(phi__yaml_reader *r) {
     bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' && !pair) {
         r->top->want = PHI__YAML_WANT_KEY;
@@ -7476,7 +7501,7 @@ static void phi__yaml_flow_next_key(phi_yaml_reader *r) {
 }
 
 /* At ",", "}" or, of a pair, "]": the part that is under way ends. */
-static void phi__yaml_flow_stop(phi_yaml_reader *r) {
+static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pending = r->inner.at != NULL;
     if (frame->want == PHI__YAML_WANT_KEY && !pending) {
@@ -7497,7 +7522,7 @@ static void phi__yaml_flow_stop(phi_yaml_reader *r) {
 }
 
 /* In a mapping, or a pair. */
-static void phi__yaml_flow_map(phi_yaml_reader *r) {
+static void phi__yaml_flow_map(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
     if (*r->at == ',' || *r->at == (pair ? ']' : '}')) {
@@ -7528,7 +7553,7 @@ static void phi__yaml_flow_map(phi_yaml_reader *r) {
 }
 
 /* The first text of a line. */
-static void phi__yaml_flow_line(phi_yaml_reader *r) {
+static void phi__yaml_flow_line(phi__yaml_reader *r) {
     r->fresh = false;
     if (phi__yaml_column(r, r->at) == 0 && phi__yaml_text_marker(r, r->at))
         phi__yaml_text_wrong(r, r->at, "a line that ends the document, inside of brackets");
@@ -7537,7 +7562,7 @@ static void phi__yaml_flow_line(phi_yaml_reader *r) {
             r, r->at, "a line inside of brackets must be indented more than the block around them");
 }
 
-PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end) {
         phi__yaml_text_expected(r, r->at, r->top->kind == PHI__YAML_FLOW_MAP ? "'}'" : "']'");
@@ -7570,7 +7595,7 @@ PHI__FN void phi__yaml_flow(phi_yaml_reader *r, const char *stop) {
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi_yaml_reader *r) {
+static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_tree_empty(r);
@@ -7583,7 +7608,7 @@ static void phi__yaml_lines_fill(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi_yaml_reader *r) {
+static void phi__yaml_lines_close(phi__yaml_reader *r) {
     phi__yaml_lines_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_tree_close(r);
@@ -7591,12 +7616,12 @@ static void phi__yaml_lines_close(phi_yaml_reader *r) {
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi_yaml_reader *r) {
+static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
     if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi_yaml_reader *r) {
+static void phi__yaml_lines_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_text_expected(r, r->at, "'---' after the directives");
     phi__yaml_lines_close_all(r);
@@ -7607,11 +7632,11 @@ static void phi__yaml_lines_finish(phi_yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi_yaml_reader *r) {
+static void phi__yaml_lines_second(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi_yaml_reader *r) {
+static void phi__yaml_lines_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
     if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
     if (r->status != PHI_BUSY) return;
@@ -7637,7 +7662,7 @@ static void phi__yaml_lines_marker(phi_yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
+static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -7661,12 +7686,12 @@ static bool phi__yaml_lines_outside(phi_yaml_reader *r) {
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi_yaml_reader *r) {
+static void phi__yaml_lines_tab(phi__yaml_reader *r) {
     phi__yaml_text_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
+static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -7675,7 +7700,7 @@ static void phi__yaml_lines_indicator(phi_yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
@@ -7684,13 +7709,13 @@ static void phi__yaml_lines_open(phi_yaml_reader *r, uint8_t kind, const char *a
         phi__yaml_tree_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_item(phi__yaml_reader *r) {
     phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
     phi__yaml_lines_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi_yaml_reader *r) {
+static void phi__yaml_lines_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
@@ -7712,7 +7737,7 @@ static void phi__yaml_lines_member(phi_yaml_reader *r) {
 }
 
 /* A line at the column of the sequence on top. */
-static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
+static void phi__yaml_lines_next_item(phi__yaml_reader *r) {
     if (r->tab)
         phi__yaml_lines_tab(r);
     else
@@ -7722,7 +7747,7 @@ static void phi__yaml_lines_next_item(phi_yaml_reader *r) {
 }
 
 /* Closes what the line's column leaves. False: an error was set. */
-static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
+static bool phi__yaml_lines_dedent(phi__yaml_reader *r) {
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -7737,7 +7762,7 @@ static bool phi__yaml_lines_dedent(phi_yaml_reader *r) {
     return r->status == PHI_BUSY;
 }
 
-static void phi__yaml_lines_text(phi_yaml_reader *r) {
+static void phi__yaml_lines_text(phi__yaml_reader *r) {
     phi__yaml_frame *frame;
     if (r->at == r->line_at && phi__yaml_text_marker(r, r->at)) {
         phi__yaml_lines_marker(r);
@@ -7765,7 +7790,7 @@ static void phi__yaml_lines_text(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_lines_finish(r);
@@ -7779,12 +7804,12 @@ PHI__FN void phi__yaml_lines_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi_yaml_reader *r) {
+static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi_yaml_reader *r) {
+static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_lines_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
@@ -7811,7 +7836,7 @@ static void phi__yaml_lines_structure(phi_yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_node(phi_yaml_reader *r) {
+static void phi__yaml_lines_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_lines_structure(r);
@@ -7841,7 +7866,7 @@ static void phi__yaml_lines_node(phi_yaml_reader *r) {
     }
 }
 
-PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
@@ -7862,7 +7887,7 @@ PHI__FN void phi__yaml_lines_gap(phi_yaml_reader *r, const char *stop) {
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi_yaml_reader *r) {
+static void phi__yaml_lines_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_text_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
@@ -7885,7 +7910,7 @@ static void phi__yaml_lines_key(phi_yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_text_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
@@ -7901,7 +7926,7 @@ PHI__FN void phi__yaml_lines_after(phi_yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-PHI__FN void phi__yaml_lines_rest(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_text_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
@@ -8008,7 +8033,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_text_char(r, at, false);
@@ -8022,7 +8047,7 @@ static const char *phi__yaml_props_name(phi_yaml_reader *r, const char *at, bool
     return at;
 }
 
-static void phi__yaml_props_mark(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -8051,7 +8076,7 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi_yaml_reader *r,
+static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
                                                              phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
@@ -8093,7 +8118,7 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_props_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
@@ -8118,7 +8143,7 @@ static bool phi__yaml_props_short(phi_yaml_reader *r, phi_str tag, uint8_t *out)
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     phi_str whole;
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_text_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -8133,7 +8158,7 @@ static bool phi__yaml_props_verbatim(phi_yaml_reader *r, phi_str tag, uint8_t *o
     return true;
 }
 
-static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<', good;
     const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
     const char *close;
@@ -8163,7 +8188,7 @@ static void phi__yaml_props_tag(phi_yaml_reader *r, const char *at) {
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -8180,7 +8205,7 @@ static void phi__yaml_props_anchor(phi_yaml_reader *r, const char *at) {
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
         phi__yaml_props_anchor(r, at);
@@ -8190,7 +8215,7 @@ PHI__FN void phi__yaml_props_read(phi_yaml_reader *r) {
         phi__yaml_text_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (inner->at == NULL) return;
     if (outer->at == NULL)
@@ -8207,7 +8232,7 @@ PHI__FN void phi__yaml_props_keep(phi_yaml_reader *r) {
     memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
@@ -8225,7 +8250,7 @@ PHI__FN void phi__yaml_props_alias(phi_yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
+static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
     const char *at = r->at, *end;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
@@ -8235,7 +8260,7 @@ static phi_str phi__yaml_props_word(phi_yaml_reader *r) {
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi_yaml_reader *r) {
+static void phi__yaml_props_version(phi__yaml_reader *r) {
     phi_str word = phi__yaml_props_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
@@ -8259,7 +8284,7 @@ static bool phi__yaml_props_is_handle(phi_str s) {
     return phi__yaml_props_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi_yaml_reader *r) {
+static void phi__yaml_props_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
@@ -8290,7 +8315,7 @@ static void phi__yaml_props_declare(phi_yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
     phi_str name;
     r->at++;
     name = phi__yaml_props_word(r);
@@ -8314,7 +8339,7 @@ PHI__FN void phi__yaml_props_directive(phi_yaml_reader *r) {
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
 /* Up to the end of the line, which is left for the state behind. */
-static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_text_line(r, stop);
     bool block =
         r->scalar.style == PHI__YAML_STYLE_LITERAL || r->scalar.style == PHI__YAML_STYLE_FOLDED;
@@ -8324,12 +8349,12 @@ static void phi__yaml_read_comment(phi_yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi_yaml_reader *r, size_t units) {
+static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
     if (!phi__yaml_tree_copy(r, units)) return;
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
-static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
+static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
     case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
@@ -8348,14 +8373,14 @@ static void phi__yaml_read_state(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-static void phi__yaml_read_slack(phi_yaml_reader *r) {
+static void phi__yaml_read_slack(phi__yaml_reader *r) {
     if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
         r->arena->at = (char *)r->spare;
     r->spare = r->spare_end = NULL;
 }
 
 /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
-static void phi__yaml_read_encoding(phi_yaml_reader *r) {
+static void phi__yaml_read_encoding(phi__yaml_reader *r) {
     const unsigned char *p = (const unsigned char *)r->text;
     size_t len = (size_t)(r->end - r->text);
     if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||
@@ -8367,8 +8392,8 @@ static void phi__yaml_read_encoding(phi_yaml_reader *r) {
 
 /* ---- public ---- */
 
-PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str text,
-                                   const phi_yaml_options *options) {
+PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str text,
+                                  const phi_yaml_options *options) {
     phi_yaml_options *o = &r->options;
     memset(r, 0, sizeof *r);
     if (text.at == NULL) text = phi__str("", 0);
@@ -8390,7 +8415,7 @@ PHI_API void phi_yaml_reader_begin(phi_yaml_reader *r, phi_arena *arena, phi_str
         phi__yaml_read_encoding(r);
 }
 
-PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
+PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
     const char *stop;
     if (r->status != PHI_BUSY) return r->status;
     if (units == 0) units = 1;
@@ -8408,8 +8433,8 @@ PHI_API phi_status phi_yaml_reader_advance(phi_yaml_reader *r, size_t units) {
     return r->status;
 }
 
-PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **out,
-                                          phi_parse_error *error) {
+PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *r, phi_json **out,
+                                         phi_parse_error *error) {
     if (out != NULL) *out = r->status == PHI_OK ? r->root : NULL;
     if (error != NULL) *error = r->error;
     return r->status;
@@ -8417,16 +8442,40 @@ PHI_API phi_status phi_yaml_reader_result(const phi_yaml_reader *r, phi_json **o
 
 PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml_options *options,
                                   phi_json **out, phi_parse_error *error) {
-    phi_yaml_reader reader;
+    phi__yaml_reader reader;
     phi_arena_mark mark;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     mark = phi_arena_save(arena);
-    phi_yaml_reader_begin(&reader, arena, text, options);
-    while ((status = phi_yaml_reader_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
-    (void)phi_yaml_reader_result(&reader, out, error);
+    phi__yaml_read_begin(&reader, arena, text, options);
+    while ((status = phi__yaml_read_advance(&reader, SIZE_MAX)) == PHI_BUSY) continue;
+    (void)phi__yaml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
+}
+
+typedef struct phi__yaml_slices {
+    phi_reader head;
+    phi__yaml_reader reader;
+} phi__yaml_slices;
+
+static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
+    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
+}
+
+static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
+                                               phi_parse_error *error) {
+    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
+}
+
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_options *options) {
+    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
+    if (r == NULL) return NULL;
+    r->head.advance = phi__yaml_read_slice;
+    r->head.result = phi__yaml_read_slices_result;
+    phi__yaml_read_begin(&r->reader, arena, text, options);
+    return &r->head;
 }
 #undef PHI__YAML_DEPTH
 #undef PHI__YAML_ALIAS_NODES
@@ -8439,7 +8488,7 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
    Text that is the same in the value stays where it is, from `mark` on; the first line break or
    escape begins the copy. */
 
-PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
+PHI__FN void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = r->inner.at != NULL ? r->inner.at : r->at;
@@ -8450,7 +8499,7 @@ PHI__FN void phi__yaml_scalar_begin(phi_yaml_reader *r, uint8_t style) {
 }
 
 /* Line breaks between two lines of text: one is a space, more are one less. */
-static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
+static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     if (!phi__yaml_text_room(r, breaks)) return;
     if (breaks == 1)
         *r->scalar.to++ = ' ';
@@ -8461,13 +8510,13 @@ static void phi__yaml_scalar_fold(phi_yaml_reader *r, size_t breaks) {
 }
 
 /* The state behind a node. */
-static uint8_t phi__yaml_scalar_after(const phi_yaml_reader *r) {
+static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
 
 /* ---- plain ---- */
 
-PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -8484,7 +8533,7 @@ PHI__FN void phi__yaml_scalar_plain_begin(phi_yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -8506,7 +8555,7 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
@@ -8539,7 +8588,7 @@ PHI__FN void phi__yaml_scalar_plain(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Whether the text at r->at, the first of its line, goes on with the plain scalar. */
-static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
+static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     const char *at = r->at;
     if (at == r->end || *at == '#' || r->indent < r->need) return false;
     if (phi__yaml_column(r, at) == 0 && phi__yaml_text_marker(r, at)) return false;
@@ -8547,7 +8596,7 @@ static bool phi__yaml_scalar_goes_on(const phi_yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -8574,7 +8623,7 @@ PHI__FN void phi__yaml_scalar_plain_break(phi_yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -8583,13 +8632,13 @@ PHI__FN void phi__yaml_scalar_quoted_begin(phi_yaml_reader *r) {
 }
 
 /* Copies the bytes between the mark and `at`. */
-static bool phi__yaml_scalar_flush(phi_yaml_reader *r, const char *at) {
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
     bool good = phi__yaml_text_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
     return good;
 }
 
-static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->scalar.last = at;
     r->at = at + 1;
     if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
@@ -8597,7 +8646,7 @@ static void phi__yaml_scalar_close(phi_yaml_reader *r, const char *at) {
 }
 
 /* A line ends at `at`. White space before it does not count; escapes are copied already. */
-static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
+static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
     while (last > s->mark && phi__yaml_is_space(last[-1])) last--;
@@ -8608,7 +8657,7 @@ static void phi__yaml_scalar_line_end(phi_yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -8636,7 +8685,7 @@ PHI__FN void phi__yaml_scalar_single(phi_yaml_reader *r, const char *stop) {
 
 /* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
    one. Returns its bytes; 0: an error was set. */
-static size_t phi__yaml_scalar_code(phi_yaml_reader *r, const char *at, uint32_t *code) {
+static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     uint32_t low;
     *code = phi__json_text_hex(at + 2, r->end, digits);
@@ -8670,7 +8719,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
 }
 
 /* The escape at `at`; *next is behind it. False: an error, or a line break follows. */
-static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const char **next) {
+static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     uint32_t code;
     size_t n = 2;
@@ -8702,7 +8751,7 @@ static bool phi__yaml_scalar_escape(phi_yaml_reader *r, const char *at, const ch
     return true;
 }
 
-PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -8724,7 +8773,7 @@ PHI__FN void phi__yaml_scalar_double(phi_yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop) {
+PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_text_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -8762,7 +8811,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi_yaml_reader *r, const char *stop)
 
 /* ---- errors ---- */
 
-static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status status,
+static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
     r->status = status;
@@ -8772,7 +8821,7 @@ static void phi__yaml_text_fail(phi_yaml_reader *r, const char *at, phi_status s
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
 }
 
-PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
     unsigned char c = at < r->end ? (unsigned char)*at : 0;
     if (at >= r->end)
@@ -8789,11 +8838,11 @@ PHI__FN void phi__yaml_text_expected(phi_yaml_reader *r, const char *at, const c
     phi__yaml_text_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_text_wrong(phi_yaml_reader *r, const char *at, const char *what) {
+PHI__FN void phi__yaml_text_wrong(phi__yaml_reader *r, const char *at, const char *what) {
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
 }
 
-PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_t line,
+PHI__FN void phi__yaml_text_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line,
                                      uint32_t column, const char *what) {
     if (r->status != PHI_BUSY) return;
     phi__yaml_text_fail(r, at, PHI_PARSE, what);
@@ -8801,11 +8850,11 @@ PHI__FN void phi__yaml_text_wrong_at(phi_yaml_reader *r, const char *at, uint32_
     r->error.column = column + 1;
 }
 
-PHI__FN void phi__yaml_text_too_big(phi_yaml_reader *r, const char *what) {
+PHI__FN void phi__yaml_text_too_big(phi__yaml_reader *r, const char *what) {
     phi__yaml_text_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-PHI__FN void phi__yaml_text_no_memory(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_no_memory(phi__yaml_reader *r) {
     phi__yaml_text_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
@@ -8818,7 +8867,7 @@ static bool phi__yaml_text_is_unprintable(const unsigned char *p, size_t n) {
            ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe));
 }
 
-PHI__FN size_t phi__yaml_text_char(phi_yaml_reader *r, const char *at, bool quoted) {
+PHI__FN size_t phi__yaml_text_char(phi__yaml_reader *r, const char *at, bool quoted) {
     unsigned char c = (unsigned char)*at;
     size_t n;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
@@ -8847,7 +8896,7 @@ static const char *phi__yaml_text_run(const char *at, const char *stop) {
     return at;
 }
 
-PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
+PHI__FN const char *phi__yaml_text_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
         size_t n;
@@ -8862,7 +8911,7 @@ PHI__FN const char *phi__yaml_text_line(phi_yaml_reader *r, const char *stop) {
 
 /* ---- lines ---- */
 
-PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
+PHI__FN bool phi__yaml_text_space(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     for (; at < stop; at++) {
         if (*at == ' ') continue;
@@ -8875,7 +8924,7 @@ PHI__FN bool phi__yaml_text_space(phi_yaml_reader *r, const char *stop) {
     return at < stop || at == r->end;
 }
 
-PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_newline(phi__yaml_reader *r) {
     if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
     r->at++;
     r->line++;
@@ -8884,14 +8933,14 @@ PHI__FN void phi__yaml_text_newline(phi_yaml_reader *r) {
     r->fresh = true;
 }
 
-PHI__FN bool phi__yaml_text_marker(const phi_yaml_reader *r, const char *at) {
+PHI__FN bool phi__yaml_text_marker(const phi__yaml_reader *r, const char *at) {
     return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
            phi__yaml_is_blank(r, at + 3);
 }
 
 /* ---- room ---- */
 
-PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
+PHI__FN bool phi__yaml_text_room(phi__yaml_reader *r, size_t more) {
     phi__yaml_scalar *s = &r->scalar;
     size_t have, bytes;
     char *room;
@@ -8914,14 +8963,14 @@ PHI__FN bool phi__yaml_text_room(phi_yaml_reader *r, size_t more) {
     return true;
 }
 
-PHI__FN bool phi__yaml_text_add(phi_yaml_reader *r, const char *at, size_t len) {
+PHI__FN bool phi__yaml_text_add(phi__yaml_reader *r, const char *at, size_t len) {
     if (!phi__yaml_text_room(r, len)) return false;
     if (len > 0) memcpy(r->scalar.to, at, len);
     r->scalar.to += len;
     return true;
 }
 
-PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_text_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_text_add(r, s->mark, (size_t)(s->last - s->mark))) return;
     *s->to = '\0';
@@ -8939,7 +8988,7 @@ PHI__FN void phi__yaml_text_end(phi_yaml_reader *r) {
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
-PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
+PHI__FN phi_json *phi__yaml_tree_node(phi__yaml_reader *r, uint32_t kind) {
     phi_json *node;
     if (r->spare == r->spare_end) {
         size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
@@ -8957,13 +9006,13 @@ PHI__FN phi_json *phi__yaml_tree_node(phi_yaml_reader *r, uint32_t kind) {
 }
 
 /* Where the scalar under way begins, on its line, from 0. */
-static uint32_t phi__yaml_tree_column(const phi_yaml_reader *r) {
+static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
 }
 
 /* column: from 0 */
-static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32_t line,
+static void phi__yaml_tree_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
                                 uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
 }
@@ -8973,7 +9022,7 @@ static void phi__yaml_tree_mark(phi_yaml_reader *r, const phi_json *node, uint32
 static void phi__yaml_tree_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
 /* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
+static bool phi__yaml_tree_merge(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (outer->at == NULL) return true;
     if (inner->at == NULL) {
@@ -8994,11 +9043,11 @@ static bool phi__yaml_tree_merge(phi_yaml_reader *r) {
     return true;
 }
 
-PHI__FN bool phi__yaml_tree_has_outer(const phi_yaml_reader *r) { return r->outer.at != NULL; }
+PHI__FN bool phi__yaml_tree_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
 
 /* ---- anchors ---- */
 
-static bool phi__yaml_tree_anchor(phi_yaml_reader *r, const phi__yaml_props *props, phi_json *node,
+static bool phi__yaml_tree_anchor(phi__yaml_reader *r, const phi__yaml_props *props, phi_json *node,
                                   phi_str source) {
     phi__yaml_name *name;
     uint32_t hash;
@@ -9024,7 +9073,7 @@ static const char *phi__yaml_tree_tag_name(uint8_t tag) {
     return names[tag];
 }
 
-static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *props,
+static void phi__yaml_tree_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
                                     const char *what) {
     char message[96];
     const char *name = phi__yaml_tree_tag_name(props->tag);
@@ -9035,13 +9084,13 @@ static void phi__yaml_tree_mismatch(phi_yaml_reader *r, const phi__yaml_props *p
 }
 
 /* The scalar's text, as a terminated copy. */
-static bool phi__yaml_tree_text(phi_yaml_reader *r) {
+static bool phi__yaml_tree_text(phi__yaml_reader *r) {
     if (r->scalar.string == NULL) phi__yaml_text_end(r);
     return r->status == PHI_BUSY;
 }
 
 /* The kind of the scalar read, with *value; 0: an error was set. */
-static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *value) {
+static uint32_t phi__yaml_tree_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
                                      : phi__str(s->mark, (size_t)(s->last - s->mark));
@@ -9063,7 +9112,7 @@ static uint32_t phi__yaml_tree_resolve(phi_yaml_reader *r, phi__json_value *valu
 }
 
 /* The scalar read as a node. Its properties are in `inner`. */
-static phi_json *phi__yaml_tree_scalar(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_tree_resolve(r, &value);
     phi_json *node;
@@ -9089,7 +9138,7 @@ static bool phi__yaml_tree_is_flow(uint8_t kind) {
     return kind >= PHI__YAML_FLOW_SEQ && kind <= PHI__YAML_FLOW_PAIR;
 }
 
-static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_frame *phi__yaml_tree_push(phi__yaml_reader *r, uint8_t kind) {
     phi__yaml_frame *frame = r->unused;
     if (r->depth == r->options.max_depth) {
         phi__yaml_text_too_big(r, "collections are nested too deeply");
@@ -9114,7 +9163,7 @@ static phi__yaml_frame *phi__yaml_tree_push(phi_yaml_reader *r, uint8_t kind) {
     return frame;
 }
 
-PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
+PHI__FN bool phi__yaml_tree_begin(phi__yaml_reader *r) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_DOC);
     if (frame == NULL) return false;
     r->depth = 0;
@@ -9123,7 +9172,7 @@ PHI__FN bool phi__yaml_tree_begin(phi_yaml_reader *r) {
     return true;
 }
 
-static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
+static phi_json *phi__yaml_tree_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     phi__yaml_names_cut(&r->keys, frame->keys);
     if (phi__yaml_tree_is_flow(frame->kind)) r->flow_depth--;
@@ -9136,12 +9185,12 @@ static phi_json *phi__yaml_tree_pop(phi_yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection stand on earlier
    lines, since what stands on this one is its first key's. */
-static phi__yaml_props *phi__yaml_tree_props_of(phi_yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_tree_props_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_tree_merge(r) ? &r->inner : NULL;
 }
 
-PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
+PHI__FN void phi__yaml_tree_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
     phi__yaml_props *props = phi__yaml_tree_props_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_tree_push(r, kind);
@@ -9161,7 +9210,7 @@ PHI__FN void phi__yaml_tree_open(phi_yaml_reader *r, uint8_t kind, int32_t inden
     phi__yaml_tree_clear(props);
 }
 
-PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
+PHI__FN void phi__yaml_tree_open_pair(phi__yaml_reader *r, uint8_t want) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_FLOW_PAIR);
     if (frame == NULL) return;
     frame->want = want;
@@ -9172,7 +9221,7 @@ PHI__FN void phi__yaml_tree_open_pair(phi_yaml_reader *r, uint8_t want) {
         phi__yaml_tree_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
 }
 
-PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_close(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->line = r->top->line;
@@ -9184,7 +9233,7 @@ PHI__FN void phi__yaml_tree_close(phi_yaml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_empty(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     memset(s, 0, sizeof *s);
     s->at = s->mark = s->last = r->at;
@@ -9193,7 +9242,7 @@ PHI__FN void phi__yaml_tree_empty(phi_yaml_reader *r) {
     s->style = PHI__YAML_STYLE_PLAIN;
 }
 
-static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
+static void phi__yaml_tree_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
         r->root = node;
@@ -9215,7 +9264,7 @@ static void phi__yaml_tree_join(phi_yaml_reader *r, phi_json *node) {
     frame->want = frame->kind == PHI__YAML_MAP ? PHI__YAML_WANT_KEY : PHI__YAML_WANT_NEXT;
 }
 
-PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_value(phi__yaml_reader *r) {
     phi_json *node;
     if (r->status != PHI_BUSY) return;
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -9238,12 +9287,12 @@ PHI__FN void phi__yaml_tree_value(phi_yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_tree_key_wrong(phi_yaml_reader *r, const char *what) {
+static void phi__yaml_tree_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
     phi__yaml_text_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
-static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
+static bool phi__yaml_tree_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
@@ -9264,7 +9313,7 @@ static bool phi__yaml_tree_key_is_new(phi_yaml_reader *r, phi_str key) {
 }
 
 /* Checks a key of text; false: an error was set. */
-static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
+static bool phi__yaml_tree_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
     phi_json *node;
@@ -9284,7 +9333,7 @@ static bool phi__yaml_tree_key_text(phi_yaml_reader *r, phi_str *key) {
     return true;
 }
 
-PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
+PHI__FN void phi__yaml_tree_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str key;
     if (r->status != PHI_BUSY) return;
@@ -9311,7 +9360,7 @@ PHI__FN void phi__yaml_tree_key(phi_yaml_reader *r) {
 /* ---- aliases ---- */
 
 /* A copy of a node without its children; texts are shared. */
-static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source) {
+static phi_json *phi__yaml_tree_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
     phi_json *node;
@@ -9334,7 +9383,7 @@ static phi_json *phi__yaml_tree_twin(phi_yaml_reader *r, const phi_json *source)
     return node;
 }
 
-static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source, phi_json *node) {
+static void phi__yaml_tree_copy_open(phi__yaml_reader *r, const phi_json *source, phi_json *node) {
     phi__yaml_frame *frame = phi__yaml_tree_push(r, PHI__YAML_ALIAS);
     if (frame == NULL) return;
     frame->node = node;
@@ -9342,7 +9391,7 @@ static void phi__yaml_tree_copy_open(phi_yaml_reader *r, const phi_json *source,
     frame->source = source->v.last->next;
 }
 
-PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *at) {
+PHI__FN void phi__yaml_tree_alias(phi__yaml_reader *r, phi_str name, const char *at) {
     uint32_t hash = phi__yaml_names_hash(&r->anchors, name, PHI__YAML_ANYWHERE);
     const phi__yaml_name *anchor =
         phi__yaml_names_find(&r->anchors, name, PHI__YAML_ANYWHERE, hash);
@@ -9369,7 +9418,7 @@ PHI__FN void phi__yaml_tree_alias(phi_yaml_reader *r, phi_str name, const char *
         phi__yaml_tree_copy_open(r, anchor->node, s->node);
 }
 
-PHI__FN bool phi__yaml_tree_copy(phi_yaml_reader *r, size_t units) {
+PHI__FN bool phi__yaml_tree_copy(phi__yaml_reader *r, size_t units) {
     phi__yaml_frame *frame;
     phi_json *node;
     const phi_json *source;
@@ -9677,11 +9726,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x40cf9190
+#if PHI__IMP_RECORD != 0x4919205f
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x40cf9190
+#define PHI__IMP_RECORD 0x4919205f
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10113,6 +10162,13 @@ typedef struct phi__session_context_cuts {
 } phi__session_context_cuts;
 PHI__FN phi__session_context_cuts phi__session_context_cut(const phi_compaction_block *block);
 
+/* phi_session_compact of phi's own blocks, or of block_fn's. */
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size);
+/* session_blocks.c: as phi_session_compaction.thread says. */
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
+
 #endif
 
 /* ---- src/record/event_fields.c ---- */
@@ -10320,8 +10376,8 @@ static void phi__event_json_snapshot(phi__event_writer *w) {
                      agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
     phi__records_str(&w->out, "thinking_level",
                      phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->desc.has_temperature) {
-        phi__records_double(&w->out, "temperature", agent->desc.temperature);
+    if (agent->desc.options.has_temperature) {
+        phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -10338,7 +10394,7 @@ static void phi__event_json_read_snapshot(phi__event_writer *w, phi_str config) 
         known = phi__message_read_api(phi_json_str(api, ""));
         if (api != NULL && known == NULL) (void)phi_json_remove(root, "api");
         if (known != NULL)
-            status = phi_json_set(w->scratch, root, "api", phi_json_new_text(w->scratch, known));
+            status = phi_json_set(w->scratch, root, "api", phi__json_edit_text(w->scratch, known));
         if (status == PHI_OK) status = phi_json_write(w->scratch, root, 0, &config);
         if (status == PHI_OK)
             (void)phi__message_put_json(&w->out, "config_snapshot", config, true, w->scratch);
@@ -11114,7 +11170,7 @@ static phi_status phi__event_read_failure(phi__event_reader *r) {
     phi__event_fields_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
-    failure->retry_after_ms = phi_json_uint(after, 0);
+    failure->retry_after_ms = phi__json_get_uint(after, 0);
     r->out->failure = failure;
     r->out->status =
         phi__event_read_status(phi_json_int(phi__event_read_get(r, "status"), PHI_REFUSED));
@@ -11170,8 +11226,8 @@ static phi_status phi__event_read_pruned(phi__event_reader *r) {
 static phi_str phi__event_read_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
-    if (n == UINT64_MAX && phi_json_uint(node, 0) == 0) return out;
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
+    if (n == UINT64_MAX && phi__json_get_uint(node, 0) == 0) return out;
     (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
     if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
     return out;
@@ -11892,37 +11948,6 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     return phi__recorder_event(recorder, &read, json);
 }
 
-/* A type that is not known: only its loop is. */
-static phi_status phi__recorder_unknown(phi_recorder *rec, phi_str json, phi_event *out) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&rec->scratch, json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    if (status != PHI_OK) return status;
-    memset(out, 0, sizeof *out);
-    out->loop_id = phi_json_str(phi_json_get(root, "loop_id"), "");
-    return PHI_OK;
-}
-
-/* As one line of valid UTF-8. */
-static phi_status phi__recorder_clean(phi_recorder *rec, phi_str *json) {
-    phi_json *root = NULL;
-    phi_status status =
-        phi_json_parse(&rec->scratch, *json, PHI_JSON_REPLACE_BAD_UTF8, &root, NULL);
-    return status == PHI_OK ? phi_json_write(&rec->scratch, root, 0, json) : status;
-}
-
-PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
-    phi_event read;
-    phi_status status;
-    if (recorder == NULL) return PHI_BAD_ARG;
-    if (recorder->busy) return PHI_MISUSE;
-    phi__arena_rewind(&recorder->scratch);
-    status = phi_event_from_json(json, &recorder->scratch, &read, NULL);
-    if (status == PHI_UNSUPPORTED) status = phi__recorder_unknown(recorder, json, &read);
-    if (status == PHI_OK) status = phi__recorder_clean(recorder, &json);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__recorder_event(recorder, &read, json) : status;
-}
-
 /* Its memory counts in its budget, and in the recorder's while that owns it. */
 static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
@@ -11962,31 +11987,12 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder) {
-    phi__session_box *box = NULL;
-    size_t n = 0;
-    while (recorder != NULL && (box = phi__recorder_known_each(recorder, box)) != NULL) n++;
-    return n;
-}
-
-PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i) {
+PHI_API const phi_session *phi_recorder_session_at(const phi_recorder *recorder, size_t i) {
     phi__session_box *box = NULL;
     if (recorder == NULL) return NULL;
     do box = phi__recorder_known_each(recorder, box);
     while (box != NULL && i-- > 0);
     return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id) {
-    phi__session_box *box =
-        recorder != NULL ? phi__recorder_known_session(recorder, session_id) : NULL;
-    return box != NULL ? &box->pub : NULL;
-}
-
-PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
-                                                         phi_str loop_id) {
-    phi__loop_box *loop = recorder != NULL ? phi__recorder_known_running(recorder, loop_id) : NULL;
-    return loop != NULL ? &loop->pub : NULL;
 }
 
 /* Begun by hand, and nothing has come of it yet. */
@@ -12316,7 +12322,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
 /* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
     *has = n <= UINT32_MAX;
     return *has ? (uint32_t)n : 0;
 }
@@ -12385,10 +12391,10 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop_record **out,
-                                      size_t cap) {
+static size_t phi__session_roots(const phi_session *session, const phi_loop_record **out,
+                                 size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && i < session->loop_count; i++) {
+    for (i = 0; i < session->loop_count; i++) {
         phi_str parent = session->loops[i]->parent_loop_id;
         if (parent.len == 0 || phi_session_get_loop(session, parent) == NULL)
             phi__session_put(out, cap, &n, session->loops[i]);
@@ -12396,17 +12402,17 @@ PHI_API size_t phi_session_root_loops(const phi_session *session, const phi_loop
     return n;
 }
 
-PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_id,
-                                       const phi_loop_record **out, size_t cap) {
+static size_t phi__session_children(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     size_t i, n = 0;
-    for (i = 0; session != NULL && loop_id.len > 0 && i < session->loop_count; i++)
+    for (i = 0; loop_id.len > 0 && i < session->loop_count; i++)
         if (phi_str_equal(session->loops[i]->parent_loop_id, loop_id))
             phi__session_put(out, cap, &n, session->loops[i]);
     return n;
 }
 
-PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
-                                             const phi_loop_record **out, size_t cap) {
+static size_t phi__session_siblings(const phi_session *session, phi_str loop_id,
+                                    const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t i, n = 0;
     for (i = 0; loop != NULL && loop->group != NULL && i < loop->group->loop_count; i++) {
@@ -12436,8 +12442,8 @@ static size_t phi__session_height(const phi_session *session, const phi_loop_rec
     }
 }
 
-PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
-                                      const phi_loop_record **out, size_t cap) {
+static size_t phi__session_way(const phi_session *session, phi_str loop_id,
+                               const phi_loop_record **out, size_t cap) {
     const phi_loop_record *loop = phi_session_get_loop(session, loop_id);
     size_t n = loop != NULL ? phi__session_height(session, loop) : 0, i = n;
     while (i-- > 0) {
@@ -12447,13 +12453,16 @@ PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_i
     return n;
 }
 
-PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
-    phi_usage total;
-    size_t i;
-    memset(&total, 0, sizeof total);
-    for (i = 0; session != NULL && i < session->loop_count; i++)
-        phi_usage_add(&total, &session->loops[i]->usage);
-    return total;
+PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation which,
+                                 phi_str loop_id, const phi_loop_record **out, size_t cap) {
+    if (session == NULL) return 0;
+    switch (which) {
+    case PHI_LOOP_ROOTS: return phi__session_roots(session, out, cap);
+    case PHI_LOOP_CHILDREN: return phi__session_children(session, loop_id, out, cap);
+    case PHI_LOOP_SIBLINGS: return phi__session_siblings(session, loop_id, out, cap);
+    case PHI_LOOP_CHAIN: return phi__session_way(session, loop_id, out, cap);
+    }
+    return 0;
 }
 
 /* ---- src/record/session_blocks.c ---- */
@@ -12884,9 +12893,7 @@ static phi_status phi__session_blocks_go(phi__session_blocks *s) {
     return phi__session_blocks_share_out(s) ? phi__session_blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread) {
+PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread) {
     phi__session_blocks s;
     phi_status status;
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
@@ -12897,6 +12904,17 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     status = phi__session_blocks_go(&s);
     phi_arena_free(&s.scratch);
     return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
+                                       size_t *made, char *words, size_t words_size) {
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (made != NULL) *made = 0;
+    if (session == NULL) return PHI_BAD_ARG;
+    if (desc != NULL && desc->thread != NULL) return phi__session_blocks_add(session, desc->thread);
+    return phi__session_context_compact(session, desc, made, words, words_size);
 }
 
 /* ---- src/record/session_context.c ---- */
@@ -13403,29 +13421,9 @@ static phi_status phi__session_context_make_all(const phi__session_context_job *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
-                                       const phi_compaction_config *config,
-                                       const phi_token_counter *counter, phi_arena *arena,
-                                       const phi_message **out, size_t *count) {
-    phi__session_context_way way;
-    phi_arena scratch;
-    phi_status status;
-    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    *out = NULL;
-    *count = 0;
-    phi__session_context_begin(&way, config, counter);
-    phi_arena_init(&scratch, arena->memory, 0);
-    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
-    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_session_compact_with(phi_session *session,
-                                            const phi_session_compaction *desc, size_t *made,
-                                            char *words, size_t words_size) {
+PHI__FN phi_status phi__session_context_compact(phi_session *session,
+                                                const phi_session_compaction *desc, size_t *made,
+                                                char *words, size_t words_size) {
     phi_session_compaction none;
     phi__session_context_way way;
     phi__session_context_job job;
@@ -13434,6 +13432,7 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     size_t n = 0;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (session == NULL) return PHI_BAD_ARG;
+    if (made != NULL) *made = 0;
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;
@@ -13452,18 +13451,24 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
     return status;
 }
 
-PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
+/* ---- public ---- */
+
+PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
-                                       const phi_token_counter *counter, int64_t at_ms,
-                                       size_t *made) {
-    phi_session_compaction desc;
-    memset(&desc, 0, sizeof desc);
-    desc.loop_id = loop_id;
-    desc.flags = flags;
-    desc.config = config;
-    desc.counter = counter;
-    desc.at_ms = at_ms;
-    return phi_session_compact_with(session, &desc, made, NULL, 0);
+                                       const phi_token_counter *counter, phi_arena *arena,
+                                       const phi_message **out, size_t *count) {
+    phi__session_context_way way;
+    phi_arena scratch;
+    phi_status status;
+    if (session == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    *count = 0;
+    phi__session_context_begin(&way, config, counter);
+    phi_arena_init(&scratch, arena->memory, 0);
+    status = phi__session_context_find_way(session, loop_id, flags, &scratch, arena, &way);
+    if (status == PHI_OK) status = phi__session_context_load(&way, arena, out, count);
+    phi_arena_free(&scratch);
+    return status;
 }
 
 /* ---- src/record/session_fields.c ---- */
@@ -14686,7 +14691,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
             status = phi__session_log_revoke(box, thread, &entry);
     }
-    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
+    if (status == PHI_OK) status = phi__session_blocks_add(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else
@@ -15037,7 +15042,7 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
-        to->sequence = phi_json_uint(phi_json_get(node, "sequence"), loop->sequence);
+        to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
         to->json = phi__session_read_json(r, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
@@ -15192,7 +15197,7 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
                                          phi_parse_error *error) {
     phi__session_reader r;
     phi_parse_error unheard;
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status = PHI_BUSY;
     if (out == NULL) return PHI_BAD_ARG;
@@ -15202,10 +15207,10 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
     memset(r.error, 0, sizeof *r.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
     if (r.box == NULL) return PHI_NO_MEMORY;
-    phi_json_reader_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI_JSON_MAX_DEPTH);
-    while (status == PHI_BUSY) status = phi_json_reader_advance(&reader, SIZE_MAX);
-    (void)phi_json_reader_result(&reader, &root, r.error);
+    phi__json_read_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI_JSON_MAX_DEPTH);
+    while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
+    (void)phi__json_read_result(&reader, &root, r.error);
     if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;
@@ -15288,7 +15293,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =
-        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
     phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
     if (tape == NULL) return NULL;
     memset(tape, 0, sizeof *tape);
@@ -15358,13 +15363,6 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     if (tape->parted.yes) return PHI_REFUSED;
     if (tape->failed != PHI_OK) return tape->failed;
     return tape->torn ? PHI_PARSE : PHI_OK;
-}
-
-PHI_API bool phi_tape_diverged(const phi_tape *base, phi_tape_divergence *divergence) {
-    const phi__tape *tape = (const phi__tape *)base;
-    if (tape == NULL) return false;
-    phi__tape_divergence_of(tape, divergence);
-    return tape->parted.yes;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {
@@ -15671,7 +15669,7 @@ static bool phi__tape_match_same(const phi_json *then, const phi_json *now, cons
     size_t i;
     for (i = 0; i < PHI__COUNT(members); i++) {
         *what = words[i];
-        if (!phi_json_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
+        if (!phi__json_get_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
             return false;
     }
     return true;
@@ -15845,7 +15843,7 @@ static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call
 }
 
 static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *root) {
-    uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
+    uint64_t agent = phi__json_get_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
@@ -17091,9 +17089,9 @@ PHI__FN phi__played phi__tape_request_answer(phi__tape *tape, const phi__tape_li
                                       stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
         text = phi_json_str(phi_json_get(root, "headers"), "");
-        (void)phi__transfer_head_now(flow->transfer,
-                                     (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
-                                     text.at, text.len);
+        (void)phi__transfer_head_now(
+            flow->transfer, (int)(phi__json_get_uint(phi_json_get(root, "status"), 0) % 1000),
+            text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;
@@ -17323,11 +17321,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x44bc7a2e
+#if PHI__IMP_SUBAGENTS != 0x2e5b942a
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x44bc7a2e
+#define PHI__IMP_SUBAGENTS 0x2e5b942a
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17620,9 +17618,9 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
         !phi__child_inherit(parent, scratch, out))
         return false;
     out->parent = parent->handle;
-    out->agent_id = out->session_id = out->thread_id = NULL;
-    if (out->config_id == NULL) out->config_id = "sub";
-    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    out->ids.agent_id = out->ids.session_id = out->thread_id = NULL;
+    if (out->ids.config_id == NULL) out->ids.config_id = "sub";
+    out->input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
     if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
@@ -18468,11 +18466,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x64c221db
+#if PHI__IMP_EVALUATE != 0xcc061868
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x64c221db
+#define PHI__IMP_EVALUATE 0xcc061868
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18715,15 +18713,15 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
     d.parent = agent->handle;
-    d.agent_id = agent->agent_id.at;
-    d.session_id = agent->line.session->id.at;
+    d.ids.agent_id = agent->agent_id.at;
+    d.ids.session_id = agent->line.session->id.at;
     /* its log is whole until its run is copied into the agent's */
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
     if (judge) {
         d.tools = NULL;
-        d.tool_sources = NULL;
-        d.tool_count = d.tool_source_count = 0;
-        d.disable_facts = true; /* it compares answers, and plays no part */
+        d.tool_options.sources = NULL;
+        d.tool_count = d.tool_options.source_count = 0;
+        d.options.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__texts_get(agent->desc.texts, PHI_TEXT_JUDGE);
         return d;
@@ -18731,9 +18729,9 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     if (d.tools == NULL && d.tool_count == 0) {
         d.tools = agent->toolset.tools;
         d.tool_count = agent->toolset.own;
-        if (d.tool_source_count == 0) {
-            d.tool_sources = agent->desc.tool_sources;
-            d.tool_source_count = agent->desc.tool_source_count;
+        if (d.tool_options.source_count == 0) {
+            d.tool_options.sources = agent->desc.tool_options.sources;
+            d.tool_options.source_count = agent->desc.tool_options.source_count;
         }
     }
     if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&
@@ -19132,7 +19130,7 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
 
 static void phi__evaluate_begin_custom(phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    uint32_t ms = agent->desc.decision_timeout_ms;
+    uint32_t ms = agent->desc.deadlines.decision_ms;
     e->phase = PHI__EVALUATION_CUSTOM;
     agent->rt->active++; /* phi_step reports work, as of a run */
     e->deadline_us =
@@ -20209,11 +20207,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xcd658573
+#if PHI__IMP_STRATEGY != 0xbf86fa54
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xcd658573
+#define PHI__IMP_STRATEGY 0xbf86fa54
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -20786,7 +20784,7 @@ static phi_json *phi__adaptive_loop_save(const void *state, phi_arena *arena) {
 static phi_status phi__adaptive_loop_load(void *state, const phi_json *saved,
                                           const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__adaptive_loop *loop = (phi__adaptive_loop *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > 2) return PHI_PARSE;
     loop->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &loop->answer))
@@ -21499,7 +21497,7 @@ static phi_json *phi__aot_save(const void *state, phi_arena *arena) {
 static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__aot *a = (phi__aot *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__AOT_OVER) return PHI_PARSE;
     a->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "problem"), &a->problem) ||
@@ -21793,7 +21791,7 @@ static phi_json *phi__cot_save(const void *state, phi_arena *arena) {
 
 static phi_status phi__cot_load_as(phi__cot *c, bool draft, const phi_json *saved,
                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__COT_OVER) return PHI_PARSE;
     c->phase = (uint32_t)phase;
     if (!phi__arena_str(env->arena, phi__records_get_str(saved, "answer"), &c->answer))
@@ -22361,7 +22359,7 @@ PHI__FN void phi__got_graph_put(const phi__got_graph *graph, phi__buf *out) {
 
 static phi_status phi__got_graph_get_node(phi__got_graph *graph, phi_arena *arena,
                                           const phi_json *item) {
-    uint64_t parent = phi_json_uint(phi_json_get(item, "parent"), UINT64_MAX);
+    uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
     phi__got_node *node;
     if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;
@@ -23586,15 +23584,15 @@ static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d)
                                    (uint32_t)PHI_HOOK_QUESTION;
     d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
     d->tool_count = agent->tools->count;
-    d->raw_tools = agent->desc.raw_tools;
-    d->raw_tool_count = agent->desc.raw_tool_count;
-    d->defer_percent = agent->desc.defer_percent;
-    d->tool_mode = agent->desc.tool_mode;
-    d->tool_batch = agent->desc.tool_batch;
-    d->tool_timeout_ms = agent->desc.tool_timeout_ms;
+    d->tool_options.raw_tools = agent->desc.tool_options.raw_tools;
+    d->tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
+    d->tool_options.defer_percent = agent->desc.tool_options.defer_percent;
+    d->tool_options.mode = agent->desc.tool_options.mode;
+    d->tool_options.batch = agent->desc.tool_options.batch;
+    d->tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
     d->hook_points |= agent->desc.hook_points & points;
-    d->repeat_warn_after = agent->desc.repeat_warn_after;
-    d->repeat_stop_after = agent->desc.repeat_stop_after;
+    d->tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
+    d->tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
 }
 
 static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
@@ -23607,13 +23605,14 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    d.temperature = call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
-    d.has_temperature = d.temperature >= 0.0;
     /* a call in the agent's own words is the answer itself; others ask in a form of their own */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
-    d.extra = agent->desc.extra;
+    d.options.temperature =
+        call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
+    d.options.has_temperature = d.options.temperature >= 0.0;
+    d.options.disable_facts = d.options.capture_requests = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = turns;
@@ -23626,11 +23625,11 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (call->tools) phi__strategy_call_tools(agent, &d);
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->run->own.waits_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.deadlines.decision_ms = agent->run->own.waits_ms;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.translate_fn = agent->desc.translate_fn;
     d.token_counter = agent->desc.token_counter;
     d.user_data = agent->desc.user_data;
@@ -24519,9 +24518,9 @@ static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_st
     size_t len = 1, digits = index + 1, left;
     for (left = digits; left > 0; left /= 10) len++;
     for (left = len - 1; left > 0; left--, digits /= 10) key[left] = (char)('0' + digits % 10);
-    return phi__tot_parse_value(phi_json_get_n(scores, phi__str(key, len)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
-           phi__tot_parse_value(phi_json_get_n(scores, content), out);
+    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+           phi__tot_parse_value(phi__json_get_n(scores, content), out);
 }
 
 static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen, double *out) {
@@ -24808,7 +24807,7 @@ static bool phi__tot_result_load_rounds(phi__tot *t, const phi_json *items, phi_
     while ((item = phi_json_next(&it)) != NULL) {
         if (!phi__str_to_u64(it.key, &id) || id > UINT32_MAX) continue;
         t->rounds[t->round_count].call_id = (uint32_t)id;
-        t->rounds[t->round_count++].rounds = (uint32_t)phi_json_uint(item, 0);
+        t->rounds[t->round_count++].rounds = (uint32_t)phi__json_get_uint(item, 0);
     }
     return true;
 }
@@ -24990,7 +24989,7 @@ static phi_status phi__tot_tree_get_frontier(phi__tot_tree *tree, phi_arena *are
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
     while ((item = phi_json_next(&it)) != NULL) {
-        uint64_t node = phi_json_uint(item, 0);
+        uint64_t node = phi__json_get_uint(item, 0);
         void *grown;
         if (node == 0 || node >= tree->count || tree->frontier_count >= tree->count)
             return PHI_PARSE;
@@ -25009,7 +25008,7 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
     phi_json_iter it = phi_json_each(nodes);
     if (!phi_json_is(nodes, PHI_JSON_ARRAY)) return PHI_PARSE;
     while ((item = phi_json_next(&it)) != NULL) {
-        uint64_t parent = phi_json_uint(phi_json_at(item, 0), UINT64_MAX);
+        uint64_t parent = phi__json_get_uint(phi_json_at(item, 0), UINT64_MAX);
         double score = phi_json_num(phi_json_at(item, 1), -1.0);
         const phi_json *content = phi_json_at(item, 2);
         if (!phi_json_is(content, PHI_JSON_STRING) || !(score >= 0.0 && score <= 1.0))
@@ -25019,7 +25018,7 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
                                options))
             return PHI_NO_MEMORY;
         tree->nodes[tree->count - 1].stop_reason =
-            (phi_stop_reason)phi_json_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
+            (phi_stop_reason)phi__json_get_uint(phi_json_at(item, 3), PHI_STOP_REASON_STOP);
     }
     return phi__tot_tree_get_frontier(tree, arena, phi_json_get(saved, "frontier"));
 }
@@ -25413,7 +25412,7 @@ static bool phi__trm_load_scores(phi__trm *t, const phi_json *saved) {
 static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__trm *t = (phi__trm *)state;
-    uint64_t phase = phi_json_uint(phi_json_get(saved, "phase"), UINT64_MAX);
+    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
     if (phase > PHI__TRM_OVER || !phi__trm_load_scores(t, saved)) return PHI_PARSE;
     t->phase = (uint32_t)phase;
     t->calls = phi__records_get_u32(saved, "calls");
@@ -25442,11 +25441,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xd44ad453
+#if PHI__IMP_CONFIG != 0xb1cd7021
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xd44ad453
+#define PHI__IMP_CONFIG 0xb1cd7021
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25653,11 +25652,11 @@ PHI__FN void phi__config_problems_add_at(phi__config_problems *problems, const p
                                          const char *words);
 /* Into the order of the text; problems without a place come last. */
 PHI__FN void phi__config_problems_sort(phi__config_problems *problems);
-/* PHI_OK: there is no error; else the first error's. */
+/* The first error; NULL: there is none. problems NULL: there was no memory for them. */
+PHI__FN const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems);
 PHI__FN phi_status phi__config_problems_status(const phi__config_problems *problems);
-PHI__FN const char *phi__config_problems_message(const phi__config_problems *problems);
-PHI__FN bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                                      phi_config_problem *out);
+PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                           size_t index);
 
 /* ---- names that are nearly right (config_nearest.c) ---- */
 
@@ -26179,6 +26178,7 @@ typedef struct phi__config_job {
     bool begun;
     size_t section; /* that is next */
     phi_agent agent;
+    phi_named_agent shown; /* by phi_agents_at */
 } phi__config_job;
 
 /* A sub-agent that agents may share. */
@@ -26366,6 +26366,34 @@ PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *k
                                        const char *value);
 /* The tree; NULL: no memory. */
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w);
+
+/* ---- the parts: members as phi_settings_to_json says ---- */
+
+/* A struct at NULL is written as a struct of zeros. Reading: as phi_settings_from_json. */ PHI__FN
+phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits);
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error);
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry);
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error);
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache);
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error);
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config);
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out, const char **error);
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch);
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error);
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level);
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error);
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags);
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error);
 
 #endif
 
@@ -26703,23 +26731,27 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__config_problems_init(&a->problems, &a->memory, 0);
-    a->status = phi_config_status(config);
-    a->refused = a->status != PHI_OK;
-    if (a->refused) return a;
+    if (phi_config_error(config) != NULL) {
+        a->status = phi_config_error(config)->status;
+        a->refused = true;
+        return a;
+    }
     a->status = phi__config_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
-PHI_API phi_status phi_agents_free(phi_agents *agents) {
+PHI_API void phi_agents_free(phi_agents *agents) {
     phi_runtime *rt;
-    if (agents == NULL) return PHI_OK;
+    if (agents == NULL) return;
     rt = agents->maker.ground.rt;
-    if (rt->in_step) return phi__config_agents_misuse(agents, "phi_agents_free");
+    if (rt->in_step) {
+        (void)phi__config_agents_misuse(agents, "phi_agents_free");
+        return;
+    }
     phi__config_agents_drop(agents);
     phi__config_problems_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
-    return PHI_OK;
 }
 
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
@@ -26808,46 +26840,35 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     return status;
 }
 
-PHI_API size_t phi_agents_problem_count(const phi_agents *agents) {
-    if (agents == NULL) return 0;
-    if (agents->refused) return phi_config_problem_count(agents->maker.ground.config);
-    return agents->problems.count;
+PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
+    if (agents == NULL) return NULL;
+    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index);
+    return phi__config_problems_get(&agents->problems, index);
 }
 
-PHI_API bool phi_agents_problem_at(const phi_agents *agents, size_t index,
-                                   phi_config_problem *out) {
-    if (agents == NULL || out == NULL) return false;
-    if (agents->refused) return phi_config_problem_at(agents->maker.ground.config, index, out);
-    return phi__config_problems_get(&agents->problems, index, out);
-}
-
-PHI_API phi_agent phi_agents_at(const phi_agents *agents, size_t index) {
-    phi_agent none;
-    memset(&none, 0, sizeof none);
-    return agents != NULL && index < agents->agent_count ? agents->agents[index]->agent : none;
+PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
+    phi__config_job *job;
+    if (agents == NULL || index >= agents->agent_count) return NULL;
+    job = agents->agents[index];
+    job->shown.name = phi_str_of(job->making.name);
+    job->shown.agent = job->agent;
+    return &job->shown;
 }
 
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
+    phi_agent none = PHI_ZERO;
     size_t i;
-    for (i = 0; name != NULL && i < phi_agents_count(agents); i++)
-        if (strcmp(agents->agents[i]->making.name, name) == 0) return agents->agents[i]->agent;
-    return phi_agents_at(agents, name == NULL ? 0 : SIZE_MAX);
-}
-
-PHI_API size_t phi_agents_count(const phi_agents *agents) {
-    return agents != NULL ? agents->agent_count : 0;
-}
-
-PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index) {
-    bool is = agents != NULL && index < agents->agent_count;
-    return is ? phi_str_of(agents->agents[index]->making.name) : PHI__LIT("");
+    for (i = 0; agents != NULL && i < agents->agent_count; i++)
+        if (name == NULL || strcmp(agents->agents[i]->making.name, name) == 0)
+            return agents->agents[i]->agent;
+    return none;
 }
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     phi__config_ground *ground;
     const phi_json *node;
     if (agents == NULL || name == NULL || out == NULL ||
-        phi_config_status(agents->maker.ground.config) != PHI_OK)
+        phi_config_error(agents->maker.ground.config) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     ground = &agents->maker.ground;
@@ -27424,7 +27445,7 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
    with people. */
 static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
     return a->has_own_key == b->has_own_key &&
-           a->top->decision_timeout_ms == b->top->decision_timeout_ms &&
+           a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
            strcmp(a->workspace, b->workspace) == 0 &&
            strcmp(a->top->workspace, b->top->workspace) == 0 &&
            phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
@@ -27475,11 +27496,11 @@ static phi_status phi__config_children_settings(phi__config_maker *maker, phi__c
     phi_status status = phi__config_settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
-    desc->decision_timeout_ms = job->making.top->decision_timeout_ms;
+    desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->has_temperature = phi__config_fields_has(table, child, "temperature");
-    desc->temperature = child->temperature;
+    desc->options.has_temperature = phi__config_fields_has(table, child, "temperature");
+    desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
         phi__config_settings_compaction(maker, child->compaction, &desc->compaction);
     else
@@ -28024,10 +28045,10 @@ static void phi__config_jobs_identity(phi__config_job *job, const phi__config_pr
     if (phi__config_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
     if (phi__config_fields_has(table, taken, "temperature")) {
-        desc->has_temperature = true;
-        desc->temperature = taken->temperature;
+        desc->options.has_temperature = true;
+        desc->options.temperature = taken->temperature;
     }
-    if (taken->config_id != NULL) desc->config_id = taken->config_id;
+    if (taken->config_id != NULL) desc->ids.config_id = taken->config_id;
     desc->profile = profile;
 }
 
@@ -28105,8 +28126,8 @@ static phi_status phi__config_jobs_tools(phi__config_maker *maker, phi__config_j
     for (i = 0; status == PHI_OK && i < host->tool_count; i++)
         if (phi__config_making_offer(making, host->tools[i].name))
             status = phi__config_making_tool(making, &host->tools[i]);
-    for (i = 0; status == PHI_OK && i < job->desc.tool_source_count && job->depth == 0; i++)
-        status = phi__config_making_source(making, job->desc.tool_sources[i]);
+    for (i = 0; status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
+        status = phi__config_making_source(making, job->desc.tool_options.sources[i]);
     return status;
 }
 
@@ -28187,8 +28208,8 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     }
     job->desc.tools = making->tools;
     job->desc.tool_count = making->tool_count;
-    job->desc.tool_sources = making->sources;
-    job->desc.tool_source_count = making->source_count;
+    job->desc.tool_options.sources = making->sources;
+    job->desc.tool_options.source_count = making->source_count;
     return PHI_OK;
 }
 
@@ -28219,11 +28240,11 @@ PHI__FN bool phi__config_json_uint(phi__config_json *r, const phi_json *node, co
     const phi_json *member = phi__config_json_get(node, key);
     if (member == NULL) return false;
     if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
-        phi_json_uint(member, 0) < least || phi_json_uint(member, 0) > most) {
+        phi__json_get_uint(member, 0) < least || phi__json_get_uint(member, 0) > most) {
         phi__config_json_fail(r, error);
         return false;
     }
-    *out = phi_json_uint(member, 0);
+    *out = phi__json_get_uint(member, 0);
     return true;
 }
 
@@ -28302,7 +28323,7 @@ PHI__FN void phi__config_json_put(phi__config_json_writer *w, const char *key, p
 
 PHI__FN void phi__config_json_put_uint(phi__config_json_writer *w, const char *key,
                                        uint64_t value) {
-    phi__config_json_put(w, key, phi_json_new_uint(w->arena, value));
+    phi__config_json_put(w, key, phi__json_edit_uint(w->arena, value));
 }
 
 PHI__FN void phi__config_json_put_or(phi__config_json_writer *w, const char *key, uint64_t value,
@@ -28320,8 +28341,9 @@ PHI__FN void phi__config_json_put_bool(phi__config_json_writer *w, const char *k
 
 PHI__FN void phi__config_json_put_text(phi__config_json_writer *w, const char *key,
                                        const char *value) {
-    phi__config_json_put(
-        w, key, value != NULL ? phi_json_new_text(w->arena, value) : phi_json_new_null(w->arena));
+    phi__config_json_put(w, key,
+                         value != NULL ? phi__json_edit_text(w->arena, value)
+                                       : phi__json_edit_null(w->arena));
 }
 
 PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
@@ -28330,7 +28352,7 @@ PHI__FN phi_json *phi__config_json_tree(const phi__config_json_writer *w) {
 
 /* ---- limits ---- */
 
-phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
+PHI__FN phi_json *phi__config_json_limits_write(phi_arena *arena, const phi_limits *limits) {
     phi__config_json_writer w = phi__config_json_begin(arena), time = phi__config_json_begin(arena);
     phi_limits l = PHI_ZERO;
     uint64_t ms;
@@ -28354,7 +28376,8 @@ phi_json *phi_limits_to_json(phi_arena *arena, const phi_limits *limits) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const char **error) {
+PHI__FN phi_status phi__config_json_limits_read(const phi_json *node, phi_limits *out,
+                                                const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_limits l = PHI_ZERO;
     phi_status status;
@@ -28375,7 +28398,7 @@ phi_status phi_limits_from_json(const phi_json *node, phi_limits *out, const cha
 
 /* ---- retries ---- */
 
-phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
+PHI__FN phi_json *phi__config_json_retry_write(phi_arena *arena, const phi_retry *retry) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_retry v = PHI_ZERO;
     if (retry != NULL) v = *retry;
@@ -28392,7 +28415,8 @@ phi_json *phi_retry_to_json(phi_arena *arena, const phi_retry *retry) {
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char **error) {
+PHI__FN phi_status phi__config_json_retry_read(const phi_json *node, phi_retry *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_retry v = PHI_ZERO;
     phi_status status;
@@ -28415,7 +28439,7 @@ phi_status phi_retry_from_json(const phi_json *node, phi_retry *out, const char 
 
 /* ---- caching ---- */
 
-phi_json *phi_cache_to_json(phi_arena *arena, const phi_cache *cache) {
+PHI__FN phi_json *phi__config_json_cache_write(phi_arena *arena, const phi_cache *cache) {
     phi__config_json_writer w = phi__config_json_begin(arena), manual, marks;
     phi_cache c = PHI_ZERO;
     if (cache != NULL) c = *cache;
@@ -28459,7 +28483,8 @@ static void phi__config_json_strategy(phi__config_json *r, const phi_json *node,
                           "cache_messages: expected true or false");
 }
 
-phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char **error) {
+PHI__FN phi_status phi__config_json_cache_read(const phi_json *node, phi_cache *out,
+                                               const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_cache c = PHI_ZERO;
     bool enabled = true;
@@ -28479,7 +28504,8 @@ phi_status phi_cache_from_json(const phi_json *node, phi_cache *out, const char 
 
 /* ---- tools and thinking ---- */
 
-phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch) {
+PHI__FN phi_json *phi__config_json_tool_mode_write(phi_arena *arena, phi_tool_mode mode,
+                                                   uint32_t batch) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi__config_json_put_text(&w, "type",
                               mode == PHI_TOOLS_SEQUENTIAL ? "sequential"
@@ -28489,8 +28515,8 @@ phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t b
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, uint32_t *batch,
-                                   const char **error) {
+PHI__FN phi_status phi__config_json_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
+                                                   uint32_t *batch, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
     phi_tool_mode m = PHI_TOOLS_PARALLEL;
@@ -28512,20 +28538,22 @@ phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode, ui
     return status;
 }
 
-phi_json *phi_thinking_to_json(phi_arena *arena, phi_thinking level) {
+PHI__FN phi_json *phi__config_json_thinking_write(phi_arena *arena, phi_thinking level) {
     const phi__config_choice *choice = phi__config_tables_thinking();
     while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
-    return phi_json_new_text(arena, choice->name[0] != '\0' ? choice->name : "off");
+    return phi__json_edit_text(arena, choice->name[0] != '\0' ? choice->name : "off");
 }
 
-phi_status phi_thinking_from_json(const phi_json *node, phi_thinking *out, const char **error) {
+PHI__FN phi_status phi__config_json_thinking_read(const phi_json *node, phi_thinking *out,
+                                                  const char **error) {
     phi__config_json r = PHI_ZERO;
     const phi__config_choice *choice =
         phi__config_take_choice(phi__config_tables_thinking(), phi_json_str(node, ""));
     if (choice != NULL)
         *out = (phi_thinking)choice->value;
     else
-        phi__config_json_fail(&r, "expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
+        phi__config_json_fail(
+            &r, "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
     return phi__config_json_end(&r, error);
 }
 
@@ -28545,7 +28573,7 @@ enum {
 static phi_json *phi__config_json_compaction_scope(phi_arena *arena,
                                                    const phi_compaction_config *c) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    if (c->scope == PHI_COMPACTION_TOKENS) return phi_json_new_text(arena, "TokenBudget");
+    if (c->scope == PHI_COMPACTION_TOKENS) return phi__json_edit_text(arena, "TokenBudget");
     phi__config_json_put_uint(&w, "FixedCount",
                               c->scope_runs == PHI_COMPACTION_NO_RUNS ? 0
                               : c->scope_runs != 0                    ? c->scope_runs
@@ -28635,9 +28663,8 @@ static void phi__config_json_compaction_read_inner(phi__config_json *r, const ph
     phi__config_json_bool(r, inner, "disable", &c->disable, "disable: expected true or false");
 }
 
-/* ---- public ---- */
-
-phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_config *config) {
+PHI__FN phi_json *phi__config_json_compaction_write(phi_arena *arena,
+                                                    const phi_compaction_config *config) {
     phi__config_json_writer w = phi__config_json_begin(arena);
     phi_compaction_config c = PHI_ZERO;
     if (config != NULL) c = *config;
@@ -28652,8 +28679,9 @@ phi_json *phi_compaction_config_to_json(phi_arena *arena, const phi_compaction_c
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
-                                           const char **error) {
+PHI__FN phi_status phi__config_json_compaction_read(const phi_json *node,
+                                                    phi_compaction_config *out,
+                                                    const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_compaction_config c = PHI_ZERO;
     const phi_json *inner = phi__config_json_get(node, "compaction");
@@ -28703,7 +28731,7 @@ static phi_json *phi__config_json_model_put_extra(phi_arena *arena, const char *
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
     if (status == PHI_NO_MEMORY) return NULL;
-    return status == PHI_OK ? root : phi_json_new_text(arena, extra);
+    return status == PHI_OK ? root : phi__json_edit_text(arena, extra);
 }
 
 static const char *phi__config_json_model_format(uint64_t quirks) {
@@ -28733,7 +28761,7 @@ static phi_json *phi__config_json_model_put_compat(phi_arena *arena, uint64_t qu
     phi__config_json_put_text(&w, "thinking_format", phi__config_json_model_format(quirks));
     for (; list != NULL && names->name[0] != '\0'; names++)
         if ((quirks & phi__config_tables_quirk_bit(names)) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, names->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, names->name)) != PHI_OK)
             return NULL;
     phi__config_json_put(&w, "quirks", list);
     return phi__config_json_tree(&w);
@@ -28869,11 +28897,10 @@ static bool phi__config_json_model_extra(phi__config_json *r, const phi_json *no
     return true;
 }
 
-/* ---- public ---- */
-
-phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t flags) {
+PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model *model,
+                                               uint32_t flags) {
     phi__config_json_writer w = phi__config_json_begin(arena);
-    bool secrets = (flags & PHI_MODEL_JSON_SECRETS) != 0;
+    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
     phi_model m = PHI_ZERO;
     const char *api;
     if (model != NULL) m = *model;
@@ -28901,8 +28928,8 @@ phi_json *phi_model_to_json(phi_arena *arena, const phi_model *model, uint32_t f
     return phi__config_json_tree(&w);
 }
 
-phi_status phi_model_from_json(const phi_json *node, phi_arena *arena, phi_model *out,
-                               const char **error) {
+PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
+                                               phi_model *out, const char **error) {
     phi__config_json r = PHI_ZERO;
     phi_model m = PHI_ZERO;
     phi_status status;
@@ -29032,11 +29059,11 @@ static bool phi__config_load_format(phi_config *config, bool is_file) {
 
 static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_json_reader reader;
-    phi_json_reader_begin(&reader, &config->arena, text, 0, 0);
+    phi__json_reader reader;
+    phi__json_read_begin(&reader, &config->arena, text, 0, 0);
     reader.marks = &config->marks;
-    while (phi_json_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_json_reader_result(&reader, root, error);
+    while (phi__json_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__json_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
@@ -29047,20 +29074,20 @@ static phi_status phi__config_load_unsupported(phi_parse_error *error, const cha
 
 static phi_status phi__config_load_yaml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_yaml_reader reader;
-    phi_yaml_reader_begin(&reader, &config->arena, text, NULL);
+    phi__yaml_reader reader;
+    phi__yaml_read_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
-    while (phi_yaml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_yaml_reader_result(&reader, root, error);
+    while (phi__yaml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__yaml_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_toml(phi_config *config, phi_str text, phi_json **root,
                                         phi_parse_error *error) {
-    phi_toml_reader reader;
-    phi_toml_reader_begin(&reader, &config->arena, text, NULL);
+    phi__toml_reader reader;
+    phi__toml_read_begin(&reader, &config->arena, text, NULL);
     reader.marks = &config->marks;
-    while (phi_toml_reader_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
-    return phi_toml_reader_result(&reader, root, error);
+    while (phi__toml_read_advance(&reader, SIZE_MAX / 2) == PHI_BUSY) continue;
+    return phi__toml_read_result(&reader, root, error);
 }
 
 static phi_status phi__config_load_as(phi_config *config, phi_config_format format, phi_str text,
@@ -29117,7 +29144,7 @@ static bool phi__config_load_parse(phi_config *config, phi_str text) {
         config->problems.no_memory |= root == NULL;
     } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
-                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_type_name(root));
+                 phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_get_type_name(root));
         phi__config_problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL,
                                  line);
         root = NULL;
@@ -29230,26 +29257,12 @@ PHI_API const char *phi_config_environment(void *user_data, const char *name) {
     return name != NULL ? getenv(name) : NULL;
 }
 
-PHI_API phi_status phi_config_status(const phi_config *config) {
-    return config != NULL ? phi__config_problems_status(&config->problems) : PHI_NO_MEMORY;
+PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
+    return phi__config_problems_error(config != NULL ? &config->problems : NULL);
 }
 
-PHI_API size_t phi_config_problem_count(const phi_config *config) {
-    return config != NULL ? config->problems.count : 0;
-}
-
-PHI_API size_t phi_config_error_count(const phi_config *config) {
-    return config != NULL ? config->problems.errors : 0;
-}
-
-PHI_API bool phi_config_problem_at(const phi_config *config, size_t index,
-                                   phi_config_problem *out) {
-    return config != NULL && out != NULL && phi__config_problems_get(&config->problems, index, out);
-}
-
-PHI_API const char *phi_config_message(const phi_config *config) {
-    return config != NULL ? phi__config_problems_message(&config->problems)
-                          : "There was not enough memory to read the configuration";
+PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
+    return config != NULL ? phi__config_problems_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {
@@ -30075,33 +30088,32 @@ void phi__config_problems_sort(phi__config_problems *problems) {
 
 /* ---- looking ---- */
 
-static const phi_config_problem *phi__config_problems_first(const phi__config_problems *problems) {
+/* Problems without a place: no memory to note them, and more than are kept. */
+static const phi_config_problem *phi__config_problems_fixed(bool no_memory) {
+    static const char lack[] = "There was not enough memory to read the configuration",
+                      more[] = "There are errors beyond the problems that are kept";
+    static const phi_config_problem fixed[] = {
+        {false, PHI_BAD_ARG, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {more, sizeof more - 1}},
+        {false, PHI_NO_MEMORY, {"", 0}, 0, 0, {"", 0}, {"", 0}, {"", 0}, {lack, sizeof lack - 1}}};
+    return &fixed[no_memory ? 1 : 0];
+}
+
+const phi_config_problem *phi__config_problems_error(const phi__config_problems *problems) {
     size_t i;
+    if (problems == NULL || problems->no_memory) return phi__config_problems_fixed(true);
     for (i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
-    return NULL;
+    return problems->errors > 0 ? phi__config_problems_fixed(false) : NULL;
 }
 
 phi_status phi__config_problems_status(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return PHI_NO_MEMORY;
-    if (first == NULL) return problems->errors > 0 ? PHI_BAD_ARG : PHI_OK;
-    return first->status;
+    const phi_config_problem *error = phi__config_problems_error(problems);
+    return error != NULL ? error->status : PHI_OK;
 }
 
-const char *phi__config_problems_message(const phi__config_problems *problems) {
-    const phi_config_problem *first = phi__config_problems_first(problems);
-    if (problems->no_memory) return "There was not enough memory to read the configuration";
-    if (first == NULL)
-        return problems->errors > 0 ? "There are errors beyond the problems that are kept" : "";
-    return first->message.at;
-}
-
-bool phi__config_problems_get(const phi__config_problems *problems, size_t index,
-                              phi_config_problem *out) {
-    if (index >= problems->count) return false;
-    *out = problems->at[index].is;
-    return true;
+const phi_config_problem *phi__config_problems_get(const phi__config_problems *problems,
+                                                   size_t index) {
+    return index < problems->count ? &problems->at[index].is : NULL;
 }
 #undef PHI__CONFIG_PROBLEMS
 
@@ -30301,7 +30313,7 @@ static phi_json *phi__config_put_choice(phi_arena *arena, const phi__config_fiel
     memcpy(&value, at, sizeof value);
     while (choice->name[0] != '\0' && (choice->value != value || choice->alias)) choice++;
     *skip = choice->name[0] == '\0';
-    return phi_json_new_text(arena, choice->name);
+    return phi__json_edit_text(arena, choice->name);
 }
 
 PHI__FN phi_json *phi__config_put_text(phi_arena *arena, const char *text) {
@@ -30334,7 +30346,8 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
         memcpy(&text, at, sizeof text);
         *skip = text == NULL || text[0] == '\0';
         if (*skip) return NULL;
-        if ((field->flags & PHI__CONFIG_SECRET) != 0) return phi_json_new_text(arena, "${API_KEY}");
+        if ((field->flags & PHI__CONFIG_SECRET) != 0)
+            return phi__json_edit_text(arena, "${API_KEY}");
         return phi__config_put_text(arena, text);
     case PHI__CONFIG_BOOL:
         memcpy(&flag, at, sizeof flag);
@@ -30348,9 +30361,9 @@ static phi_json *phi__config_put_value(phi_arena *arena, const phi__config_field
     case PHI__CONFIG_SECONDS:
         value = phi__config_put_unsigned(field, at);
         *skip = value == 0 && !has;
-        if (phi__config_put_is_most(field, value)) return phi_json_new_text(arena, "unlimited");
+        if (phi__config_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
         return field->kind == PHI__CONFIG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
-                                                  : phi_json_new_uint(arena, value);
+                                                  : phi__json_edit_uint(arena, value);
     case PHI__CONFIG_CHOICE: return phi__config_put_choice(arena, field, at, skip);
     default: *skip = true; return NULL; /* the caller's */
     }
@@ -30388,7 +30401,7 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
     if (bits == 0) return true;
     for (; choices->name[0] != '\0'; choices++)
         if (!choices->alias && (bits & (uint32_t)choices->value) != 0 &&
-            phi_json_add(list, phi_json_new_text(arena, choices->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(arena, choices->name)) != PHI_OK)
             return false;
     return phi_json_set(arena, out, key, list) == PHI_OK;
 }
@@ -31430,8 +31443,8 @@ static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_js
         status = phi__config_said_object(ground, taken.json, "agent.raw_tools.json", &raws[n].json);
         if (raws[n].protocol != NULL && raws[n].json != NULL) n++;
     }
-    desc->raw_tools = raws;
-    desc->raw_tool_count = n;
+    desc->tool_options.raw_tools = raws;
+    desc->tool_options.raw_tool_count = n;
     return status;
 }
 
@@ -31439,7 +31452,7 @@ PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__
                                          phi_agent_desc *desc) {
     phi_status status = phi__config_said_options(ground, a->options, desc);
     if (status == PHI_OK)
-        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->extra);
+        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
     return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
 }
 
@@ -31807,59 +31820,61 @@ static phi_status phi__config_settings_effects(phi__config_ground *ground, const
     phi__config_effects taken;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
-    taken.effects = desc->effects;
+    taken.effects = desc->tool_options.effects;
     if (!phi__config_take(ground->arena, node, phi__config_tables_effects(), &taken))
         return PHI_NO_MEMORY;
-    desc->effects = taken.effects;
+    desc->tool_options.effects = taken.effects;
     if (taken.allow.at != NULL)
-        desc->effects.allow = phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
+        desc->tool_options.effects.allow =
+            phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
     if (taken.deny.at != NULL)
-        desc->effects.deny = phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
+        desc->tool_options.effects.deny =
+            phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
     return PHI_OK;
 }
 
 static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_desc *desc) {
-    if (a->agent_id != NULL) desc->agent_id = a->agent_id;
-    if (a->session_id != NULL) desc->session_id = a->session_id;
-    desc->result_directory = a->result_directory;
+    if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
+    if (a->session_id != NULL) desc->ids.session_id = a->session_id;
+    desc->tool_options.result_directory = a->result_directory;
     desc->keep = a->keep;
-    desc->steering_mode = a->steering_mode;
-    desc->follow_up_mode = a->follow_up_mode;
-    desc->at_memory_limit = a->at_memory_limit;
-    desc->queue_limit = a->queue_limit;
-    desc->repeat_warn_after = a->repeat_warn_after;
-    desc->repeat_stop_after = a->repeat_stop_after;
-    desc->decision_timeout_ms = a->decision_timeout_ms;
-    desc->max_result_bytes = a->max_result_bytes;
-    desc->max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory_limit_bytes = phi__config_take_size(a->memory_limit_bytes);
-    desc->event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
-    desc->max_event_bytes = phi__config_take_size(a->max_event_bytes);
-    desc->max_response_bytes = phi__config_take_size(a->max_response_bytes);
-    desc->capture_requests = a->capture_requests;
-    desc->disable_facts = a->disable_facts;
+    desc->input.steering_mode = a->steering_mode;
+    desc->input.follow_up_mode = a->follow_up_mode;
+    desc->memory.at_limit = a->at_memory_limit;
+    desc->input.queue_limit = a->queue_limit;
+    desc->tool_options.repeat_warn_after = a->repeat_warn_after;
+    desc->tool_options.repeat_stop_after = a->repeat_stop_after;
+    desc->deadlines.decision_ms = a->decision_timeout_ms;
+    desc->tool_options.max_result_bytes = a->max_result_bytes;
+    desc->tool_options.max_result_image_bytes = a->max_result_image_bytes;
+    desc->memory.limit_bytes = phi__config_take_size(a->memory_limit_bytes);
+    desc->memory.event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
+    desc->memory.max_event_bytes = phi__config_take_size(a->max_event_bytes);
+    desc->memory.max_response_bytes = phi__config_take_size(a->max_response_bytes);
+    desc->options.capture_requests = a->capture_requests;
+    desc->options.disable_facts = a->disable_facts;
 }
 
 /* ---- for other modules ---- */
 
 PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a) {
-    a->result_directory = desc->result_directory;
+    a->result_directory = desc->tool_options.result_directory;
     a->keep = desc->keep;
-    a->steering_mode = desc->steering_mode;
-    a->follow_up_mode = desc->follow_up_mode;
-    a->at_memory_limit = desc->at_memory_limit;
-    a->queue_limit = desc->queue_limit;
-    a->repeat_warn_after = desc->repeat_warn_after;
-    a->repeat_stop_after = desc->repeat_stop_after;
-    a->decision_timeout_ms = desc->decision_timeout_ms;
-    a->max_result_bytes = desc->max_result_bytes;
-    a->max_result_image_bytes = desc->max_result_image_bytes;
-    a->memory_limit_bytes = desc->memory_limit_bytes;
-    a->event_queue_bytes = desc->event_queue_bytes;
-    a->max_event_bytes = desc->max_event_bytes;
-    a->max_response_bytes = desc->max_response_bytes;
-    a->capture_requests = desc->capture_requests;
-    a->disable_facts = desc->disable_facts;
+    a->steering_mode = desc->input.steering_mode;
+    a->follow_up_mode = desc->input.follow_up_mode;
+    a->at_memory_limit = desc->memory.at_limit;
+    a->queue_limit = desc->input.queue_limit;
+    a->repeat_warn_after = desc->tool_options.repeat_warn_after;
+    a->repeat_stop_after = desc->tool_options.repeat_stop_after;
+    a->decision_timeout_ms = desc->deadlines.decision_ms;
+    a->max_result_bytes = desc->tool_options.max_result_bytes;
+    a->max_result_image_bytes = desc->tool_options.max_result_image_bytes;
+    a->memory_limit_bytes = desc->memory.limit_bytes;
+    a->event_queue_bytes = desc->memory.event_queue_bytes;
+    a->max_event_bytes = desc->memory.max_event_bytes;
+    a->max_response_bytes = desc->memory.max_response_bytes;
+    a->capture_requests = desc->options.capture_requests;
+    a->disable_facts = desc->options.disable_facts;
 }
 
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
@@ -31887,14 +31902,15 @@ PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const cha
 PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc) {
     const phi__config_tools *tools = &maker->whole.tools;
     const phi__config_table *table = phi__config_tables_tools();
-    if (phi__config_fields_has(table, tools, "tool_strategy")) desc->tool_mode = tools->mode;
-    if (phi__config_fields_has(table, tools, "choice")) desc->tool_choice = tools->choice;
-    if (tools->timeout_ms > 0) desc->tool_timeout_ms = tools->timeout_ms;
-    if (tools->defer_percent > 0) desc->defer_percent = tools->defer_percent;
-    if (desc->tool_mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
-        desc->tool_batch = tools->batch_size;
-    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_batch == 0)
-        desc->tool_batch = 3; /* the book's default */
+    if (phi__config_fields_has(table, tools, "tool_strategy"))
+        desc->tool_options.mode = tools->mode;
+    if (phi__config_fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
+    if (tools->timeout_ms > 0) desc->tool_options.timeout_ms = tools->timeout_ms;
+    if (tools->defer_percent > 0) desc->tool_options.defer_percent = tools->defer_percent;
+    if (desc->tool_options.mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
+        desc->tool_options.batch = tools->batch_size;
+    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_options.batch == 0)
+        desc->tool_options.batch = 3; /* the book's default */
     return phi__config_settings_execution(maker, desc);
 }
 
@@ -33817,7 +33833,7 @@ static bool phi__config_take_integer(const phi__config_field *field, const phi_j
     else if (phi_json_num(node, 0) < 0)
         value = (uint64_t)phi_json_int(node, 0);
     else
-        value = phi_json_uint(node, 0);
+        value = phi__json_get_uint(node, 0);
     phi__config_take_put(field, to, value);
     return true;
 }
@@ -34455,7 +34471,7 @@ static bool phi__config_write_headers(const phi__config_write *w, const phi_mode
             text[j + 2] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : letter ? c : '_';
         }
         memcpy(text + n + 2, "}", 2);
-        if (phi_json_set(w->arena, node, name, phi_json_new_text(w->arena, text)) != PHI_OK)
+        if (phi_json_set(w->arena, node, name, phi__json_edit_text(w->arena, text)) != PHI_OK)
             return false;
     }
     return phi__config_write_put(w, to, "headers", node);
@@ -34508,7 +34524,7 @@ static bool phi__config_write_quirks(const phi__config_write *w, uint64_t quirks
     list = phi_json_new_array(w->arena);
     for (; name->name[0] != '\0'; name++)
         if ((quirks & phi__config_tables_quirk_bit(name)) != 0 &&
-            phi_json_add(list, phi_json_new_text(w->arena, name->name)) != PHI_OK)
+            phi_json_add(list, phi__json_edit_text(w->arena, name->name)) != PHI_OK)
             return false;
     return phi_json_set(w->arena, to, key, list) == PHI_OK;
 }
@@ -34576,8 +34592,8 @@ static bool phi__config_write_profile(const phi__config_write *w, phi_json *agen
     }
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
-    p.temperature = desc->temperature;
-    if (desc->has_temperature) phi__config_put_mark(table, &p, "temperature");
+    p.temperature = desc->options.temperature;
+    if (desc->options.has_temperature) phi__config_put_mark(table, &p, "temperature");
     if (node == NULL || !phi__config_put_table(w->arena, table, &p, node)) return false;
     return phi__config_write_put(w, agent, "profile", node);
 }
@@ -34626,8 +34642,8 @@ static bool phi__config_write_format(const phi__config_write *w, phi_json *agent
 static bool phi__config_write_raws(const phi__config_write *w, phi_json *agent) {
     phi_json *list = phi_json_new_array(w->arena), *node;
     size_t i;
-    for (i = 0; list != NULL && i < w->desc->raw_tool_count; i++) {
-        const phi_raw_tool *raw = &w->desc->raw_tools[i];
+    for (i = 0; list != NULL && i < w->desc->tool_options.raw_tool_count; i++) {
+        const phi_raw_tool *raw = &w->desc->tool_options.raw_tools[i];
         node = phi_json_new_object(w->arena);
         if (node == NULL ||
             phi_json_set(w->arena, node, "protocol",
@@ -34659,7 +34675,7 @@ static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) 
             return false;
     return phi__config_write_put(w, node, "stop", stop) &&
            phi__config_write_put(w, agent, "options", node) &&
-           phi__config_write_json(w, agent, "extra", w->desc->extra) &&
+           phi__config_write_json(w, agent, "extra", w->desc->options.extra) &&
            phi__config_write_raws(w, agent);
 }
 
@@ -34692,7 +34708,7 @@ static bool phi__config_write_agent(const phi__config_write *w) {
             return false;
     }
     if (!phi__config_write_format(w, node)) return false;
-    effects.effects = w->desc->effects;
+    effects.effects = w->desc->tool_options.effects;
     part = phi_json_new_object(w->arena);
     if (part == NULL ||
         !phi__config_put_table(w->arena, phi__config_tables_effects(), &effects, part) ||
@@ -34715,11 +34731,11 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     phi_json *node = phi_json_new_object(w->arena), *names = phi_json_new_array(w->arena);
     size_t i;
     memset(&t, 0, sizeof t);
-    t.mode = w->desc->tool_mode;
-    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_batch : 0;
-    t.timeout_ms = w->desc->tool_timeout_ms;
-    t.defer_percent = w->desc->defer_percent;
-    t.choice = w->desc->tool_choice;
+    t.mode = w->desc->tool_options.mode;
+    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_options.batch : 0;
+    t.timeout_ms = w->desc->tool_options.timeout_ms;
+    t.defer_percent = w->desc->tool_options.defer_percent;
+    t.choice = w->desc->tool_options.choice;
     for (i = 0; i < w->desc->tool_count; i++) {
         const phi_tool *tool = &w->desc->tools[i];
         if (!tool->unlisted &&
@@ -34838,6 +34854,68 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     w.profile = phi_agent_profile(agent);
     if (!phi__config_write_tree(&w)) return PHI_NO_MEMORY;
     return phi__config_write_text(arena, w.root, format, out);
+}
+
+/* ---- src/config/settings.c ---- */
+
+/* settings.c - the settings of an agent as one tree of JSON, out of its parts. */
+
+PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *settings,
+                                       uint32_t flags) {
+    phi__config_json_writer w;
+    if (arena == NULL || settings == NULL) return NULL;
+    w = phi__config_json_begin(arena);
+    phi__config_json_put(&w, "limits", phi__config_json_limits_write(arena, &settings->limits));
+    phi__config_json_put(&w, "retry", phi__config_json_retry_write(arena, &settings->retry));
+    phi__config_json_put(&w, "cache", phi__config_json_cache_write(arena, &settings->cache));
+    phi__config_json_put(&w, "context",
+                         phi__config_json_compaction_write(arena, &settings->compaction));
+    phi__config_json_put(
+        &w, "tool_execution",
+        phi__config_json_tool_mode_write(arena, settings->tool_mode, settings->tool_batch));
+    phi__config_json_put(&w, "thinking_level",
+                         phi__config_json_thinking_write(arena, settings->thinking));
+    phi__config_json_put(&w, "model", phi__config_json_model_write(arena, &settings->model, flags));
+    return phi__config_json_tree(&w);
+}
+
+static phi_status phi__settings_read(const phi_json *node, phi_arena *arena, phi_settings *out,
+                                     const char **error) {
+    const phi_json *part = phi__config_json_get(node, "limits");
+    phi_status status = PHI_OK;
+    if (part != NULL) status = phi__config_json_limits_read(part, &out->limits, error);
+    part = phi__config_json_get(node, "retry");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_retry_read(part, &out->retry, error);
+    part = phi__config_json_get(node, "cache");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_cache_read(part, &out->cache, error);
+    part = phi__config_json_get(node, "context");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_compaction_read(part, &out->compaction, error);
+    part = phi__config_json_get(node, "tool_execution");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_tool_mode_read(part, &out->tool_mode, &out->tool_batch, error);
+    part = phi__config_json_get(node, "thinking_level");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_thinking_read(part, &out->thinking, error);
+    part = phi__config_json_get(node, "model");
+    if (status == PHI_OK && part != NULL)
+        status = phi__config_json_model_read(part, arena, &out->model, error);
+    return status;
+}
+
+PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
+                                          const char **error) {
+    phi__config_json r = PHI_ZERO;
+    phi_settings settings = PHI_ZERO;
+    phi_status status;
+    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "settings: expected an object");
+    status = phi__config_json_end(&r, error);
+    if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
+    if (status == PHI_OK) *out = settings;
+    return status;
 }
 
 #endif /* PHI__IMP_CONFIG */
@@ -37580,11 +37658,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x3d79961a
+#if PHI__IMP_PERMISSIONS != 0x603be244
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x3d79961a
+#define PHI__IMP_PERMISSIONS 0x603be244
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -38249,33 +38327,26 @@ static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str ar
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_permissions_always(phi_permissions *permissions, phi_str tool_name,
-                                          phi_str arguments, phi_permission_scope scope,
-                                          phi_arena *arena, phi_permission_rules *out,
-                                          phi_str *why) {
-    return phi_permissions_always_from(permissions, phi__str("", 0), tool_name, arguments, scope,
-                                       arena, out, why);
-}
-
-PHI_API phi_status phi_permissions_always_from(phi_permissions *permissions, phi_str source,
-                                               phi_str tool_name, phi_str arguments,
-                                               phi_permission_scope scope, phi_arena *arena,
-                                               phi_permission_rules *out, phi_str *why) {
+PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
+                                          const phi_permission_call *call,
+                                          phi_permission_scope scope, phi_arena *arena,
+                                          phi_permission_rules *out, phi_str *why) {
     phi__always a;
     phi_arena scratch;
     phi_status status;
-    if (permissions == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    if (permissions == NULL || call == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(&a, 0, sizeof a);
     memset(out, 0, sizeof *out);
     a.permissions = permissions;
     a.arena = arena;
     a.scope = scope;
-    a.source = source;
+    a.source = call->source;
     phi__buf_clear(&permissions->why);
     phi_arena_init(&scratch, &permissions->memory, 0);
-    status =
-        phi__check_parts(permissions, &scratch, source, tool_name, arguments, phi__always_part, &a);
-    if (status == PHI_OK && a.asked) status = phi__always_this(&a, tool_name, arguments);
+    status = phi__check_parts(permissions, &scratch, call->source, call->tool_name, call->arguments,
+                              phi__always_part, &a);
+    if (status == PHI_OK && a.asked)
+        status = phi__always_this(&a, call->tool_name, call->arguments);
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -39818,19 +39889,13 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
     return phi__permissions_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
-PHI_API phi_permission phi_permissions_check_from(phi_permissions *permissions, phi_str source,
-                                                  phi_str tool_name, phi_str arguments,
-                                                  phi_str *why) {
+PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
+                                             const phi_permission_call *call, phi_str *why) {
     phi_permission verdict;
-    if (permissions == NULL) return PHI_PERMISSION_DENY;
-    verdict = phi__permissions_decide(permissions, source, tool_name, arguments);
+    if (permissions == NULL || call == NULL) return PHI_PERMISSION_DENY;
+    verdict = phi__permissions_decide(permissions, call->source, call->tool_name, call->arguments);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     return verdict;
-}
-
-PHI_API phi_permission phi_permissions_check(phi_permissions *permissions, phi_str tool_name,
-                                             phi_str arguments, phi_str *why) {
-    return phi_permissions_check_from(permissions, phi__str("", 0), tool_name, arguments, why);
 }
 
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
@@ -40896,7 +40961,7 @@ static phi_status phi__rules_json_rule(const phi_json *node, size_t index, phi_p
     char place[64];
     (void)snprintf(place, sizeof place, "rules[%u]", (unsigned)index);
     if (!phi_json_is(node, PHI_JSON_OBJECT))
-        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_type_name(node)),
+        return phi__rules_json_refuse(error, place, phi_str_of(phi__json_get_type_name(node)),
                                       "an object");
     memset(out, 0, sizeof *out);
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL)
@@ -40913,7 +40978,7 @@ static phi_status phi__rules_json_list(phi_arena *arena, const phi_json *node,
     phi_permission_rule *rules;
     phi_status status = PHI_OK;
     if (!phi_json_is(node, PHI_JSON_ARRAY))
-        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_type_name(node)),
+        return phi__rules_json_refuse(error, "rules", phi_str_of(phi__json_get_type_name(node)),
                                       "an array");
     rules = (phi_permission_rule *)phi_arena_alloc(arena, phi__mul(n + 1, sizeof *rules));
     if (rules == NULL) return PHI_NO_MEMORY;
@@ -40930,8 +40995,8 @@ static phi_status phi__rules_json_read(phi_arena *arena, const phi_json *root,
     const phi_json *member;
     phi_status status = PHI_OK;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__rules_json_refuse(error, "permissions", phi_str_of(phi__json_type_name(root)),
-                                      "an object");
+        return phi__rules_json_refuse(error, "permissions",
+                                      phi_str_of(phi__json_get_type_name(root)), "an object");
     while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "rules"))
             status = phi__rules_json_list(arena, member, out, error);
@@ -43647,11 +43712,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xd2b831c0
+#if PHI__IMP_TOOLS != 0x9aa4fc8a
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xd2b831c0
+#define PHI__IMP_TOOLS 0x9aa4fc8a
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43785,7 +43850,7 @@ typedef struct phi__job {
     phi_memory *memory;     /* the agent's */
     phi__io *io;
     phi_arena arena; /* arguments, paths */
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *arguments; /* NULL: still being read */
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */
@@ -43842,6 +43907,47 @@ PHI__FN phi_flow phi__edit_file_start(void *user_data, phi_call call, phi_str ar
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments);
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
 #endif
+
+#endif
+
+/* ---- src/tools/registry_in.h ---- */
+
+/* registry_in.h - tools by name: what the section [tools] of a configuration chooses from. */
+#ifndef PHI_TOOLS_REGISTRY_IN_H
+#define PHI_TOOLS_REGISTRY_IN_H
+
+
+typedef struct phi__registry phi__registry;
+
+/* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator);
+/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
+   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+   (tools/context_tools.h), but only by name: they are not counted, nor found by
+   phi__registry_at. */
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc);
+PHI__FN void phi__registry_free(phi__registry *registry); /* NULL is harmless */
+
+/* Adds a tool, or replaces the tool of that name. The struct is copied; its pointers are borrowed
+   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
+   no start. */
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool);
+
+/* The tool of that name; NULL: there is none. */
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name);
+PHI__FN size_t phi__registry_count(const phi__registry *registry);
+/* In the order they were added; NULL past the last. Owned by the registry, valid until the next
+   add. */
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index);
+
+/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
+   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
+   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
+   how many names were unknown. */
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count);
 
 #endif
 
@@ -45157,16 +45263,16 @@ static phi_flow phi__job_go(phi__job *job, size_t units) {
     phi_parse_error error;
     phi_status status;
     if (job->arguments == NULL) {
-        status = phi_json_reader_advance(&job->reader, units);
+        status = phi__json_read_advance(&job->reader, units);
         if (status == PHI_BUSY) return PHI_PENDING;
-        status = phi_json_reader_result(&job->reader, &job->arguments, &error);
+        status = phi__json_read_result(&job->reader, &job->arguments, &error);
         if (status == PHI_NO_MEMORY) return phi__job_no_memory(job);
         if (status != PHI_OK)
             return phi__job_fail(job, "Invalid arguments: not JSON, at column %u: %s",
                                  (unsigned)error.column, error.message);
         if (!phi_json_is(job->arguments, PHI_JSON_OBJECT))
             return phi__job_fail(job, "Invalid arguments: expected object, got %s",
-                                 phi__json_type_name(job->arguments));
+                                 phi__json_get_type_name(job->arguments));
     }
     return job->go(job);
 }
@@ -45189,8 +45295,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
     phi__call_on_gone(call, phi__job_gone);
-    phi_json_reader_begin(&job->reader, &job->arena, arguments,
-                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
+    phi__json_read_begin(&job->reader, &job->arena, arguments,
+                         PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     if (whole) return phi__job_go(job, SIZE_MAX);
     return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
@@ -45255,7 +45361,7 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
     const phi_json *node = phi__job_argument(job, name);
     *out = fallback;
     if (node == NULL) return true;
-    *out = phi_json_uint(node, UINT64_MAX);
+    *out = phi__json_get_uint(node, UINT64_MAX);
     if (phi_json_is(node, PHI_JSON_NUMBER) && *out != UINT64_MAX) return true;
     (void)phi__job_fail(job, "Invalid arguments: '%s' must be a whole number, 0 or more", name);
     return false;
@@ -46008,7 +46114,7 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 
 enum { PHI__REGISTRY_APART = 3 };
 
-struct phi_tool_registry {
+struct phi__registry {
     phi_memory memory;
     phi_tool *tools;
     size_t count, cap;
@@ -46017,15 +46123,17 @@ struct phi_tool_registry {
     size_t apart_count;
 };
 
-static size_t phi__registry_find(const phi_tool_registry *registry, const char *name) {
+static size_t phi__registry_find(const phi__registry *registry, const char *name) {
     size_t i;
     for (i = 0; i < registry->count; i++)
         if (strcmp(registry->tools[i].name, name) == 0) return i;
     return SIZE_MAX;
 }
 
-static const phi_tool *phi__registry_named(const phi_tool_registry *registry, const char *name) {
-    size_t i, at = phi__registry_find(registry, name);
+PHI__FN const phi_tool *phi__registry_named(const phi__registry *registry, const char *name) {
+    size_t i, at;
+    if (registry == NULL || name == NULL) return NULL;
+    at = phi__registry_find(registry, name);
     if (at != SIZE_MAX) return &registry->tools[at];
     for (i = 0; i < registry->apart_count; i++)
         if (strcmp(registry->apart[i].name, name) == 0) return &registry->apart[i];
@@ -46039,20 +46147,18 @@ static bool phi__registry_has(const phi_tool *tools, size_t count, const char *n
     return false;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator) {
+PHI__FN phi__registry *phi__registry_new(const phi_allocator *allocator) {
     phi_memory memory;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_memory_init(&memory, allocator, 0);
-    registry = (phi_tool_registry *)phi__alloc(&memory, sizeof *registry);
+    registry = (phi__registry *)phi__alloc(&memory, sizeof *registry);
     if (registry != NULL) registry->memory = memory;
     return registry;
 }
 
-PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
-                                                           const phi_tools_desc *desc) {
-    phi_tool_registry *registry = phi_tool_registry_new(allocator);
+PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocator,
+                                                   const phi_tools_desc *desc) {
+    phi__registry *registry = phi__registry_new(allocator);
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
@@ -46060,14 +46166,14 @@ PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *
     (void)phi_tools_revert(registry->apart + 2);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
-        if (phi_tool_registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
-        phi_tool_registry_free(registry);
+        if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
+        phi__registry_free(registry);
         return NULL;
     }
     return registry;
 }
 
-PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
+PHI__FN void phi__registry_free(phi__registry *registry) {
     phi_memory memory;
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
@@ -46075,7 +46181,7 @@ PHI_API void phi_tool_registry_free(phi_tool_registry *registry) {
     phi__free(&memory, registry, sizeof *registry);
 }
 
-PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool) {
+PHI__FN phi_status phi__registry_add(phi__registry *registry, const phi_tool *tool) {
     phi_tool *tools;
     size_t at;
     if (registry == NULL || tool == NULL || tool->name == NULL || tool->name[0] == '\0' ||
@@ -46093,24 +46199,20 @@ PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_
     return PHI_OK;
 }
 
-PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name) {
-    return registry != NULL && name != NULL && phi__registry_named(registry, name) != NULL;
-}
-
-PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry) {
+PHI__FN size_t phi__registry_count(const phi__registry *registry) {
     return registry != NULL ? registry->count : 0;
 }
 
-PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index) {
+PHI__FN const phi_tool *phi__registry_at(const phi__registry *registry, size_t index) {
     return registry != NULL && index < registry->count ? &registry->tools[index] : NULL;
 }
 
-PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
-                                         const char *const *names, size_t count, phi_tool *out,
-                                         const char **unknown, size_t *unknown_count) {
+PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *const *names,
+                                     size_t count, phi_tool *out, const char **unknown,
+                                     size_t *unknown_count) {
     size_t found = 0, missing = 0, i;
     for (i = 0; i < count; i++) {
-        const phi_tool *tool = registry != NULL ? phi__registry_named(registry, names[i]) : NULL;
+        const phi_tool *tool = phi__registry_named(registry, names[i]);
         if (tool == NULL) {
             if (unknown != NULL) unknown[missing] = names[i];
             missing++;
@@ -46912,10 +47014,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     desc->hook_points |= set->points;
     desc->hook_user_data = set;
     return PHI_OK;
-}
-
-PHI_API size_t phi_scripts_running(const phi_scripts *set) {
-    return set != NULL ? set->job_count : 0;
 }
 
 #endif
@@ -47959,7 +48057,8 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
 }
 
 static void phi__tools_defaults(phi_tools_desc *desc) {
-    if (desc->deny_patterns == NULL) desc->deny_patterns = phi_tools_deny_patterns();
+    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
+    if (desc->deny_patterns == NULL) desc->deny_patterns = patterns;
     desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
     desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
     desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
@@ -47972,12 +48071,6 @@ static void phi__tools_defaults(phi_tools_desc *desc) {
 }
 
 /* ---- public ---- */
-
-PHI_API const char *const *phi_tools_deny_patterns(void) {
-    static const char *const patterns[] = {"rm -rf /", "rm -rf /*",   "mkfs",
-                                           "dd if=",   ":(){:|:&};:", NULL};
-    return patterns;
-}
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
     phi_tool *tool;
@@ -49905,11 +49998,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x5ba8bed7
+#if PHI__IMP_MCP != 0xdb8a19ae
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x5ba8bed7
+#define PHI__IMP_MCP 0xdb8a19ae
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -50414,7 +50507,7 @@ typedef struct phi__mcp_rpc {
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 /* As that, for a reader that advances in slices. */
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text);
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__mcp_rpc_read(phi_arena *arena, const phi_json *node, phi__mcp_rpc *out);
 /* The number of an id that we made, also where it comes back as a string. */
@@ -51890,7 +51983,7 @@ typedef struct phi__mcp_slices phi__mcp_slices;
 struct phi__mcp_slices {
     phi_runtime *rt;
     phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi__timer timer;
     /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
        is over, root may be NULL, and the caller ends it. */
@@ -53995,7 +54088,7 @@ static bool phi__mcp_content_link(const phi_json *block, phi_arena *arena, phi_c
     phi_str name = phi__mcp_content_member(block, "title");
     phi_str mime = phi__mcp_content_member(block, "mimeType");
     phi_str about = phi__mcp_content_member(block, "description");
-    uint64_t size = phi_json_uint(phi_json_get(block, "size"), 0);
+    uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
     bool fine;
     if (name.len == 0) name = phi__mcp_content_member(block, "name");
@@ -54721,9 +54814,9 @@ static phi_status phi__mcp_forms_defaults(phi_arena *arena, const phi_json *sche
     while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
         const phi_json *value = phi_json_get(property, "default");
         phi_json *copy;
-        if (value == NULL || phi_json_get_n(values, it.key) != NULL) continue;
+        if (value == NULL || phi__json_get_n(values, it.key) != NULL) continue;
         copy = phi_json_copy(arena, value);
-        status = copy != NULL ? phi_json_set_n(arena, values, it.key, copy) : PHI_NO_MEMORY;
+        status = copy != NULL ? phi__json_edit_set(arena, values, it.key, copy) : PHI_NO_MEMORY;
     }
     return status;
 }
@@ -55480,7 +55573,7 @@ static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const ph
         const phi_json *value, *mark = phi_json_get(property, "x-mcp-header");
         bool nested = phi_json_is(phi_json_get(property, "properties"), PHI_JSON_OBJECT);
         if (mark == NULL && !nested) continue;
-        value = phi_json_get_n(arguments, it.key);
+        value = phi__json_get_n(arguments, it.key);
         if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
             status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
         if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))
@@ -57906,14 +57999,14 @@ static int64_t phi__mcp_oauth_form_number(phi_str text, const char *name, int64_
 /* Whether the text is one JSON object: values are searched for without a tree. */
 static bool phi__mcp_oauth_form_is_object(phi_arena *arena, phi_str text, bool *memory) {
     phi_arena_mark mark = phi_arena_save(arena);
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_json *root = NULL;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     *memory = status != PHI_NO_MEMORY;
-    if (status == PHI_OK) (void)phi_json_reader_result(&reader, &root, NULL);
+    if (status == PHI_OK) (void)phi__json_read_result(&reader, &root, NULL);
     status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
     phi_arena_reset(arena, mark);
     return status == PHI_OK;
@@ -59575,16 +59668,16 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes) {
 
 static phi_status phi__mcp_oauth_words_parse(phi_arena *arena, phi_str text, phi_json **root,
                                              const char **fault) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
-    phi_json_reader_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
-    do status = phi_json_reader_advance(&reader, SIZE_MAX);
+    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__MCP_OAUTH_DEPTH);
+    do status = phi__json_read_advance(&reader, SIZE_MAX);
     while (status == PHI_BUSY);
     if (status != PHI_OK) {
         *fault = "is no JSON, or nested too deeply";
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    (void)phi_json_reader_result(&reader, root, NULL);
+    (void)phi__json_read_result(&reader, root, NULL);
     *fault = "is no JSON object";
     return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }
@@ -60057,7 +60150,7 @@ static void phi__mcp_pages_done(void *ctx, const phi_mcp_reply *reply) {
             status = PHI_NO_MEMORY;
     }
     pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
-    pages->ttl_ms = phi_json_uint(ttl, 0);
+    pages->ttl_ms = phi__json_get_uint(ttl, 0);
     if (status == PHI_OK && reply->status == PHI_OK && !pages->cut &&
         phi__mcp_pages_next(pages, reply->result)) {
         status = pages->cursor.failed ? PHI_NO_MEMORY : phi__mcp_pages_send(pages);
@@ -60523,7 +60616,7 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
         if (phi_json_is(it.at, PHI_JSON_STRING)) texts[out.count++] = phi__json_text_of(it.at);
     out.values = texts;
-    out.total = phi_json_uint(phi_json_get(from, "total"), 0);
+    out.total = phi__json_get_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
     fn(offer->user_data, &out);
 }
@@ -61102,7 +61195,7 @@ PHI__FN void phi__mcp_requests_again(phi__mcp_request *r) {
 PHI__FN void phi__mcp_requests_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
     phi_str text = phi_json_str(token, "");
-    uint64_t id = phi_json_uint(token, 0);
+    uint64_t id = phi__json_get_uint(token, 0);
     phi__mcp_request *r;
     if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
     r = phi__mcp_requests_find(mcp, id);
@@ -61143,7 +61236,7 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
     out.title = phi__mcp_resources_text(item, "title");
     out.description = phi__mcp_resources_text(item, "description");
     out.mime_type = phi__mcp_resources_text(item, "mimeType");
-    out.size = phi_json_uint(phi_json_get(item, "size"), 0);
+    out.size = phi__json_get_uint(phi_json_get(item, "size"), 0);
     out.json = item;
     return out;
 }
@@ -61243,20 +61336,20 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
 
 /* ---- reading ---- */
 
-PHI__FN void phi__mcp_rpc_begin_parse(phi_json_reader *reader, phi_arena *arena, phi_str text) {
-    phi_json_reader_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                          PHI__MCP_RPC_DEPTH);
+PHI__FN void phi__mcp_rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
+    phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
+                         PHI__MCP_RPC_DEPTH);
 }
 
 PHI__FN phi_status phi__mcp_rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
-    phi_json_reader reader;
+    phi__json_reader reader;
     phi_status status;
     *root = NULL;
     phi__mcp_rpc_begin_parse(&reader, arena, text);
     do {
-        status = phi_json_reader_advance(&reader, SIZE_MAX);
+        status = phi__json_read_advance(&reader, SIZE_MAX);
     } while (status == PHI_BUSY);
-    return phi_json_reader_result(&reader, root, NULL);
+    return phi__json_read_result(&reader, root, NULL);
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
@@ -61580,9 +61673,9 @@ static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, ph
     tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
-    d->tool_choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
-                     : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
-                                                   : PHI_TOOL_CHOICE_AUTO;
+    d->tool_options.choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
+                             : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
+                                                           : PHI_TOOL_CHOICE_AUTO;
     while ((node = phi_json_next(&it)) != NULL) {
         phi_tool *tool = &tools[d->tool_count++];
         const phi_json *schema = phi_json_get(node, "inputSchema");
@@ -61607,7 +61700,7 @@ static uint32_t phi__mcp_sampling_least(uint32_t a, uint32_t b) {
 
 /* As the agent is, without what makes it one: its prompt, history, tools and facts. */
 static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_json *params) {
-    uint64_t most = phi_json_uint(phi_json_get(params, "maxTokens"), 0);
+    uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d;
     memset(&d, 0, sizeof d);
     d.model = agent->desc.model;
@@ -61615,9 +61708,10 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.max_tokens = phi__mcp_sampling_least(
         most > UINT32_MAX ? 0 : (uint32_t)most,
         phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
-    d.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
-    d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
-    if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
+    d.options.has_temperature = phi_json_is(phi_json_get(params, "temperature"), PHI_JSON_NUMBER);
+    d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
+    if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
+        d.options.has_temperature = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = 1;
@@ -61625,18 +61719,17 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
-    d.config_id = "sampling";
+    d.ids.config_id = "sampling";
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.translate_fn = agent->desc.translate_fn;
     d.user_data = agent->desc.user_data;
     d.hook_user_data = agent->desc.hook_user_data;
-    d.disable_facts = true;
+    d.options.disable_facts = true;
     return d;
 }
 
@@ -61923,7 +62016,7 @@ typedef struct phi__mcp_schema {
 static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
 
 static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
-    if (phi_json_set_n(s->arena, to, key, value) != PHI_OK) s->failed = true;
+    if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
 /* "(pattern: ^a+$)" */
@@ -62157,7 +62250,7 @@ static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_
         phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
     }
     while (properties != NULL && !s->failed && phi_json_next(&it) != NULL)
-        if (phi_json_get_n(properties, it.key) == NULL)
+        if (phi__json_get_n(properties, it.key) == NULL)
             phi__mcp_schema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
 }
 
@@ -62193,7 +62286,7 @@ static bool phi__mcp_schema_root(phi__mcp_schema *s, phi_json *root) {
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
     if (!is) return false;
-    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi_json_new_text(s->arena, "object"));
+    phi__mcp_schema_set(s, root, PHI__LIT("type"), phi__json_edit_text(s->arena, "object"));
     phi__mcp_schema_root_choices(s, root);
     return true;
 }
@@ -63046,7 +63139,7 @@ static bool phi__mcp_serve_ask_settle(phi__mcp_serving *serving, const phi_json 
     phi__link *link;
     for (link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
-        const phi_json *answer = phi_json_get_n(inputs, ask->key);
+        const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
             phi__mcp_serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
@@ -63462,17 +63555,17 @@ static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
     desc.provider = provider;
     desc.tools = serving->tool;
     desc.tool_count = 1;
-    desc.tool_timeout_ms = from->tool_timeout_ms;
-    desc.decision_timeout_ms = from->decision_timeout_ms;
+    desc.tool_options.timeout_ms = from->tool_timeout_ms;
+    desc.deadlines.decision_ms = from->decision_timeout_ms;
     desc.limits.max_turns = 1;
     desc.limits.max_duration_ms = PHI_UNLIMITED;
     desc.compaction.disable = true;
-    desc.disable_facts = true;
+    desc.options.disable_facts = true;
     desc.retry.disable = true;
     desc.hook_fn = from->hook_fn;
     desc.hook_points = from->hook_fn != NULL ? from->hook_points : 0;
     desc.user_data = from->user_data;
-    desc.config_id = "mcp";
+    desc.ids.config_id = "mcp";
     return phi__agent_make(serving->server->rt, &desc, NULL);
 }
 
@@ -64246,7 +64339,7 @@ static bool phi__mcp_serve_heads_same_number(phi_arena *arena, phi_str a, phi_st
     phi_json *x = NULL, *y = NULL;
     return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
            phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
-           phi_json_is(x, PHI_JSON_NUMBER) && phi_json_equal(x, y);
+           phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
 }
 
 static bool phi__mcp_serve_heads_param(phi_mcp_server *server, const phi__mcp_heads *heads,
@@ -66940,11 +67033,11 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 static void phi__mcp_slices_fire(phi__timer *timer) {
     phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
     phi_runtime *rt = slices->rt;
-    phi_status status = phi_json_reader_advance(&slices->reader, rt->slice.budget_bytes);
+    phi_status status = phi__json_read_advance(&slices->reader, rt->slice.budget_bytes);
     phi_json *root = NULL;
     if (status == PHI_BUSY && phi__io_timer_set(rt->io, timer, phi__io_now_us(rt->io)) != PHI_OK)
         status = PHI_NO_MEMORY;
-    if (status != PHI_BUSY) (void)phi_json_reader_result(&slices->reader, &root, NULL);
+    if (status != PHI_BUSY) (void)phi__json_read_result(&slices->reader, &root, NULL);
     slices->sliced(slices, status, status == PHI_OK ? root : NULL);
 }
 
@@ -67610,7 +67703,7 @@ static phi_json *phi__mcp_tasks_new_input(struct phi__mcp_task *t, const phi_jso
         phi__buf_add(&t->keys, (const char *)&len, sizeof len);
         phi__buf_add_str(&t->keys, it.key);
         if (t->keys.failed ||
-            phi_json_set_n(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
+            phi__json_edit_set(arena, fresh, it.key, phi_json_copy(arena, question)) != PHI_OK)
             return NULL;
         ++*count;
     }
@@ -68864,11 +68957,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x696f365a
+#if PHI__IMP_OPENAPI != 0xafa74b39
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x696f365a
+#define PHI__IMP_OPENAPI 0xafa74b39
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -69779,7 +69872,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     phi__fetch_desc desc;
     memset(&desc, 0, sizeof desc);
     if (headers == NULL || !phi__arena_str(&api->arena, url, &api->url))
-        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_from_url: no memory") == PHI_OK;
+        return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_new: no memory") == PHI_OK;
     headers[0].name = PHI__LIT("Accept");
     headers[0].value = PHI__LIT("application/json, application/yaml, */*;q=0.5");
     for (i = 0; i < count; i++) {
@@ -70063,7 +70156,7 @@ PHI__FN const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     phi_str step;
     while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
         node = phi_json_is(node, PHI_JSON_ARRAY) ? phi__document_item(node, step)
-                                                 : phi_json_get_n(node, step);
+                                                 : phi__json_get_n(node, step);
     return rest.len == 0 ? node : NULL;
 }
 
@@ -70710,12 +70803,11 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     return true;
 }
 
-static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *desc,
-                                     const char *function) {
-    const char *fault = desc != NULL ? phi__settings_refuse(desc) : NULL;
+static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
+    const char *fault = phi__settings_refuse(desc);
     phi_openapi *api;
     if (fault != NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "%s: %s", function, fault);
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
         return NULL;
     }
     api = (phi_openapi *)phi__alloc(&rt->memory, sizeof *api);
@@ -70728,48 +70820,26 @@ static phi_openapi *phi__openapi_new(phi_runtime *rt, const phi_openapi_desc *de
         if (phi__openapi_fill(api, desc)) return api;
         phi__openapi_destroy(api);
     }
-    (void)phi__error(rt, PHI_NO_MEMORY, "%s: no memory", function);
+    (void)phi__error(rt, PHI_NO_MEMORY, "phi_openapi_new: no memory");
     return NULL;
 }
 
 /* ---- public ---- */
 
-PHI_API phi_openapi *phi_openapi_from_text(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           phi_str text) {
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
     phi_openapi *api;
     if (rt == NULL) return NULL;
-    if (text.len > 0 && text.at == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_text: text is missing");
+    if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
         return NULL;
     }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_text");
-    if (api != NULL) (void)phi__reading_add(&api->reading, text);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_file(phi_runtime *rt, const phi_openapi_desc *desc,
-                                           const char *path) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (path == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_file: path is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_file");
-    if (api != NULL) (void)phi__reading_open(&api->reading, path);
-    return api;
-}
-
-PHI_API phi_openapi *phi_openapi_from_url(phi_runtime *rt, const phi_openapi_desc *desc,
-                                          const char *url) {
-    phi_openapi *api;
-    if (rt == NULL) return NULL;
-    if (url == NULL) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_from_url: url is missing");
-        return NULL;
-    }
-    api = phi__openapi_new(rt, desc, "phi_openapi_from_url");
-    if (api != NULL && !phi__address_open(api, phi_str_of(url))) {
+    api = phi__openapi_make(rt, desc);
+    if (api == NULL) return NULL;
+    if (desc->path != NULL)
+        (void)phi__reading_open(&api->reading, desc->path);
+    else if (desc->url == NULL)
+        (void)phi__reading_add(&api->reading, desc->text);
+    else if (!phi__address_open(api, phi_str_of(desc->url))) {
         phi__openapi_destroy(api);
         return NULL;
     }
@@ -70786,38 +70856,29 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
     return status;
 }
 
-PHI_API phi_status phi_openapi_status(const phi_openapi *api) {
-    return api != NULL ? api->reading.status : PHI_BAD_ARG;
-}
-
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
     static const phi_parse_error none = {0, 0, 0, ""};
     return api != NULL ? &api->reading.error : &none;
 }
 
-PHI_API phi_status phi_openapi_free(phi_openapi *api) {
-    if (api == NULL) return PHI_OK;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_free: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
+PHI_API void phi_openapi_free(phi_openapi *api) {
+    if (api == NULL) return;
+    if (api->calls_open > 0) {
+        (void)phi__error(api->rt, PHI_MISUSE,
+                         "phi_openapi_free: %u calls are under way: free or abort their agents",
+                         (unsigned)api->calls_open);
+        return;
+    }
     phi__address_close(api);
     phi__openapi_call_free(api);
     phi__selection_free_all(api);
     phi__openapi_destroy(api);
-    return PHI_OK;
 }
 
-PHI_API size_t phi_openapi_count(const phi_openapi *api) {
-    return api != NULL && api->reading.status == PHI_OK ? api->document->count : 0;
-}
-
-PHI_API phi_status phi_openapi_operation_at(const phi_openapi *api, size_t index,
-                                            phi_openapi_operation *out) {
-    if (api == NULL || out == NULL) return PHI_BAD_ARG;
-    if (index >= phi_openapi_count(api)) return PHI_NOT_FOUND;
-    *out = api->document->operations[index].shown;
-    return PHI_OK;
+PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api,
+                                                              size_t index) {
+    if (api == NULL || api->reading.status != PHI_OK || index >= api->document->count) return NULL;
+    return &api->document->operations[index].shown;
 }
 
 /* ---- src/openapi/openapi_answer.c ---- */
@@ -71792,7 +71853,7 @@ static phi_status phi__openapi_body_expect(phi__openapi_body *b) {
     bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
     if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
     return phi__openapi_request_refuse(b->r, "Error: Expected object in '%s', got %s",
-                                       body->argument.at, phi__json_type_name(b->value));
+                                       body->argument.at, phi__json_get_type_name(b->value));
 }
 
 /* ---- for the call ---- */
@@ -71812,7 +71873,7 @@ static phi_status phi__openapi_body_start(phi__openapi_body *b) {
     b->value = phi__openapi_request_argument(b->r, body->argument);
     /* null is a body of its own where the argument is there */
     if (b->value == NULL && body->kind == PHI__BODY_JSON)
-        b->value = phi_json_get_n(b->r->arguments, body->argument);
+        b->value = phi__json_get_n(b->r->arguments, body->argument);
     b->done = b->value == NULL;
     if (b->done && body->required)
         return phi__openapi_request_refuse(b->r, "Error: Missing required request body '%s'",
@@ -72144,7 +72205,8 @@ static bool phi__openapi_call_read(phi__openapi_call *c, phi_str arguments) {
     }
     if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
     (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
-                   status == PHI_OK ? phi__json_type_name(c->arguments) : "text that is not JSON");
+                   status == PHI_OK ? phi__json_get_type_name(c->arguments)
+                                    : "text that is not JSON");
     phi__openapi_call_fail(c, words);
     return false;
 }
@@ -72264,7 +72326,7 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 }
 
 PHI__FN const phi_json *phi__openapi_request_argument(const phi__openapi_request *r, phi_str name) {
-    const phi_json *value = phi_json_get_n(r->arguments, name);
+    const phi_json *value = phi__json_get_n(r->arguments, name);
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
@@ -73085,8 +73147,8 @@ typedef struct phi__reading_answers {
 
 typedef struct phi__reading_walk {
     phi__reading_state state;
-    phi_json_reader reader;
-    phi_yaml_reader yaml;
+    phi__json_reader reader;
+    phi__yaml_reader yaml;
     phi__document_section section;
     phi_json_iter it;
     bool entered; /* `it` is in the section */
@@ -73245,10 +73307,10 @@ static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_st
     phi_status status;
     memset(&options, 0, sizeof options);
     options.max_depth = PHI__READING_DEPTH;
-    if (walk->yaml.arena == NULL) phi_yaml_reader_begin(&walk->yaml, &r->tree, text, &options);
-    status = phi_yaml_reader_advance(&walk->yaml, units);
+    if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
+    status = phi__yaml_read_advance(&walk->yaml, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_yaml_reader_result(&walk->yaml, &r->root, &error);
+    (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "YAML");
     return units;
 }
@@ -73259,10 +73321,10 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     phi_str text = phi__reading_text(r);
     if (!phi__reading_is_json(text)) return phi__reading_yaml(r, walk, text, units);
     if (walk->reader.arena == NULL)
-        phi_json_reader_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
-    status = phi_json_reader_advance(&walk->reader, units);
+        phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
+    status = phi__json_read_advance(&walk->reader, units);
     if (status == PHI_BUSY) return units;
-    (void)phi_json_reader_result(&walk->reader, &r->root, &error);
+    (void)phi__json_read_result(&walk->reader, &r->root, &error);
     phi__reading_parsed(r, walk, status, &error, "JSON");
     return units;
 }
@@ -73620,8 +73682,8 @@ static bool phi__request_body_headers(phi__making *m, phi__operation_property *p
             phi_json_get(phi__document_follow(&m->view, phi_json_get(header, "schema")), "default");
         if (!phi_json_is(value, PHI_JSON_STRING) || phi__str_is_nocase(it.key, "content-type"))
             continue;
-        if (phi_json_set_n(m->arena, kept, it.key,
-                           phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
+        if (phi__json_edit_set(m->arena, kept, it.key,
+                               phi_json_new_str(m->arena, phi__json_text_of(value))) != PHI_OK)
             kept = NULL;
     }
     p->headers = kept;
@@ -73666,7 +73728,7 @@ static bool phi__request_body_property(phi__making *m, phi_str name, const phi_j
                 phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
     media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
     if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
-        !phi__request_body_encoding(m, p, phi_json_get_n(encodings, name)))
+        !phi__request_body_encoding(m, p, phi__json_get_n(encodings, name)))
         return false;
     body->property_count++;
     return true;
@@ -73835,7 +73897,7 @@ static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY
         phi_str part = phi__str(url.at + i, 1);
         const phi_json *variable = NULL;
         if (end != SIZE_MAX)
-            variable = phi_json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+            variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
         if (variable != NULL) part = phi__json_text_of(phi_json_get(variable, "default"));
         if (part.len > PHI__SECURITY_URL - len) break;
         if (part.len > 0) memcpy(out + len, part.at, part.len);
@@ -74010,17 +74072,6 @@ PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter
         }
         s->at++;
     }
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_openapi_release(phi_openapi *api, phi_openapi_tools *tools) {
-    if (api == NULL || tools == NULL) return PHI_BAD_ARG;
-    if (api->calls_open > 0)
-        return phi__error(api->rt, PHI_MISUSE,
-                          "phi_openapi_release: %u calls are under way: free or abort their agents",
-                          (unsigned)api->calls_open);
-    if (tools->work != NULL) phi__selection_free(api, (phi__selection *)tools->work);
-    memset(tools, 0, sizeof *tools);
     return PHI_OK;
 }
 
@@ -74741,7 +74792,7 @@ static void phi__tool_schema_put_required(phi__tool_schema *s, const phi_json *s
     while (!s->failed && phi_json_next(&it) != NULL) {
         if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
         if (!phi__tool_schema_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi__tool_schema_read_only(s, phi_json_get_n(properties, phi__json_text_of(it.at))))
+        if (phi__tool_schema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
             continue;
         phi__json_write_comma(&s->out);
         phi__json_write_str(&s->out, phi__json_text_of(it.at));
@@ -74978,11 +75029,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x3a8911f2
+#if PHI__IMP_SKILLS != 0x77c170f9
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x3a8911f2
+#define PHI__IMP_SKILLS 0x77c170f9
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -75025,8 +75076,17 @@ struct phi_skills {
 PHI__FN phi_status phi__skills_list_put(phi_skills *skills, phi_skill *skill);
 /* Where a name stands, or would stand. */
 PHI__FN size_t phi__skills_list_place(const phi_skills *skills, phi_str name, bool *found);
+/* NULL: there is no such skill. */
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name);
 /* Notes a problem; false: no memory. All strings are copied, and made fit to be shown. */
 PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_problem *problem);
+
+/* ---- skills_load.c ---- */
+
+/* One directory, at once, as phi_skills_load_begin and phi_skills_load_advance. */
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label);
+/* The skill of this directory. */
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label);
 
 /* ---- front_matter.c: the text of a SKILL.md ---- */
 
@@ -75557,7 +75617,7 @@ static phi_flow phi__read_skill_go(phi__job *job) {
         return PHI_DONE;
     read->first = first > 0 ? first - 1 : 0;
     if (read->limit == 0) read->limit = UINT64_MAX;
-    read->skill = phi_skills_find(read->skills, phi_str_of(name));
+    read->skill = phi__skills_list_find(read->skills, phi_str_of(name));
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;
@@ -76186,6 +76246,12 @@ PHI__FN bool phi__skills_list_problem(phi_skills *skills, const phi_skill_proble
     return true;
 }
 
+PHI__FN const phi_skill *phi__skills_list_find(const phi_skills *skills, phi_str name) {
+    bool found = false;
+    size_t at = phi__skills_list_place(skills, name, &found);
+    return found ? skills->list[at] : NULL;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_skills *phi_skills_new(const phi_skills_desc *desc) {
@@ -76215,22 +76281,8 @@ PHI_API void phi_skills_free(phi_skills *skills) {
     phi__free(&memory, skills, sizeof *skills);
 }
 
-PHI_API size_t phi_skills_count(const phi_skills *skills) {
-    return skills != NULL ? skills->count : 0;
-}
-
 PHI_API const phi_skill *phi_skills_at(const phi_skills *skills, size_t index) {
     return skills != NULL && index < skills->count ? skills->list[index] : NULL;
-}
-
-PHI_API const phi_skill *phi_skills_find(const phi_skills *skills, phi_str name) {
-    bool found = false;
-    size_t at = skills != NULL ? phi__skills_list_place(skills, name, &found) : 0;
-    return found ? skills->list[at] : NULL;
-}
-
-PHI_API size_t phi_skills_problem_count(const phi_skills *skills) {
-    return skills != NULL ? skills->problem_count : 0;
 }
 
 PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills, size_t index) {
@@ -76241,11 +76293,13 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
 
 /* ---- src/skills/skills_load.c ---- */
 
-/* skills_load.c - loads whole directories of skills, at once or in slices, and merges sets. */
+/* skills_load.c - loads whole directories of skills, at once or in slices, and single skills. */
 
 #ifndef PHI_NO_FILES
 
 #include <stdio.h>
+
+#define PHI__SKILLS_FILE "/SKILL.md"
 
 /* ---- loading ---- */
 
@@ -76282,37 +76336,27 @@ static phi_status phi__skills_load_entry(phi_skills *skills, const phi__walk_ent
     return phi__skills_load_failed(skills, path, words, PHI_TOO_BIG);
 }
 
-/* ---- copies ---- */
-
-static bool phi__skills_load_copy_pairs(phi_skills *skills, const phi_skill *from, phi_skill *to) {
-    phi_skill_pair *pairs;
-    size_t i;
-    if (from->metadata_count == 0) return true;
-    pairs = (phi_skill_pair *)phi__arena_zero(&skills->arena, from->metadata_count * sizeof *pairs);
-    if (pairs == NULL) return false;
-    for (i = 0; i < from->metadata_count; i++)
-        if (!phi__arena_str(&skills->arena, from->metadata[i].key, &pairs[i].key) ||
-            !phi__arena_str(&skills->arena, from->metadata[i].value, &pairs[i].value))
-            return false;
-    to->metadata = pairs;
-    to->metadata_count = from->metadata_count;
-    return true;
+PHI__FN phi_status phi__skills_load_one(phi_skills *skills, const char *dir, const char *label) {
+    phi_status status;
+    phi_str kept;
+    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
+        return PHI_NO_MEMORY;
+    status = phi__skill_file_load(skills, dir, kept);
+    if (status != PHI_NOT_FOUND) return status;
+    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
 }
 
-static phi_status phi__skills_load_copy(phi_skills *skills, const phi_skill *from) {
-    phi_skill *to = (phi_skill *)phi__arena_zero(&skills->arena, sizeof *to);
-    phi_arena *arena = &skills->arena;
-    if (to == NULL || !phi__arena_str(arena, from->name, &to->name) ||
-        !phi__arena_str(arena, from->description, &to->description) ||
-        !phi__arena_str(arena, from->license, &to->license) ||
-        !phi__arena_str(arena, from->compatibility, &to->compatibility) ||
-        !phi__arena_str(arena, from->allowed_tools, &to->allowed_tools) ||
-        !phi__arena_str(arena, from->source, &to->source) ||
-        !phi__arena_str(arena, from->base_dir, &to->base_dir) ||
-        !phi__arena_str(arena, from->file_path, &to->file_path) ||
-        !phi__skills_load_copy_pairs(skills, from, to))
-        return PHI_NO_MEMORY;
-    return phi__skills_list_put(skills, to);
+static bool phi__skills_load_is_file(phi_str path) {
+    size_t n = sizeof PHI__SKILLS_FILE - 1;
+    return path.len > n && phi__str_is(phi__str(path.at + path.len - n, n), PHI__SKILLS_FILE);
+}
+
+/* The skill of a path that ends in "/SKILL.md". */
+static phi_status phi__skills_load_file(phi_skills *skills, phi_str path, const char *label) {
+    phi_str dir;
+    path.len -= sizeof PHI__SKILLS_FILE - 1;
+    if (!phi__arena_str(&skills->arena, path, &dir)) return PHI_NO_MEMORY;
+    return phi__skills_load_one(skills, dir.at, label);
 }
 
 /* ---- public ---- */
@@ -76322,6 +76366,8 @@ PHI_API phi_status phi_skills_load_begin(phi_skills *skills, const char *dir, co
     phi_status status;
     if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
     if (skills->load.walk != NULL) return PHI_MISUSE;
+    if (phi__skills_load_is_file(phi_str_of(dir)))
+        return phi__skills_load_file(skills, phi_str_of(dir), label);
     if (!phi__arena_str(&skills->arena, phi_str_of(dir), &skills->load.dir) ||
         !phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"),
                         &skills->load.label))
@@ -76348,7 +76394,7 @@ PHI_API phi_status phi_skills_load_advance(phi_skills *skills, size_t units) {
     return PHI_BUSY;
 }
 
-PHI_API phi_status phi_skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
+PHI__FN phi_status phi__skills_load_dir(phi_skills *skills, const char *dir, const char *label) {
     phi_status status = phi_skills_load_begin(skills, dir, label);
     return status == PHI_OK ? phi_skills_load_advance(skills, SIZE_MAX) : status;
 }
@@ -76363,35 +76409,14 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *const *dirs, 
         if (dirs[i] == NULL) return PHI_BAD_ARG;
         if (phi__files_stat(dirs[i], PHI__LINKS_FOLLOW, &info, NULL) == PHI_NOT_FOUND) continue;
         (void)snprintf(label, sizeof label, "dir:%llu", (unsigned long long)i);
-        status = phi_skills_load_dir(skills, dirs[i], label);
+        status = phi__skills_load_dir(skills, dirs[i], label);
         if (status == PHI_NO_MEMORY || status == PHI_TOO_BIG || status == PHI_MISUSE) return status;
     }
     return PHI_OK;
 }
 
-PHI_API phi_status phi_skills_load_one(phi_skills *skills, const char *dir, const char *label) {
-    phi_status status;
-    phi_str kept;
-    if (skills == NULL || dir == NULL || dir[0] == '\0') return PHI_BAD_ARG;
-    if (!phi__arena_str(&skills->arena, phi_str_of(label != NULL ? label : "dir:0"), &kept))
-        return PHI_NO_MEMORY;
-    status = phi__skill_file_load(skills, dir, kept);
-    if (status != PHI_NOT_FOUND) return status;
-    return phi__skills_load_failed(skills, dir, "no SKILL.md here", PHI_NOT_FOUND);
-}
-
-PHI_API phi_status phi_skills_merge(phi_skills *skills, const phi_skills *other) {
-    phi_status status = PHI_OK;
-    size_t i;
-    if (skills == NULL || other == NULL || skills == other) return PHI_BAD_ARG;
-    for (i = 0; i < other->count && status == PHI_OK; i++)
-        status = phi__skills_load_copy(skills, other->list[i]);
-    for (i = 0; i < other->problem_count && status == PHI_OK; i++)
-        if (!phi__skills_list_problem(skills, &other->problems[i])) status = PHI_NO_MEMORY;
-    return status;
-}
-
 #endif
+#undef PHI__SKILLS_FILE
 
 /* ---- src/skills/skills_prompt.c ---- */
 
@@ -76459,17 +76484,7 @@ static phi_status phi__skills_prompt_give(phi__buf *text, phi_arena *arena, phi_
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_skills_index(const phi_skills *skills, phi_arena *arena, phi_str *out) {
-    phi__buf text;
-    if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&text, arena->memory);
-    phi__skills_prompt_index(skills, &text);
-    return phi__skills_prompt_give(&text, arena, out);
-}
-
-PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
+static const char *phi__skills_prompt_hint(phi_skills_hint hint) {
     switch (hint) {
     case PHI_SKILLS_READ_SKILL:
         return "These skills hold instructions for particular tasks. Before a task that the "
@@ -76484,9 +76499,11 @@ PHI_API const char *phi_skills_hint_text(phi_skills_hint hint) {
     return "";
 }
 
+/* ---- public ---- */
+
 PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint hint,
                                      const char *base, phi_arena *arena, phi_str *out) {
-    const char *words = phi_skills_hint_text(hint);
+    const char *words = phi__skills_prompt_hint(hint);
     phi__buf text;
     if (skills == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi__buf_init(&text, arena->memory);
@@ -76505,11 +76522,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x2e319467
+#if PHI__IMP_SECTIONS != 0x9f5fd1b3
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x2e319467
+#define PHI__IMP_SECTIONS 0x9f5fd1b3
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -77552,8 +77569,9 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
     path =
         t->file != NULL ? phi__config_place_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
-    doc->api = path != NULL ? phi_openapi_from_file(ground->rt, &desc, path)
-                            : phi_openapi_from_url(ground->rt, &desc, t->url);
+    desc.path = path;
+    desc.url = path == NULL ? t->url : NULL;
+    doc->api = phi_openapi_new(ground->rt, &desc);
     doc->failed = doc->api == NULL;
     if (!doc->failed) return PHI_OK;
     status = phi_last_error(ground->rt, &words, NULL);
@@ -77654,8 +77672,7 @@ PHI__FN phi_status phi__section_openapi_use(void *state, phi__config_making *mak
 PHI__FN void phi__section_openapi_end(void *state) {
     phi__section_openapi_state *s = (phi__section_openapi_state *)state;
     phi__section_openapi_doc *doc;
-    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
-        (void)phi_openapi_free(doc->api);
+    for (doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next) phi_openapi_free(doc->api);
 }
 #undef PHI__SECTION_OPENAPI_TEXT
 #undef PHI__SECTION_OPENAPI_TEXTS
@@ -78262,7 +78279,7 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
         const char *dir =
             phi__config_place_join(ground->arena, ground->directory, s->taken.directories.at[i]);
         if (dir == NULL) return PHI_NO_MEMORY;
-        status = phi_skills_load_dir(s->all, dir, s->taken.directories.at[i]);
+        status = phi__skills_load_dir(s->all, dir, s->taken.directories.at[i]);
         if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
         phi__config_words_error(
             ground, phi_json_at(list, i), status, "skills.directories",
@@ -78280,8 +78297,10 @@ static phi_status phi__section_skills_load(phi__config_ground *ground,
 /* The skill most like `name`; NULL: none is. */
 static const char *phi__section_skills_near(phi_arena *arena, const phi_skills *skills,
                                             phi_str name) {
-    size_t n = phi_skills_count(skills), i;
-    const char **names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    size_t n = 0, i;
+    const char **names;
+    while (phi_skills_at(skills, n) != NULL) n++;
+    names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
     if (names == NULL) return NULL;
     for (i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
     return phi__config_words_nearest(name, names, n);
@@ -78302,10 +78321,10 @@ static phi_status phi__section_skills_pick(phi__section_skills_state *s, phi__co
     s->parts = part;
     for (i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
         phi_str name = phi_str_of(making->profile.skills[i]);
-        const phi_skill *skill = phi_skills_find(s->all, name);
+        const phi_skill *skill = phi__skills_list_find(s->all, name);
         const char *near;
         if (skill != NULL) {
-            status = phi_skills_load_one(*out, skill->base_dir.at, skill->source.at);
+            status = phi__skills_load_one(*out, skill->base_dir.at, skill->source.at);
             continue;
         }
         near = phi__section_skills_near(ground->arena, s->all, name);
@@ -78323,7 +78342,7 @@ static phi_status phi__section_skills_give(phi__section_skills_state *s, phi__co
     phi_tool tool;
     phi_str prompt;
     phi_status status;
-    if (phi_skills_count(skills) == 0) return PHI_OK;
+    if (phi_skills_at(skills, 0) == NULL) return PHI_OK;
     if (!s->taken.no_index) {
         status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
                                    making->ground->arena, &prompt);
@@ -78412,7 +78431,7 @@ typedef struct phi__section_tools_taken {
 /* Each agent has its own, for its own workspace. */
 typedef struct phi__section_tools_set {
     struct phi__section_tools_set *next;
-    phi_tool_registry *registry;
+    phi__registry *registry;
 } phi__section_tools_set;
 
 typedef struct phi__section_tools_state {
@@ -78481,8 +78500,8 @@ static const char *phi__section_tools_alias(phi_str name) {
     return name.at;
 }
 
-static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *s,
-                                                      const phi__config_making *making) {
+static phi__registry *phi__section_tools_registry(phi__section_tools_state *s,
+                                                  const phi__config_making *making) {
     const phi__section_tools_taken *t = &s->taken;
     phi__section_tools_set *set = (phi__section_tools_set *)phi_arena_alloc(
         making->ground->arena, sizeof(phi__section_tools_set));
@@ -78501,7 +78520,7 @@ static phi_tool_registry *phi__section_tools_registry(phi__section_tools_state *
     desc.max_files = t->max_files;
     desc.max_matches = t->max_matches;
     desc.search_with = t->search_with;
-    set->registry = phi_tool_registry_with_defaults(&making->ground->memory->allocator, &desc);
+    set->registry = phi__registry_with_defaults(&making->ground->memory->allocator, &desc);
     if (set->registry == NULL) return NULL;
     set->next = s->sets;
     s->sets = set;
@@ -78527,7 +78546,7 @@ PHI__FN phi_status phi__section_tools_begin(phi__config_ground *ground, const ph
 PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *making) {
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
-    phi_tool_registry *registry;
+    phi__registry *registry;
     phi_status status = PHI_OK;
     size_t i;
     if (phi_json_count(making->names) == 0) return PHI_OK;
@@ -78538,13 +78557,13 @@ PHI__FN phi_status phi__section_tools_use(void *state, phi__config_making *makin
         const char *name = phi__section_tools_alias(phi_json_str(item, ""));
         size_t n, j;
         if (making->known[i]) continue; /* the host's own */
-        n = phi_tool_registry_resolve(registry, &name, 1, found, NULL, NULL);
+        n = phi__registry_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (j = 0; status == PHI_OK && j < n; j++)
             status = phi__config_making_tool(making, &found[j]);
     }
-    for (i = 0; i < phi_tool_registry_count(registry); i++)
-        (void)phi__config_making_offer(making, phi_tool_registry_at(registry, i)->name);
+    for (i = 0; i < phi__registry_count(registry); i++)
+        (void)phi__config_making_offer(making, phi__registry_at(registry, i)->name);
     return status;
 }
 
@@ -78552,7 +78571,7 @@ PHI__FN void phi__section_tools_end(void *state) {
     phi__section_tools_state *s = (phi__section_tools_state *)state;
     phi__section_tools_set *set;
     for (set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
-        phi_tool_registry_free(set->registry);
+        phi__registry_free(set->registry);
 }
 
 /* ---- src/sections/sections.c ---- */
@@ -78651,11 +78670,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x4bd61e37
+#if PHI__IMP_TRACE != 0xe20badf0
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x4bd61e37
+#define PHI__IMP_TRACE 0xe20badf0
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78870,7 +78889,7 @@ PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
 
 /* ---- src/trace/trace.c ---- */
 
-/* trace.c - walks the threads of a trace in slices, and hands it to a sink, an arena or a file. */
+/* trace.c - walks the threads of a trace in slices, and hands it to a sink or a file. */
 
 #include <stdio.h>
 
@@ -79172,37 +79191,6 @@ static phi_status phi__trace_all(const phi_thread *thread, phi_trace_kind kind,
     do status = phi_trace_advance(t, SIZE_MAX);
     while (status == PHI_BUSY);
     phi_trace_end(t);
-    return status;
-}
-
-PHI_API phi_status phi_trace_html(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_HTML, desc, out);
-}
-
-PHI_API phi_status phi_trace_otel(const phi_thread *thread, const phi_trace_desc *desc,
-                                  const phi_trace_sink *out) {
-    return phi__trace_all(thread, PHI_TRACE_OTEL, desc, out);
-}
-
-static phi_status phi__trace_to_buf(void *user_data, const char *bytes, size_t len) {
-    phi__buf *buf = (phi__buf *)user_data;
-    phi__buf_add(buf, bytes, len);
-    return buf->failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-PHI_API phi_status phi_trace_text(const phi_thread *thread, phi_trace_kind kind,
-                                  const phi_trace_desc *desc, phi_arena *arena, phi_str *out) {
-    phi_trace_sink sink;
-    phi__buf buf;
-    phi_status status;
-    if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__buf_init(&buf, arena->memory);
-    sink.write = phi__trace_to_buf;
-    sink.user_data = &buf;
-    status = phi__trace_all(thread, kind, desc, &sink);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&buf), out)) status = PHI_NO_MEMORY;
-    phi__buf_free(&buf);
     return status;
 }
 
@@ -79797,7 +79785,7 @@ PHI__FN phi_status phi__trace_out_raw(phi_trace *t, const char *text) {
 
 /* ---- src/trace/trace_page.c ---- */
 
-/* trace_page.c - the page of phi_trace_html before and behind its data. Written by
+/* trace_page.c - the page of PHI_TRACE_HTML before and behind its data. Written by
    scripts/trace_page.py from scripts/trace_page/. */
 
 /* clang-format off */
