@@ -46,10 +46,10 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x9d7c7b0e
+#if PHI__PUB_BASE != 0x783ecf36
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x575af6cb
+#if PHI__PUB_TEXT != 0x1bbb6043
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0xb330f486
@@ -3768,11 +3768,11 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x77e89aea
+#if PHI__IMP_FORMATS != 0x9f9b18a1
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x77e89aea
+#define PHI__IMP_FORMATS 0x9f9b18a1
 
 /* ---- src/formats/reader_in.h ---- */
 
@@ -4417,6 +4417,7 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
     if (out != NULL) *out = NULL;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
     }
     return PHI_NO_MEMORY;
@@ -6299,7 +6300,7 @@ enum { PHI__TOML_ROOM = 4096 }; /* bytes of text taken from the arena at once */
 static void phi__toml_text_fail(phi__toml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -8814,7 +8815,7 @@ PHI__FN void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop
 static void phi__yaml_text_fail(phi__yaml_reader *r, const char *at, phi_status status,
                                 const char *message) {
     if (r->status != PHI_BUSY) return;
-    r->status = status;
+    r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);
@@ -9726,11 +9727,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x4919205f
+#if PHI__IMP_RECORD != 0x9432195f
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x4919205f
+#define PHI__IMP_RECORD 0x9432195f
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10931,6 +10932,7 @@ static void *phi__event_read_alloc(phi__event_reader *r, size_t bytes) {
 static phi_status phi__event_read_bad(phi__event_reader *r, phi_status status, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = status;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return status;
 }
@@ -14912,6 +14914,7 @@ static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *no
 static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
+    r->error->status = PHI_PARSE;
     (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
     return PHI_PARSE;
 }
@@ -15334,6 +15337,7 @@ PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_par
     if (desc == NULL) desc = &none;
     if (error != NULL) {
         memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
         (void)snprintf(error->message, sizeof error->message, "no memory");
     }
     tape = phi__tape_new(desc);
@@ -16440,6 +16444,7 @@ static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *e
     memset(error, 0, sizeof *error);
     error->line = (uint32_t)tape->index.count + 1;
     error->column = 1;
+    error->status = PHI_PARSE;
     (void)snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_PARSE;
 }
@@ -25441,11 +25446,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xb1cd7021
+#if PHI__IMP_CONFIG != 0x1e34198c
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xb1cd7021
+#define PHI__IMP_CONFIG 0x1e34198c
 
 /* ---- src/config/config_in.h ---- */
 
@@ -29068,6 +29073,7 @@ static phi_status phi__config_load_json(phi_config *config, phi_str text, phi_js
 
 static phi_status phi__config_load_unsupported(phi_parse_error *error, const char *words) {
     memset(error, 0, sizeof *error);
+    error->status = PHI_UNSUPPORTED;
     snprintf(error->message, sizeof error->message, "%s", words);
     return PHI_UNSUPPORTED;
 }
@@ -37658,11 +37664,11 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x603be244
+#if PHI__IMP_PERMISSIONS != 0x65b39929
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x603be244
+#define PHI__IMP_PERMISSIONS 0x65b39929
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
@@ -40911,6 +40917,7 @@ static phi_status phi__rules_json_refuse(phi_parse_error *error, const char *pla
                                          const char *expected) {
     if (error == NULL) return PHI_PARSE;
     memset(error, 0, sizeof *error);
+    error->status = PHI_PARSE;
     if (found.len > 0)
         (void)snprintf(error->message, sizeof error->message, "%s \"%.*s\": expected %s", place,
                        (int)phi__min(found.len, 40), found.at, expected);
@@ -68957,11 +68964,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xafa74b39
+#if PHI__IMP_OPENAPI != 0x961c55e9
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xafa74b39
+#define PHI__IMP_OPENAPI 0x961c55e9
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -70857,7 +70864,7 @@ PHI_API phi_status phi_openapi_step(phi_openapi *api) {
 }
 
 PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
-    static const phi_parse_error none = {0, 0, 0, ""};
+    static const phi_parse_error none = {0, 0, 0, "", PHI_OK};
     return api != NULL ? &api->reading.error : &none;
 }
 

@@ -41,7 +41,7 @@ static phi_flow buy(void *user_data, phi_call call, phi_str arguments) {
 /* Buys once it is told to, and else repeats the newest message: that is the one with the facts. */
 static const char *character(const phi_model_request *request, char *out, size_t size) {
     phi_str heard = puppet_heard(request);
-    if (phi_str_equal(heard, phi_str_of("Buy it."))) return "buy";
+    if (phi_str_is(heard, "Buy it.")) return "buy";
     (void)snprintf(out, size, "%.*s", (int)heard.len, heard.at);
     return NULL;
 }
