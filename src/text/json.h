@@ -119,8 +119,8 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
 /* ---- building ---- */
 
-/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept, and
-   replaced when written. A double that is not finite is kept, and written as null. */
+/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept,
+   and replaced when written. A double that is not finite is kept, and written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
