@@ -13,28 +13,24 @@
 /* Buys a sword for 5, if the state has the gold for it. */
 static phi_flow buy(void *user_data, phi_call call, phi_str arguments) {
     phi_tool_result result = PHI_ZERO;
-    phi_content text = PHI_ZERO;
     phi_json_found found;
     int64_t gold = 0;
     char effects[200];
-    (void)user_data;
-    (void)arguments;
-    text.kind = PHI_CONTENT_TEXT;
-    text.text = phi_str_of("You cannot pay for it.");
+    (void)user_data, (void)arguments;
     if (phi_json_find(phi_call_tool_state(call), "gold", &found) == PHI_OK)
         (void)phi_json_found_int(&found, &gold);
-    if (gold >= 5) {
-        (void)snprintf(effects, sizeof effects,
-                       "[{\"op\":\"merge\",\"value\":{\"gold\":%d}},"
-                       "{\"op\":\"set_path\",\"path\":\"/bag/-\",\"value\":\"sword\"},"
-                       "{\"op\":\"emit\",\"name\":\"sold\",\"value\":\"sword\"}]",
-                       (int)gold - 5);
-        result.effects = effects;
-        text.text = phi_str_of("The sword is yours.");
+    if (gold < 5) {
+        phi_call_reply(call, "You cannot pay for it.");
+        return PHI_DONE;
     }
-    result.content = &text;
-    result.content_count = 1;
-    (void)phi_call_result(call, &result);
+    snprintf(effects, sizeof effects,
+             "[{\"op\":\"merge\",\"value\":{\"gold\":%d}},"
+             "{\"op\":\"set_path\",\"path\":\"/bag/-\",\"value\":\"sword\"},"
+             "{\"op\":\"emit\",\"name\":\"sold\",\"value\":\"sword\"}]",
+             (int)gold - 5);
+    result.text = "The sword is yours.";
+    result.effects = effects;
+    phi_call_result(call, &result);
     return PHI_DONE;
 }
 

@@ -123,7 +123,7 @@ static phi_flow runs_another(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     in->seen++;
     CHECK(run_over(in->r, in->thread, NULL, "inside").rt != NULL);
-    CHECK_EQ_INT(phi_call_finish(call, "begun", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, "begun"), PHI_OK);
     return PHI_PENDING;
 }
 

@@ -25,7 +25,7 @@ static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
                    context.len > 0 ? context.at : "");
     s->call = call;
     if (s->waits) return PHI_PENDING;
-    (void)phi_call_finish(call, "seen", 4, false);
+    (void)phi_call_reply(call, "seen");
     return PHI_DONE;
 }
 

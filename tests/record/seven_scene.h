@@ -32,7 +32,7 @@ static phi_flow scene_double(void *user_data, phi_call call, phi_str arguments) 
     scene_doubled++;
     if (phi_json_find(arguments, "n", &found) == PHI_OK) (void)phi_json_found_int(&found, &n);
     (void)snprintf(text, sizeof text, "%lld", (long long)(2 * n));
-    (void)phi_call_finish(call, text, strlen(text), false);
+    (void)phi_call_reply(call, text);
     return PHI_DONE;
 }
 

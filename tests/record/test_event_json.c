@@ -65,7 +65,7 @@ static phi_flow answer_start(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     (void)phi_call_update(call, "half", 4);
     (void)phi_call_progress(call, "Looking", 7);
-    (void)phi_call_finish(call, "seven", 5, false);
+    (void)phi_call_reply(call, "seven");
     return PHI_PENDING;
 }
 
