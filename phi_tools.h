@@ -73,7 +73,7 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xc80ff066
+#if PHI__PUB_LOOP != 0x84ef2af3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x343bc6ae
@@ -49881,11 +49881,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9102b1bc
+#if PHI__IMP_MCP != 0x8a8ad909
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9102b1bc
+#define PHI__IMP_MCP 0x8a8ad909
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -53765,7 +53765,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
     if (words != NULL) {
-        (void)phi_call_finish(call, words, strlen(words), true);
+        (void)phi_call_fail(call, words);
         return PHI_DONE;
     }
     c->call = call;
@@ -53796,7 +53796,7 @@ static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str ar
                                 "under way; whether the server has done it is not known";
     if (((const phi__mcp_tool *)user_data)->shown.idempotent)
         return phi__mcp_calls_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
@@ -68824,11 +68824,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe41e9c93
+#if PHI__IMP_OPENAPI != 0x5e74ede6
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe41e9c93
+#define PHI__IMP_OPENAPI 0x5e74ede6
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -72113,11 +72113,11 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     const phi__toolcall *toolcall = phi__call_find(call);
     phi_status status;
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
-        (void)phi_call_finish(call, foreign, sizeof foreign - 1, true);
+        (void)phi_call_fail(call, foreign);
         return PHI_DONE;
     }
     if (c == NULL || toolcall == NULL) {
-        (void)phi_call_finish(call, "Out of memory", 13, true);
+        (void)phi_call_fail(call, "Out of memory");
         return PHI_DONE;
     }
     c->call = call;
@@ -72151,7 +72151,7 @@ static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str
                                 "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
         return phi__openapi_call_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
