@@ -1,0 +1,76 @@
+/* testing.c - tests of an agent: a scripted model, no network, no key, and the same each time.
+
+   The smith looks at a place before he answers. The tests give the model's part, and check what the program did with it
+   and what the model was sent. */
+#define PHI_IMPLEMENTATION
+#include "phi_tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the program ---- */
+
+static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
+    const char *place = phi_call_arg_str(call, "place", "nowhere");
+    (void)user_data, (void)arguments;
+    if (strcmp(place, "forge") == 0)
+        phi_call_reply(call, "The fire is out.");
+    else
+        phi_call_failf(call, "There is no %s here.", place);
+    return PHI_DONE;
+}
+
+static phi_agent smith_new(phi_runtime *rt, phi_model model) {
+    phi_tool look = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    look.name = "look";
+    look.description = "Looks at a place in the village";
+    look.schema = "{\"type\":\"object\",\"properties\":{\"place\":{\"type\":\"string\"}}}";
+    look.start = look_start;
+    desc.model = model;
+    desc.system_prompt = "You are the smith.";
+    desc.tools = &look;
+    desc.tool_count = 1;
+    desc.retry.initial_delay_ms = 1;
+    return phi_agent_new(rt, &desc);
+}
+
+/* ---- its tests ---- */
+
+typedef struct smithy {
+    phi_runtime *rt;
+    phi_mock *mock;
+    phi_agent smith;
+    char said[200]; /* the newest answer */
+    char error[200];
+} smithy;
+
+static void check(bool good, const char *what) {
+    printf("%s %s\n", good ? "ok  " : "FAIL", what);
+    if (!good) exit(1);
+}
+
+static smithy smithy_open(void) {
+    smithy s = PHI_ZERO;
+    s.rt = phi_runtime_new(NULL);
+    s.mock = phi_mock_new(s.rt);
+    if (s.mock == NULL) exit(1);
+    s.smith = smith_new(s.rt, s.mock->model);
+    return s;
+}
+
+/* Prompts the smith, and runs until he has answered. */
+static void ask(smithy *s, const char *prompt) {
+    phi_event ev;
+    s->said[0] = s->error[0] = '\0';
+    check(phi_prompt(s->smith, prompt) == PHI_OK, prompt);
+    while (phi_step(s->rt, -1) > 0 || phi_next_event(s->rt, &ev)) {
+        while (phi_next_event(s->rt, &ev)) {
+            if (ev.kind == PHI_EV_TEXT)
+                snprintf(s->said, sizeof s->said, "%.*s", (int)ev.partial.len, ev.partial.at);
+            if (ev.kind == PHI_EV_ERROR)
+                snprintf(s->error, sizeof s->error, "%.*s", (int)ev.text.len, ev.text.at);
+        }
+    }
+}
