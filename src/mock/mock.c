@@ -106,7 +106,6 @@ static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
         !phi__takes_copy(arena, &request->options, &to->options) ||
         !phi__arena_str(arena, request->system_prompt, &to->system_prompt) ||
         !phi__arena_str(arena, request->session_id, &to->session_id) ||
-        !phi__arena_str(arena, request->extra, &to->extra) ||
         !phi__mock_keep_text(arena, &to->format.name) ||
         !phi__mock_keep_text(arena, &to->format.schema))
         return false;
