@@ -73,13 +73,13 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xc80ff066
+#if PHI__PUB_LOOP != 0x9fd56f4b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x343bc6ae
+#if PHI__PUB_FEATURES != 0x2be9a771
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x74375226
+#if PHI__PUB_AGENT != 0xab7f2f3b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -17322,11 +17322,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x32691e52
+#if PHI__IMP_SUBAGENTS != 0xebbe2a69
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x32691e52
+#define PHI__IMP_SUBAGENTS 0xebbe2a69
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -18180,7 +18180,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
         !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
         return false;
-    *usage = phi_agent_run_usage(child->agent->handle);
+    *usage = child->agent->spent.run_usage;
     event.kind = PHI_EV_SUBAGENT_END;
     event.text = result->text;
     event.status = result->status;
@@ -43623,11 +43623,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x02430c1f
+#if PHI__IMP_TOOLS != 0xf266353c
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x02430c1f
+#define PHI__IMP_TOOLS 0xf266353c
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -46747,7 +46747,7 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
     if (!phi__scripts_variable(job, &n, "PHI_HOOK",
                                phi_str_of(phi__script_talk_name(hook->point))) ||
-        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_session_id(hook->agent)) ||
+        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_get_info(hook->agent).session_id) ||
         !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
         !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
         !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||

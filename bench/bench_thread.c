@@ -315,7 +315,7 @@ static double talk_at_limit(phi_runtime *rt, phi_at_memory_limit how, const char
     size_t peak;
     need(agent.rt != NULL, "no agent");
     ns = talk(rt, agent, EXCHANGES);
-    (void)phi_agent_memory_used(agent, &peak);
+    peak = phi_agent_get_info(agent).memory_peak;
     bench_line(peak_name, (double)peak, "bytes");
     bench_expect(phi_agent_free(agent), "free");
     return ns;
@@ -330,10 +330,10 @@ static void bench_talk(void) {
     agent = talk_agent(rt, 0, PHI_AT_MEMORY_LIMIT_COMPACT, true);
     need(agent.rt != NULL, "no agent");
     (void)talk(rt, agent, 1000);
-    before = phi_agent_memory_used(agent, NULL);
+    before = phi_agent_get_info(agent).memory_used;
     (void)talk(rt, agent, 1000);
-    bench_line("talk_exchange_bytes", (double)(phi_agent_memory_used(agent, NULL) - before) / 1000,
-               "bytes");
+    bench_line("talk_exchange_bytes",
+               (double)(phi_agent_get_info(agent).memory_used - before) / 1000, "bytes");
     few = talk(rt, agent, EXCHANGES);
     bench_expect(phi_agent_free(agent), "free");
     compact = talk_at_limit(rt, PHI_AT_MEMORY_LIMIT_COMPACT, "talk_peak_compact_64k");

@@ -94,7 +94,7 @@ TEST(notes_that_find_no_memory_take_none) {
             test_alloc_fail_at(n);
             status = phi_thread_note(thread, "mine", phi_str_of("[1,2,3,4,5,6,7,8,9,10]"), NULL);
             test_alloc_fail_at(-1);
-            used = phi_agent_memory_used(t.agent, NULL);
+            used = phi_agent_get_info(t.agent).memory_used;
             if (i == 0) once = used;
             if (status == PHI_NO_MEMORY) CHECK(used <= once + 64);
             failed += status == PHI_NO_MEMORY;

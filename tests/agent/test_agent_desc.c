@@ -296,7 +296,7 @@ TEST(a_provider_under_its_old_name_is_one_with_the_name_of_today) {
     desc.model.id = "gpt-5";
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_prompt(agent, "Hello"), PHI_OK);
-    CHECK(strstr(phi_agent_last_loop_id(agent).at, ".openai_responses.gpt-5.") != NULL);
+    CHECK(strstr(phi_agent_get_info(agent).loop_id.at, ".openai_responses.gpt-5.") != NULL);
     rig_free(r);
 }
 

@@ -170,13 +170,13 @@ TEST(replacing_puts_a_new_history_in_the_place_of_the_old) {
     phi_agent agent = talked(r);
     phi_content asked = text_block("another question"), said = text_block("another answer");
     phi_message both[2];
-    phi_usage before = phi_agent_usage(agent);
+    phi_usage before = phi_agent_get_info(agent).usage;
     both[0] = message_of(PHI_ROLE_USER, &asked);
     both[1] = message_of(PHI_ROLE_ASSISTANT, &said);
     CHECK_EQ_INT(phi_replace_messages(agent, both, 2), PHI_OK);
     CHECK_EQ_INT(phi_message_count(agent), 2);
     CHECK_STR(phi_message_at(agent, 1)->content[0].text, "another answer");
-    CHECK_EQ_INT(phi_agent_usage(agent).input, before.input);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.input, before.input);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "go on"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -228,16 +228,16 @@ TEST(replacing_and_clearing_purge_queued_events_and_responses) {
 TEST(clearing_needs_no_memory_and_leaves_none_behind) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
-    size_t empty = phi_agent_memory_used(agent, NULL);
+    size_t empty = phi_agent_get_info(agent).memory_used;
     phi_content text = text_block("something to forget");
     phi_message message = message_of(PHI_ROLE_USER, &text);
     int i;
     for (i = 0; i < 100; i++) CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
-    CHECK(phi_agent_memory_used(agent, NULL) > empty);
+    CHECK(phi_agent_get_info(agent).memory_used > empty);
     test_alloc_fail_from(0);
     CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
     test_alloc_fail_at(-1);
-    CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), empty);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, empty);
     CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
     rig_free(r);
 }
@@ -253,7 +253,7 @@ TEST(a_change_without_memory_changes_nothing) {
             phi_content blocks[3], asked = text_block("go");
             phi_message list[5];
             char *before = saved(agent), *after;
-            size_t used = phi_agent_memory_used(agent, NULL);
+            size_t used = phi_agent_get_info(agent).memory_used;
             phi_status status;
             blocks[0] = call_block("c1", "echo", "{}");
             blocks[1] = call_block("c2", "echo", "{}");
@@ -277,7 +277,7 @@ TEST(a_change_without_memory_changes_nothing) {
             if (tripped) CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
             after = saved(agent);
             CHECK_EQ_INT(strcmp(before, after) == 0, tripped);
-            if (tripped && what > 1) CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), used);
+            if (tripped && what > 1) CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
             free(before);
             free(after);
             rig_says(r, "fine");
@@ -298,11 +298,11 @@ TEST(replacing_again_and_again_takes_no_more_memory) {
     for (i = 0; i < 100; i++) {
         CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of(whole), NULL), PHI_OK);
         if (i == 1) {
-            used = phi_agent_memory_used(agent, NULL);
+            used = phi_agent_get_info(agent).memory_used;
             all = phi_memory_used(rig_runtime(r), NULL);
         }
     }
-    CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), used);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
     CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), all);
     rig_free(r);
 }

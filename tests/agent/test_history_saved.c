@@ -254,12 +254,12 @@ TEST(a_history_larger_than_the_agents_limit_is_refused_for_ever) {
     CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_OK);
     text = text_block(words);
     CHECK_EQ_INT(phi_append_message(agent, &message), PHI_NO_MEMORY);
-    used = phi_agent_memory_used(agent, NULL);
+    used = phi_agent_get_info(agent).memory_used;
     for (i = 0; i < 500; i++) {
         CHECK_EQ_INT(phi_append_message(agent, &message), PHI_NO_MEMORY);
         CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_NO_MEMORY);
     }
-    CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), used);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
     CHECK_EQ_INT(phi_message_count(agent), 1);
     rig_free(r);
 }

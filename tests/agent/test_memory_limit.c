@@ -21,11 +21,9 @@ static void lives_for_ever(phi_at_memory_limit how, size_t count) {
     rig *r = rig_new();
     phi_agent_desc desc = limited(65536, how);
     talk t;
-    size_t peak = 0;
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
-    CHECK(phi_agent_memory_used(t.agent, &peak) <= 65536);
-    CHECK(peak <= 65536);
+    CHECK(phi_agent_get_info(t.agent).memory_peak <= 65536);
     CHECK(t.times > 0 && t.times < count / 4);
     CHECK(t.compacted == (how == PHI_AT_MEMORY_LIMIT_COMPACT));
     history_holds(t.agent);
@@ -156,8 +154,8 @@ TEST(usage_and_loop_ids_count_on) {
     CHECK_EQ_INT((int)exchanges(&t, 100), 100);
     CHECK(t.times > 2);
     CHECK(phi_thread_usage(phi_agent_thread(t.agent)).output == 100 * 5);
-    CHECK(phi_agent_usage(t.agent).output == 100 * 5);
-    CHECK_STR(phi_agent_last_loop_id(t.agent), "s.anthropic.test-model.100");
+    CHECK(phi_agent_get_info(t.agent).usage.output == 100 * 5);
+    CHECK_STR(phi_agent_get_info(t.agent).loop_id, "s.anthropic.test-model.100");
     rig_free(r);
 }
 
@@ -191,7 +189,7 @@ TEST(nothing_is_forgotten_while_an_event_points_into_the_log) {
     talk t;
     talk_begin(&t, r, &desc);
     while (t.times == 0) CHECK(exchange(&t) == PHI_OK);
-    while (phi_agent_memory_used(t.agent, NULL) < 26000) CHECK(exchange(&t) == PHI_OK);
+    while (phi_agent_get_info(t.agent).memory_used < 26000) CHECK(exchange(&t) == PHI_OK);
     last = t.last_to;
     rig_silent(r, true); /* the next run's events stay in the queue */
     rig_says(r, answer);
@@ -228,7 +226,7 @@ TEST(the_response_of_the_run_that_forgets_stays_good_and_older_ones_are_stale) {
     CHECK_EQ_INT(phi_response_get(older, &info), PHI_STALE);
     CHECK_EQ_INT(phi_response_get(newer, &info), PHI_OK);
     CHECK_STR(info.text, answer);
-    CHECK_STR(info.loop_id, phi_agent_last_loop_id(t.agent).at);
+    CHECK_STR(info.loop_id, phi_agent_get_info(t.agent).loop_id.at);
     rig_free(r);
 }
 
@@ -260,7 +258,7 @@ TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
     talk t;
     talk_begin(&t, r, &desc);
     while (t.times == 0) CHECK(exchange(&t) == PHI_OK);
-    while (phi_agent_memory_used(t.agent, NULL) < 26000) CHECK(exchange(&t) == PHI_OK);
+    while (phi_agent_get_info(t.agent).memory_used < 26000) CHECK(exchange(&t) == PHI_OK);
     CHECK_EQ_INT(phi_append_message(t.agent, &told), PHI_OK);
     CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NO_MEMORY);
@@ -336,7 +334,7 @@ static void stored_for_ever(size_t limit, phi_at_memory_limit how, size_t count)
     CHECK_EQ_INT((int)exchanges(&t, count), (int)count);
     thread = phi_agent_thread(t.agent);
     CHECK(t.times == 0 && phi_thread_first(thread) == 0);
-    (void)phi_agent_memory_used(t.agent, &peak);
+    peak = phi_agent_get_info(t.agent).memory_peak;
     CHECK(peak <= limit);
     CHECK(store_mem_count(store, "t") == phi_thread_count(thread));
     CHECK(phi_thread_count(thread) >= 6 * count);
@@ -390,12 +388,12 @@ TEST(what_is_cleared_of_a_stored_thread_leaves_memory_at_once) {
         talk_begin(&t, r, &desc);
         while (t.ends < 500 && exchange(&t) == PHI_OK) {}
         CHECK(t.ends < 500);
-        full = phi_agent_memory_used(t.agent, NULL);
+        full = phi_agent_get_info(t.agent).memory_used;
         if (how == 0)
             CHECK_EQ_INT(phi_clear_messages(t.agent), PHI_OK);
         else
             CHECK_EQ_INT(phi_agent_reset(t.agent), PHI_OK);
-        CHECK(phi_agent_memory_used(t.agent, NULL) < full / 2);
+        CHECK(phi_agent_get_info(t.agent).memory_used < full / 2);
         CHECK_EQ_INT((int)exchanges(&t, 10), 10);
         CHECK(store_mem_count(store, "t") == phi_thread_count(phi_agent_thread(t.agent)));
         rig_free(r);

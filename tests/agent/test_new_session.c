@@ -134,7 +134,7 @@ static phi_agent agent_with_a_past(rig *r, bool stored) {
 TEST(the_new_log_begins_with_what_the_old_one_showed) {
     rig *r = rig_new();
     phi_agent agent = agent_with_a_past(r, false);
-    phi_usage before = phi_agent_usage(agent);
+    phi_usage before = phi_agent_get_info(agent).usage;
     int64_t at_ms = 0;
     phi_entry e;
     uint64_t i;
@@ -153,10 +153,10 @@ TEST(the_new_log_begins_with_what_the_old_one_showed) {
     }
     CHECK_STR(e.loop_id, "session.anthropic.test-model.2");
     CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(agent)).output, 0);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, before.output);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
-    CHECK_STR(phi_agent_thread_id(agent), "");
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, before.output);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "");
     rig_free(r);
 }
 
@@ -280,7 +280,7 @@ static void measured(bool sums_up, bool renew, bool reload) {
     if (sums_up) sum_up(agent, 0, 5, "In short.");
     if (renew) CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
     if (reload) {
-        (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+        (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
         CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
         desc.thread_id = id;
         agent = rig_agent(r, &desc);
@@ -373,7 +373,7 @@ TEST(queues_go_on_into_the_new_session) {
     CHECK_EQ_INT(phi_follow_up(agent, "and then?"), PHI_OK);
     (void)rig_step(r);
     CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_says(r, "first");
     talk(r, agent, "begin", "second");
     CHECK(strstr(rig_request(r, 1), "and then?") != NULL);
@@ -389,7 +389,8 @@ TEST(the_first_run_of_a_new_session_has_no_parent_and_the_number_1) {
     talk(r, agent, "go on", "yes");
     CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent), 6, &e), PHI_OK);
     REQUIRE(e.kind == PHI_ENTRY_LOOP_START && e.loop != NULL);
-    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1", phi_agent_session_id(agent).at);
+    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1",
+                   phi_agent_get_info(agent).session_id.at);
     CHECK_STR(e.loop_id, want);
     CHECK_EQ_INT(e.loop->parent_loop_id.len, 0);
     rig_free(r);
@@ -480,8 +481,8 @@ TEST(the_old_log_stays_in_the_store_and_the_new_one_is_beside_it) {
     entries = phi_thread_count(phi_agent_thread(agent));
     CHECK_EQ_INT(phi_thread_note(phi_agent_thread(agent), "mark", phi_str_of("1"), NULL), PHI_OK);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_agent_thread_id(agent).len, 36);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     CHECK_EQ_INT(store_mem_count(store, "t"), entries + 1);
     CHECK_EQ_INT(store_mem_count(store, id), 6);
     CHECK(!store_mem_locked(store, "t") && store_mem_locked(store, id));
@@ -490,7 +491,7 @@ TEST(the_old_log_stays_in_the_store_and_the_new_one_is_beside_it) {
     CHECK_EQ_INT(store_mem_count(store, id), phi_thread_count(phi_agent_thread(agent)));
     CHECK_EQ_INT(phi_agent_use_thread(agent, "t"), PHI_OK);
     CHECK_EQ_STR(shown(agent), PAST);
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), entries + 1);
     CHECK_EQ_INT(phi_agent_use_thread(agent, id), PHI_OK);
     CHECK_EQ_INT(phi_message_count(agent), 8);
@@ -517,11 +518,11 @@ TEST(what_is_summed_up_in_the_new_log_leaves_memory) {
     m = user_of(&content, text);
     for (i = 0; i < 300; i++) CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    full = phi_agent_memory_used(agent, NULL);
+    full = phi_agent_get_info(agent).memory_used;
     CHECK(full > 300000);
     sum_up(agent, 0, 279, "Nothing happened.");
     talk(r, agent, "go on", "yes");
-    CHECK(phi_agent_memory_used(agent, NULL) < full / 2);
+    CHECK(phi_agent_get_info(agent).memory_used < full / 2);
     rig_free(r);
     store_mem_free(store);
 }
@@ -534,7 +535,7 @@ TEST(an_empty_one_is_in_the_store_from_its_first_entry_on) {
     r = rig_new();
     agent = agent_with_a_past(r, true);
     CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     CHECK_EQ_INT(store_mem_count(store, id), 0);
     CHECK(store_mem_locked(store, id));
     talk(r, agent, "go on", "yes");
@@ -553,11 +554,11 @@ TEST(a_thread_that_the_host_has_attached_is_left_the_same_way) {
         phi_thread_attach(phi_agent_thread(agent), store_mem_store(store), "a", NULL, NULL, 0),
         PHI_OK);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_agent_thread_id(agent).len, 36);
+    CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
     CHECK(store_mem_count(store, "a") > 6 && !store_mem_locked(store, "a"));
     CHECK_EQ_INT(phi_thread_detach(phi_agent_thread(agent)), PHI_OK);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK); /* in no store any more */
-    CHECK_STR(phi_agent_thread_id(agent), "");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "");
     CHECK_EQ_STR(shown(agent), CARRIED);
     rig_free(r);
     store_mem_free(store);
@@ -591,9 +592,9 @@ TEST(a_call_that_was_lost_with_its_process_is_told_so_in_the_new_log) {
 
 static void unchanged(rig *r, phi_agent agent, bool stored, uint64_t entries) {
     (void)r;
-    CHECK_STR(phi_agent_session_id(agent), "session");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
-    CHECK_STR(phi_agent_thread_id(agent), stored ? "t" : "");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, stored ? "t" : "");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), entries);
     CHECK_EQ_STR(shown(agent), PAST);
     if (stored) CHECK(store_mem_locked(store, "t"));
@@ -702,13 +703,13 @@ TEST(a_log_that_could_not_be_stored_as_a_whole_is_taken_out_again) {
     store_mem_fail_at(store, 4, PHI_FULL); /* lock, read, and two of three batches */
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_FULL);
     CHECK_EQ_INT(threads_in(store), 1);
-    CHECK_STR(phi_agent_thread_id(agent), "t");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     store_mem_lie(store); /* written, and it says that it was not */
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_IO);
     CHECK_EQ_INT(threads_in(store), 1);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
     CHECK_EQ_INT(threads_in(store), 2);
-    CHECK_EQ_INT(store_mem_count(store, phi_agent_thread_id(agent).at), 600);
+    CHECK_EQ_INT(store_mem_count(store, phi_agent_get_info(agent).thread_id.at), 600);
     rig_free(r);
     store_mem_free(store);
 }
@@ -724,7 +725,7 @@ TEST(an_id_that_the_store_has_is_not_written_over) {
     r = rig_new();
     agent = agent_with_a_past(r, true);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     rig_free(r);
     entries = store_mem_count(store, id);
     for (empty = 0; empty < 2; empty++) {
@@ -740,7 +741,7 @@ TEST(an_id_that_the_store_has_is_not_written_over) {
         CHECK_EQ_STR(last_words(r), words);
         CHECK_EQ_INT(store_mem_count(store, id), entries);
         CHECK(!store_mem_locked(store, id));
-        CHECK_STR(phi_agent_thread_id(agent), desc.thread_id);
+        CHECK_STR(phi_agent_get_info(agent).thread_id, desc.thread_id);
         CHECK_EQ_STR(shown(agent), PAST);
         rig_free(r);
     }
@@ -796,14 +797,14 @@ TEST(a_rotation_begins_a_log_too_and_holds_what_was_shown) {
     rig_pass_ms(r, 1000);
     CHECK_EQ_INT(phi_check_and_rotate(agent, 60000, &rotated), PHI_OK);
     CHECK(!rotated);
-    CHECK_STR(phi_agent_thread_id(agent), "t");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     store_mem_fail_at(store, 0, PHI_IO);
     CHECK_EQ_INT(phi_check_and_rotate(agent, 500, &rotated), PHI_IO);
     CHECK(!rotated);
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     CHECK_EQ_INT(phi_check_and_rotate(agent, 500, &rotated), PHI_OK);
     CHECK(rotated);
-    CHECK_EQ_INT(phi_agent_thread_id(agent).len, 36);
+    CHECK_EQ_INT(phi_agent_get_info(agent).thread_id.len, 36);
     CHECK_EQ_STR(shown(agent), CARRIED);
     CHECK_EQ_INT(phi_check_and_rotate(agent, 500, &rotated), PHI_OK);
     CHECK(!rotated);
@@ -829,13 +830,15 @@ TEST(a_snapshot_right_after_goes_on_in_the_new_session) {
     loaded = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
     REQUIRE(loaded.rt != NULL);
     CHECK_EQ_STR(shown(loaded), CARRIED);
-    CHECK(phi_str_equal(phi_agent_session_id(loaded), phi_agent_session_id(agent)));
-    CHECK_STR(phi_agent_last_loop_id(loaded), "");
+    CHECK(
+        phi_str_equal(phi_agent_get_info(loaded).session_id, phi_agent_get_info(agent).session_id));
+    CHECK_STR(phi_agent_get_info(loaded).loop_id, "");
     talk(other, loaded, "go on", "yes");
     talk(r, agent, "go on", "yes");
     CHECK_EQ_STR(rig_request(other, 0), rig_request(r, 3));
-    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1", phi_agent_session_id(agent).at);
-    CHECK_STR(phi_agent_last_loop_id(loaded), want);
+    (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1",
+                   phi_agent_get_info(agent).session_id.at);
+    CHECK_STR(phi_agent_get_info(loaded).loop_id, want);
     phi_arena_free(&arena);
     rig_free(other);
     rig_free(r);

@@ -11,7 +11,7 @@ TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     agent = run_over(r, thread, NULL, "a question");
     REQUIRE(agent.rt != NULL);
     CHECK_EQ_STR(words_of(r), ""); /* no error */
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(rig_story(r), "AgentStart\n"
                                "TurnStart 0\n"
@@ -450,7 +450,7 @@ TEST(what_is_queued_for_a_run_that_ended_is_told_as_dropped) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_steer(agent, "late"), PHI_OK);
     (void)rig_step(r);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 1);
     rig_silent(r, false);
     CHECK_EQ_INT(rig_run(r, 1), 0);
     CHECK_EQ_INT(rig_run(r, 1), 0);

@@ -509,11 +509,11 @@ TEST(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane) {
     size_t full, empty;
     begin(&s, true);
     face = talk_view(s.thread, NULL, UINT64_MAX, NULL);
-    full = phi_agent_memory_used(s.agent, NULL);
+    full = phi_agent_get_info(s.agent).memory_used;
     CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_OK);
     (void)rig_step(s.r);
     (void)rig_step(s.r);
-    empty = phi_agent_memory_used(s.agent, NULL);
+    empty = phi_agent_get_info(s.agent).memory_used;
     CHECK(empty < full);
     CHECK_EQ_INT(phi_message_count(s.agent), 0);
     CHECK_EQ_INT(phi_thread_switch(s.thread, PHI_LANE_DEFAULT), PHI_OK);
@@ -578,7 +578,7 @@ TEST(what_was_undone_is_undone_when_it_is_read_back) {
 /* Asks, gets that status, and finds all as it was. */
 static void fails_with(scene *s, const question *q, phi_status want) {
     uint64_t face = talk_face(s->agent);
-    size_t used = phi_agent_memory_used(s->agent, NULL);
+    size_t used = phi_agent_get_info(s->agent).memory_used;
     phi_status status;
     uint64_t got;
     s->watched.reads = 0;
@@ -587,7 +587,7 @@ static void fails_with(scene *s, const question *q, phi_status want) {
     CHECK_EQ_INT(got, 0);
     CHECK(s->watched.reads > 0);
     CHECK(talk_face(s->agent) == face);
-    CHECK(phi_agent_memory_used(s->agent, NULL) <= used + 2048);
+    CHECK(phi_agent_get_info(s->agent).memory_used <= used + 2048);
 }
 
 static void works_again(scene *s, const question *q) {
@@ -729,14 +729,14 @@ TEST(what_the_store_did_not_take_stays_in_memory) {
         CHECK(talk_mix_message(1, m) == talk_mix_message(1, phi_message_at(plain.agent, i)));
     }
     CHECK_EQ_INT(s.watched.reads, 0);
-    full = phi_agent_memory_used(s.agent, NULL);
+    full = phi_agent_get_info(s.agent).memory_used;
     s.watched.append_says = PHI_OK;
     s.watched.read_says = PHI_OK;
     CHECK_EQ_INT(phi_thread_sync(s.thread, NULL, 0), PHI_OK);
     some_turns(&s, 900, 2);
     some_turns(&plain, 900, 2);
     (void)rig_step(s.r);
-    CHECK(phi_agent_memory_used(s.agent, NULL) < full * 2 / 3);
+    CHECK(phi_agent_get_info(s.agent).memory_used < full * 2 / 3);
     CHECK(talk_log(s.thread, NULL) == talk_log(plain.thread, NULL));
     end(&plain);
     end(&s);

@@ -170,7 +170,7 @@ TEST(a_requests_model_is_checked_against_the_agents_provider_wherever_a_failover
     rig_replies(r, 401, "", "no");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_STR(phi_agent_model_id(agent), "polly");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "polly");
     other.protocol = "smoke_signals";
     CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_UNSUPPORTED);
     other.protocol = phi_model_anthropic("x", "y").protocol;

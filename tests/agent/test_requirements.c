@@ -144,7 +144,7 @@ TEST(a_prompt_returns_before_anything_is_sent) {
     rig_says(r, "Hello.");
     rig_silent(r, true);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_requests(r), 0);
     CHECK_EQ_INT(phi_message_count(agent), 0);
     CHECK(!phi_next_event(rig_runtime(r), &event));

@@ -119,7 +119,8 @@ static bool cast(void *user_data, phi_str id, size_t index, const phi_agent *age
         (void)sprintf(c->order + strlen(c->order), "%s ", id.at);
     if (c->left_out != NULL && phi_str_equal(id, phi_str_of(c->left_out))) return false;
     for (i = 0; i < index && parent == 0; i++)
-        if (phi_str_equal(phi_agent_id(agents[i]), phi_str_of("mayor"))) parent = i + 1;
+        if (phi_str_equal(phi_agent_get_info(agents[i]).agent_id, phi_str_of("mayor")))
+            parent = i + 1;
     *out = desc_of(c->v, id.at,
                    parent > 0 && phi_str_equal(id, phi_str_of("child")) ? agents[parent - 1]
                                                                         : rig_desc().parent);
@@ -296,7 +297,7 @@ TEST(an_agents_text_alone_and_a_world_without_agents_are_read_too) {
     CHECK_EQ_INT(phi_agent_snapshot(was.agents[1], &was.arena, &text), PHI_OK);
     CHECK_EQ_INT(load(&now, text, &c, &agents, &count), PHI_OK);
     REQUIRE(count == 1);
-    CHECK_STR(phi_agent_id(agents[0]), "mayor");
+    CHECK_STR(phi_agent_get_info(agents[0]).agent_id, "mayor");
     CHECK(has_fact(&now, "mine"));
     village_free(&was);
     village_free(&now);

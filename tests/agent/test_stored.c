@@ -95,20 +95,20 @@ TEST(an_agent_goes_on_where_another_process_left) {
     r = rig_new();
     agent = open_thread(r, "t");
     talk(r, agent, "my name is Ada", "hello Ada");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.1");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.1");
     rig_free(r);
     r = rig_new();
     agent = open_thread(r, "t");
     CHECK_EQ_INT(phi_message_count(agent), 2);
     CHECK_STR(phi_message_at(agent, 1)->content[0].text, "hello Ada");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.1");
-    CHECK_STR(phi_agent_thread_id(agent), "t");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.1");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "t");
     talk(r, agent, "who am I?", "Ada");
     CHECK(strstr(rig_request(r, 0), "my name is Ada") != NULL);
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
     CHECK_EQ_INT(phi_message_count(agent), 4);
     CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(agent)).output,
-                 2 * phi_agent_usage(agent).output);
+                 2 * phi_agent_get_info(agent).usage.output);
     rig_free(r);
     store_mem_free(store);
 }
@@ -125,17 +125,17 @@ TEST(without_a_session_of_its_own_an_agent_has_that_of_the_log) {
     desc = stored_desc("t");
     desc.session_id = NULL;
     agent = rig_agent(r, &desc);
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     talk(r, agent, "hi", "ho");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
     rig_free(r);
     r = rig_new();
     desc = stored_desc("t");
     desc.session_id = "other";
     agent = rig_agent(r, &desc);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
     talk(r, agent, "hi", "ho");
-    CHECK_STR(phi_agent_last_loop_id(agent), "other.anthropic.test-model.1");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "other.anthropic.test-model.1");
     rig_free(r);
     store_mem_free(store);
 }
@@ -315,7 +315,7 @@ TEST(a_thread_is_attached_in_the_midst_of_a_run) {
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "hello"), PHI_OK);
     (void)rig_step(r);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(phi_thread_attach(phi_agent_thread(agent), store_mem_store(store), "t", NULL,
                                    words, sizeof words),
                  PHI_OK);
@@ -510,7 +510,7 @@ TEST(a_reset_that_finds_no_memory_changes_nothing) {
         talk(r, agent, "hello", "hi");
         CHECK_EQ_INT(phi_follow_up(agent, "and?"), PHI_OK);
         (void)rig_step(r);
-        (void)snprintf(session, sizeof session, "%s", phi_agent_session_id(agent).at);
+        (void)snprintf(session, sizeof session, "%s", phi_agent_get_info(agent).session_id.at);
         messages = phi_message_count(agent);
         entries = phi_thread_count(phi_agent_thread(agent));
         test_alloc_fail_at(n);
@@ -518,11 +518,11 @@ TEST(a_reset_that_finds_no_memory_changes_nothing) {
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
-        CHECK((strcmp(session, phi_agent_session_id(agent).at) == 0) == tripped);
+        CHECK((strcmp(session, phi_agent_get_info(agent).session_id.at) == 0) == tripped);
         CHECK_EQ_INT(phi_message_count(agent), tripped ? messages : 0);
         CHECK((phi_thread_count(phi_agent_thread(agent)) == entries) == tripped);
-        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), tripped ? 1 : 0);
-        CHECK((phi_agent_last_loop_id(agent).len > 0) == tripped);
+        CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, tripped ? 1 : 0);
+        CHECK((phi_agent_get_info(agent).loop_id.len > 0) == tripped);
         rig_free(r);
         store_mem_free(store);
     }
@@ -540,18 +540,18 @@ TEST(an_agent_goes_over_to_another_thread_and_back) {
     CHECK_EQ_INT(phi_agent_use_thread(agent, "b"), PHI_OK);
     CHECK(!store_mem_locked(store, "a") && store_mem_locked(store, "b"));
     CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK(!phi_str_equal(phi_agent_session_id(agent), phi_str_of("session")));
+    CHECK(!phi_str_equal(phi_agent_get_info(agent).session_id, phi_str_of("session")));
     talk(r, agent, "in b", "two");
     CHECK(strstr(rig_request(r, 1), "in a") == NULL);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "b"), PHI_OK); /* it has it */
     CHECK_EQ_INT(phi_message_count(agent), 2);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "a"), PHI_OK);
-    CHECK_STR(phi_agent_session_id(agent), "session");
+    CHECK_STR(phi_agent_get_info(agent).session_id, "session");
     CHECK_STR(phi_message_at(agent, 0)->content[0].text, "in a");
     talk(r, agent, "again in a", "three");
-    CHECK_STR(phi_agent_last_loop_id(agent), "session.anthropic.test-model.2");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "session.anthropic.test-model.2");
     CHECK_EQ_INT(phi_agent_use_thread(agent, NULL), PHI_OK);
-    made = phi_agent_thread_id(agent);
+    made = phi_agent_get_info(agent).thread_id;
     CHECK_EQ_INT(made.len, 36);
     CHECK_EQ_INT(phi_message_count(agent), 0);
     rig_free(r);
@@ -573,7 +573,7 @@ TEST(what_cannot_be_had_leaves_the_agent_in_its_thread) {
     CHECK_EQ_INT(phi_agent_use_thread(agent, "c"), PHI_PARSE);
     CHECK_EQ_STR(last_words(r), "phi_agent_use_thread: thread \"c\": entry 0: seq: expected 0");
     CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_STR(phi_agent_thread_id(agent), "a");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "a");
     talk(r, agent, "again", "two");
     CHECK_EQ_INT(store_mem_count(store, "a"), phi_thread_count(phi_agent_thread(agent)));
     rig_hangs(r, "");
@@ -582,7 +582,7 @@ TEST(what_cannot_be_had_leaves_the_agent_in_its_thread) {
     plain = rig_agent(r, NULL);
     CHECK_EQ_INT(phi_agent_use_thread(plain, "d"), PHI_MISUSE);
     CHECK_EQ_STR(last_words(r), "phi_agent_use_thread: the agent has no store");
-    CHECK_STR(phi_agent_thread_id(plain), "");
+    CHECK_STR(phi_agent_get_info(plain).thread_id, "");
     rig_free(r);
     store_mem_free(store);
 }
@@ -597,7 +597,7 @@ TEST(a_thread_that_cannot_be_saved_is_not_left) {
     store_mem_room(store, 0);
     CHECK_EQ_INT(phi_agent_use_thread(agent, "b"), PHI_FULL);
     CHECK_EQ_STR(last_words(r), "phi_agent_use_thread: thread \"b\": no space left");
-    CHECK_STR(phi_agent_thread_id(agent), "a");
+    CHECK_STR(phi_agent_get_info(agent).thread_id, "a");
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(agent)), 1);
     store_mem_room(store, SIZE_MAX);
     rig_free(r);
@@ -718,7 +718,7 @@ static void check_kept(phi_agent agent) {
     char words[200], id[64];
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    (void)snprintf(id, sizeof id, "%s", phi_agent_thread_id(agent).at);
+    (void)snprintf(id, sizeof id, "%s", phi_agent_get_info(agent).thread_id.at);
     store_mem_fail_at(store, -1, PHI_OK);
     CHECK_EQ_INT(phi_thread_to_json(thread, &arena, &one), PHI_OK);
     CHECK_EQ_INT(phi_thread_detach(thread), PHI_OK);
@@ -785,7 +785,7 @@ TEST(without_memory_a_thread_is_opened_or_not_and_left_or_not) {
         if (status == PHI_OK) status = phi_agent_use_thread(agent, "b");
         test_alloc_fail_at(-1);
         if (agent.rt != NULL) {
-            CHECK_STR(phi_agent_thread_id(agent), status == PHI_OK ? "b" : "a");
+            CHECK_STR(phi_agent_get_info(agent).thread_id, status == PHI_OK ? "b" : "a");
             talk(r, agent, "and now", "two");
             CHECK_EQ_INT(phi_thread_stored(phi_agent_thread(agent)),
                          phi_thread_count(phi_agent_thread(agent)));
@@ -822,9 +822,9 @@ TEST(without_memory_for_the_thread_of_another_session_an_agent_stays_in_its_own)
         test_alloc_fail_at(-1);
         done = status == PHI_OK;
         CHECK(done || status == PHI_NO_MEMORY);
-        CHECK_STR(phi_agent_thread_id(agent), done ? "b" : "a");
-        CHECK_STR(phi_agent_session_id(agent), done ? "evening" : "session");
-        CHECK_STR(phi_agent_last_loop_id(agent),
+        CHECK_STR(phi_agent_get_info(agent).thread_id, done ? "b" : "a");
+        CHECK_STR(phi_agent_get_info(agent).session_id, done ? "evening" : "session");
+        CHECK_STR(phi_agent_get_info(agent).loop_id,
                   done ? "evening.anthropic.test-model.1" : "session.anthropic.test-model.1");
         rig_free(r); /* which has no session left */
         store_mem_free(store);

@@ -173,7 +173,7 @@ TEST(a_range_is_summed_up_in_chunks_and_the_summary_takes_its_place) {
     agent = scribe_agent(r, &s, &desc);
     CHECK(fill(agent));
     CHECK_EQ_INT(phi_summarize(agent, 0, 5), PHI_OK);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.opens, 3);
     CHECK_EQ_INT(s.closes, 3);
@@ -407,13 +407,13 @@ TEST(the_agent_s_budget_pays_for_it_and_ends_it) {
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.status, PHI_OK);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 110);
-    CHECK_EQ_INT(phi_agent_spending(agent).requests, 1);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 110);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).total_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 110);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.total_tokens, 110);
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.total_tokens, 0);
     CHECK_EQ_INT(phi_summarize(agent, 2, 5), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_EQ_INT(phi_agent_spending(agent).tokens, 330);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.tokens, 330);
     CHECK_EQ_INT(say(agent, PHI_ROLE_USER, "More."), PHI_OK);
     CHECK_EQ_INT(say(agent, PHI_ROLE_ASSISTANT, "Enough."), PHI_OK);
     CHECK_EQ_INT(phi_summarize(agent, 0, 5), PHI_OK);
@@ -468,7 +468,7 @@ TEST(what_a_model_took_to_write_it_stands_in_the_log_and_counts) {
         CHECK(e.rewrite->written->cost == 10.0 * s.opens);
         CHECK_EQ_INT((int)phi_thread_usage(thread).total_tokens, 110 * s.opens);
     }
-    CHECK(phi_agent_cost(agent) == 10.0 * s.opens);
+    CHECK(phi_agent_get_info(agent).cost == 10.0 * s.opens);
     scribe_model.cost.output = 0;
     phi_arena_free(&arena);
     rig_free(r);
@@ -555,7 +555,7 @@ TEST(a_summary_that_waited_is_weighed_when_the_run_is_over) {
     s.wrong = wordy;
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 1);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     rig_finish(r, 0, "waited");
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(s.rewrites, 1);
@@ -585,7 +585,7 @@ TEST(the_summary_of_a_run_that_was_rolled_back_is_not_shown) {
     CHECK_EQ_INT(rig_run(r, 10), 1);
     CHECK_EQ_INT(phi_summarize(agent, 0, 1), PHI_OK); /* LOOP_START, and the prompt */
     CHECK_EQ_INT(rig_run(r, 50), 1);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK_EQ_INT(s.rewrites, 1);
@@ -862,7 +862,8 @@ static void end_it_after(int steps, int how) {
     if (how == 1) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     if (how == 2) CHECK_EQ_INT(phi_stop(agent), PHI_OK);
     if (how == 3) (void)phi_runtime_close(rig_runtime(r));
-    if (how == 4 && !phi_agent_running(agent)) CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+    if (how == 4 && !phi_agent_get_info(agent).running)
+        CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 300), 0);
     if (how == 3) CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_OK);
     CHECK_EQ_INT(s.foreign, 0);

@@ -254,7 +254,7 @@ static void step_all(story *s) {
 }
 
 static void run_all(story *s, int most) {
-    while (most-- > 0 && !s->failed && phi_agent_running(s->at[0].agent)) step_all(s);
+    while (most-- > 0 && !s->failed && phi_agent_get_info(s->at[0].agent).running) step_all(s);
 }
 
 static void hold(story *s, bool held) {
@@ -332,9 +332,9 @@ static void go_on(story *s) {
     run_all(s, s->held ? 150 : PATIENCE);
     if (s->held && chance(s, 60)) hold(s, false);
     run_all(s, PATIENCE);
-    hold(s, s->held && !phi_agent_running(s->at[0].agent));
+    hold(s, s->held && !phi_agent_get_info(s->at[0].agent).running);
     run_all(s, PATIENCE);
-    CHECK(!phi_agent_running(s->at[0].agent));
+    CHECK(!phi_agent_get_info(s->at[0].agent).running);
 }
 
 /* ---- actions ---- */
@@ -705,8 +705,8 @@ static void stores_have_it(story *s) {
 
 /* Whether the file's twin has let go of much. */
 static bool is_small(story *s) {
-    size_t all = phi_agent_memory_used(s->at[0].agent, NULL);
-    return phi_agent_memory_used(s->at[2].agent, NULL) < all - all / 4;
+    size_t all = phi_agent_get_info(s->at[0].agent).memory_used;
+    return phi_agent_get_info(s->at[2].agent).memory_used < all - all / 4;
 }
 
 static bool tell(uint32_t seed, const char *directory, bool *small) {

@@ -89,7 +89,7 @@ static void one_session(scene *s, const phi_session *session, uint32_t flags, co
 
 /* Blocks for the session of the agent's own thread; files of the first two sessions. */
 static void recorded(scene *s, phi_recorder *recorder, int parts) {
-    phi_str own = phi_agent_session_id(s->agent);
+    phi_str own = phi_agent_get_info(s->agent).session_id;
     phi_session *session;
     char suffix[20];
     unsigned n = 0;

@@ -22,7 +22,7 @@ static void abort_now(seen *s) {
     CHECK_EQ_INT(phi_abort(s->agent), PHI_OK);
     (void)crowd_step(s->of, 0);
     CHECK(!s->running);
-    CHECK(!phi_agent_running(s->agent));
+    CHECK(!phi_agent_get_info(s->agent).running);
     CHECK_EQ_INT(s->status, PHI_CANCELLED);
     CHECK_EQ_INT(s->events[PHI_EV_ERROR], 0);
     CHECK(crowd_history_holds(s));

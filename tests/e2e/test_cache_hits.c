@@ -133,11 +133,11 @@ static void lived(const wire *w, means how, figures *sum) {
     }
     printf("  %s, %s; bytes:\n", w->name, names[how]);
     if (counted(sum)) { /* what the host reads is what the mock said */
-        usage = phi_agent_usage(s->agent);
+        usage = phi_agent_get_info(s->agent).usage;
         CHECK_EQ_INT(usage.cache_read, sum->read);
         CHECK_EQ_INT(usage.cache_write, sum->written);
         CHECK_EQ_INT(usage.input, sum->input);
-        if (how != SYSTEM_PROMPT) CHECK_EQ_INT(phi_agent_cache_stats(s->agent).misses, 0);
+        if (how != SYSTEM_PROMPT) CHECK_EQ_INT(phi_agent_get_info(s->agent).cache.misses, 0);
     }
     CHECK_EQ_INT(e2e_stat("refused"), 0);
     CHECK_EQ_INT(e2e_stat("thinking_dropped"), 0);

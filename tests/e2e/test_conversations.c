@@ -74,7 +74,7 @@ TEST(an_answer_streams_in_deltas_and_counts_its_tokens) {
         CHECK(p.s[w]->events[PHI_EV_TEXT] >= 5);
         CHECK_EQ_INT(p.s[w]->message_count, 2);
         CHECK(p.s[w]->usage.input > 10 && p.s[w]->usage.output > 10);
-        CHECK_EQ_INT(phi_agent_usage(p.s[w]->agent).output, p.s[w]->usage.output);
+        CHECK_EQ_INT(phi_agent_get_info(p.s[w]->agent).usage.output, p.s[w]->usage.output);
     }
     crowd_free(p.c);
 }

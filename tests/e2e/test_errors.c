@@ -614,7 +614,7 @@ TEST(a_model_without_a_provider_is_refused) {
     refused(__func__, crowd_runtime(c));
     CHECK_EQ_INT(phi_agent_set_model(s->agent, &model), PHI_UNSUPPORTED);
     refused(__func__, crowd_runtime(c));
-    CHECK_STR(phi_agent_model_id(s->agent), "claude-sonnet-4-5");
+    CHECK_STR(phi_agent_get_info(s->agent).model_id, "claude-sonnet-4-5");
     crowd_free(c);
 }
 

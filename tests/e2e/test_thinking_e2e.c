@@ -162,7 +162,7 @@ static char longer[3000];
 static void compact(life *l) {
     memset(l->s->events, 0, sizeof l->s->events);
     CHECK_EQ_INT(phi_compact(l->s->agent), PHI_OK);
-    l->s->running = phi_agent_running(l->s->agent);
+    l->s->running = phi_agent_get_info(l->s->agent).running;
     CHECK(crowd_run(l->c, 10));
 }
 

@@ -31,7 +31,7 @@ TEST(the_first_branch_goes_on_as_the_conversation) {
     CHECK_EQ_INT(e.total_usage.total_tokens, 120 + 130 + 140);
     CHECK_EQ_INT(e.evaluation_usage.total_tokens, 0);
     CHECK_EQ_INT(e.judge_loop_id.len, 0);
-    CHECK_EQ_INT(phi_agent_usage(s.agent).total_tokens, 120 + 130 + 140);
+    CHECK_EQ_INT(phi_agent_get_info(s.agent).usage.total_tokens, 120 + 130 + 140);
     CHECK_EQ_INT(phi_thread_usage(phi_agent_thread(s.agent)).total_tokens, 120 + 130 + 140);
     CHECK_STR(phi_thread_lane(phi_agent_thread(s.agent)), "branch/s.play.a.1");
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one");
@@ -42,7 +42,7 @@ TEST(the_first_branch_goes_on_as_the_conversation) {
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     CHECK_EQ_INT(s.actors[0].messages, 3);
     CHECK_EQ_STR(lane_texts(s.agent, NULL), "Why?|one|And?|own");
-    CHECK_STR(phi_agent_last_loop_id(s.agent), "s.play.own.1");
+    CHECK_STR(phi_agent_get_info(s.agent).loop_id, "s.play.own.1");
     rig_free(s.r);
 }
 
@@ -233,7 +233,7 @@ TEST(numbers_go_on_behind_those_of_every_configuration) {
     CHECK_EQ_STR(t.ids, "s.play.a.3 s.own.4 s.own.5");
     CHECK_EQ_INT(phi_prompt(s.agent, "3"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(s.agent), "s.own.6");
+    CHECK_STR(phi_agent_get_info(s.agent).loop_id, "s.own.6");
     stage_evaluate(&s);
     CHECK_EQ_STR(t.ids, "s.play.a.3 s.own.4 s.own.5 s.play.a.7 s.own.8 s.own.9");
     rig_free(s.r);

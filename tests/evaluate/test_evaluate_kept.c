@@ -564,12 +564,12 @@ static void world_check(world *w) {
     CHECK_EQ_INT(rig_run(w->s.r, 1), 0);
     (void)rig_step(w->s.r);
     CHECK_EQ_INT(w->starts, w->ends); /* exactly one end each */
-    seen = phi_agent_spending(w->s.agent);
+    seen = phi_agent_get_info(w->s.agent).spending;
     CHECK_EQ_INT(seen.reserved_tokens, 0);
     CHECK(phi_thread_usage(phi_agent_thread(w->s.agent)).total_tokens <= seen.tokens);
     CHECK(seen.reserved_cost < 1e-9 && seen.reserved_cost > -1e-9);
-    CHECK_EQ_INT(seen.tokens, phi_agent_usage(w->s.agent).total_tokens);
-    CHECK(near_to(seen.cost, phi_agent_cost(w->s.agent)));
+    CHECK_EQ_INT(seen.tokens, phi_agent_get_info(w->s.agent).usage.total_tokens);
+    CHECK(near_to(seen.cost, phi_agent_get_info(w->s.agent).cost));
     if (phi_evaluation_result(w->s.agent, &e) != PHI_OK) return;
     CHECK(e.status == PHI_OK || e.status == PHI_CANCELLED || e.status == PHI_NO_MEMORY);
     CHECK((e.status == PHI_OK) == (e.selected < e.branch_count));
@@ -639,7 +639,7 @@ TEST(without_memory_now_and_then_it_ends_and_leaves_nothing) {
         (void)phi_abort(w.s.agent);
         CHECK_EQ_INT(rig_run(w.s.r, 100), 0);
         if (phi_evaluation_result(w.s.agent, &e) == PHI_OK) CHECK(e.status != PHI_BUSY);
-        CHECK_EQ_INT(phi_agent_spending(w.s.agent).reserved_tokens, 0);
+        CHECK_EQ_INT(phi_agent_get_info(w.s.agent).spending.reserved_tokens, 0);
         rig_silent(w.s.r, false);
         (void)rig_step(w.s.r);
         (void)rig_step(w.s.r);

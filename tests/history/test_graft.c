@@ -41,7 +41,7 @@ static void begin(stage *s, const phi_store *store) {
     rig_says(s->r, "Side answer.");
     CHECK_EQ_INT(phi_prompt(s->side, "Side question"), PHI_OK);
     CHECK_EQ_INT(rig_run(s->r, 50), 0);
-    heard_copy(s->side_loop, sizeof s->side_loop, phi_agent_last_loop_id(s->side));
+    heard_copy(s->side_loop, sizeof s->side_loop, phi_agent_get_info(s->side).loop_id);
 }
 
 static void end(stage *s) {
@@ -134,7 +134,7 @@ static void session_holds_both(stage *s) {
     if (session == NULL) return;
     CHECK_EQ_INT(session->loop_count, 3);
     side = phi_session_get_loop(session, phi_str_of(s->side_loop));
-    last = phi_session_get_loop(session, phi_agent_last_loop_id(s->main));
+    last = phi_session_get_loop(session, phi_agent_get_info(s->main).loop_id);
     CHECK(side != NULL && side->turn_count == 2 && side->turns[0].result_count == 1);
     if (CHECK(last != NULL && last->turn_count == 2)) {
         CHECK_EQ_INT(last->turns[0].input_count, 1);

@@ -31,7 +31,7 @@ static void ask(rig *r, phi_agent agent, int input, int read, int write) {
 
 static void counted(phi_agent agent, int requests, int hits, int misses, int missed_tokens,
                     uint32_t changed) {
-    phi_cache_stats s = phi_agent_cache_stats(agent);
+    phi_cache_stats s = phi_agent_get_info(agent).cache;
     CHECK_EQ_INT((int)s.requests, requests);
     CHECK_EQ_INT((int)s.hits, hits);
     CHECK_EQ_INT((int)s.misses, misses);
@@ -175,7 +175,7 @@ TEST(a_miss_says_that_answers_are_wanted_in_another_format) {
     format.schema = "{\"type\":\"object\",\"properties\":{\"ore\":{\"type\":\"string\"}}}";
     CHECK_EQ_INT(phi_agent_set_format(agent, &format), PHI_OK);
     ask(r, agent, 10, 0, 2150);
-    CHECK((phi_agent_cache_stats(agent).changed & PHI_CACHE_CHANGED_SETTINGS) != 0);
+    CHECK((phi_agent_get_info(agent).cache.changed & PHI_CACHE_CHANGED_SETTINGS) != 0);
     rig_free(r);
 }
 

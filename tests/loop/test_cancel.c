@@ -129,10 +129,10 @@ TEST(a_cancel_of_the_parent_ends_the_runs_below_it) {
     CHECK_EQ_INT(rig_run(r, 5), 4);
     CHECK_EQ_INT(phi_abort(parent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5), 1);
-    CHECK(!phi_agent_running(parent));
-    CHECK(!phi_agent_running(child));
-    CHECK(!phi_agent_running(grandchild));
-    CHECK(phi_agent_running(stranger));
+    CHECK(!phi_agent_get_info(parent).running);
+    CHECK(!phi_agent_get_info(child).running);
+    CHECK(!phi_agent_get_info(grandchild).running);
+    CHECK(phi_agent_get_info(stranger).running);
     CHECK_EQ_INT(rig_open_transfers(r), 1);
     rig_free(r);
 }

@@ -138,8 +138,8 @@ static bool fits(scene *s, bool condition, const char *what) {
 }
 
 static void is_over(scene *s) {
-    phi_usage usage = phi_agent_usage(s->agent);
-    (void)fits(s, !phi_agent_running(s->agent), "it is over");
+    phi_usage usage = phi_agent_get_info(s->agent).usage;
+    (void)fits(s, !phi_agent_get_info(s->agent).running, "it is over");
     (void)fits(s, s->ends == 1, "one end");
     (void)fits(s, s->status == PHI_CANCELLED || s->status == PHI_OK, "cancelled, or over before");
     (void)fits(s, log_is_whole(s->agent), "every call has its result");

@@ -593,18 +593,18 @@ TEST(a_compaction_that_the_host_asks_for_is_a_run_of_its_own) {
     script(r, 6);
     CHECK_EQ_INT(phi_prompt(agent, "Count"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    (void)snprintf(before, sizeof before, "%s", phi_agent_last_loop_id(agent).at);
+    (void)snprintf(before, sizeof before, "%s", phi_agent_get_info(agent).loop_id.at);
     tokens = seen_tokens(agent);
     rig_forget(r);
     CHECK_EQ_INT(phi_compact(agent), PHI_OK);
     CHECK_EQ_INT(phi_compact(agent), PHI_BUSY);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strncmp(rig_story(r), "AgentStart\nCompactionStarted ", 29) == 0);
     CHECK(strstr(rig_story(r), "\nCompactionEnded 14 -> 7 messages, ") != NULL);
     CHECK(strstr(rig_story(r), ", 1 loops\nAgentEnd ok, 0 messages\n") != NULL);
     CHECK(seen_tokens(agent) < tokens);
-    CHECK(strcmp(phi_agent_last_loop_id(agent).at, before) != 0);
+    CHECK(strcmp(phi_agent_get_info(agent).loop_id.at, before) != 0);
     CHECK_EQ_INT(phi_thread_entry(phi_agent_thread(agent),
                                   phi_thread_count(phi_agent_thread(agent)) - 3, &entry),
                  PHI_OK);
@@ -613,7 +613,7 @@ TEST(a_compaction_that_the_host_asks_for_is_a_run_of_its_own) {
     CHECK_STR(entry.loop->parent_loop_id, before);
     rig_forget(r);
     CHECK_EQ_INT(phi_compact(agent), PHI_OK); /* there is nothing to do any more */
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_STR(rig_story(r), "");
     rig_says(r, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Still there?"), PHI_OK);
@@ -654,7 +654,7 @@ TEST(an_agent_without_a_history_has_nothing_to_compact) {
     phi_agent_desc desc = desc_of(r);
     phi_agent agent = rig_agent(r, &desc), none = PHI_ZERO;
     CHECK_EQ_INT(phi_compact(agent), PHI_OK);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_INT(phi_compact(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_compact(agent), PHI_STALE);
@@ -683,7 +683,7 @@ static phi_status work_start(void *user_data, const phi_compaction_request *requ
     w->starts++;
     w->seen = request->item_count;
     w->target = request->target_tokens;
-    CHECK(phi_agent_running(request->agent));
+    CHECK(phi_agent_get_info(request->agent).running);
     CHECK_EQ_INT(request->config.keep_first_turns, 1);
     w->block.kind = PHI_CONTENT_TEXT;
     w->block.text = phi_str_of("They counted for a while.");
@@ -755,7 +755,7 @@ TEST(a_host_s_own_compaction_is_made_while_the_run_goes_on) {
     CHECK_EQ_INT(w.ends, 1);
     CHECK_EQ_INT(w.seen, 11);
     CHECK_EQ_INT(w.target, 590);
-    CHECK_STR(seen_loop(agent, 1), phi_agent_last_loop_id(agent).at);
+    CHECK_STR(seen_loop(agent, 1), phi_agent_get_info(agent).loop_id.at);
     CHECK_EQ_INT(count_of(rig_story(r), "CompactionStarted"), 1);
     CHECK(strstr(rig_story(r), "CompactionEnded 13 -> 10 messages, ") != NULL);
     CHECK(strstr(rig_story(r), ", 1 loops\n") != NULL);

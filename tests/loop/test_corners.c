@@ -167,12 +167,12 @@ TEST(a_turn_that_waits_for_its_tools_reserves_nothing_any_more) {
     CHECK_EQ_INT(phi_prompt(parent, "go"), PHI_OK);
     (void)rig_run(r, 20);
     CHECK(strstr(rig_story(r), "the child's answer") != NULL);
-    CHECK_EQ_INT(phi_agent_spending(parent).reserved_tokens, 0);
-    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 30);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 30);
     CHECK_EQ_INT(phi_call_finish(f.call, "done", 4, false), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_agent_spending(parent).tokens, 45);
-    CHECK_EQ_INT(phi_agent_spending(parent).requests, 3);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 45);
+    CHECK_EQ_INT(phi_agent_get_info(parent).spending.requests, 3);
     rig_free(r);
 }
 
@@ -209,7 +209,7 @@ static void ask_again(void *user_data, const phi_event *event) {
     int *left = (int *)user_data;
     if (event->kind != PHI_EV_AGENT_END || *left == 0) return;
     --*left;
-    CHECK(!phi_agent_running(event->agent));
+    CHECK(!phi_agent_get_info(event->agent).running);
     CHECK_EQ_INT(phi_prompt(event->agent, "again"), PHI_OK);
 }
 

@@ -153,7 +153,7 @@ TEST(an_agent_whose_after_loop_hook_waits_may_be_freed_aborted_or_closed) {
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), 1);
         CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-        CHECK(phi_agent_running(agent));
+        CHECK(phi_agent_get_info(agent).running);
         CHECK_EQ_INT(phi_agent_reset(agent), PHI_BUSY);
         CHECK_EQ_INT(phi_prompt(agent, "more"), PHI_BUSY);
         CHECK_EQ_INT(phi_inject(agent, "late", "tag"), PHI_MISUSE);
@@ -557,7 +557,7 @@ TEST(a_message_injected_while_before_turn_waits_is_within_the_budget) {
         desc.budget.max_tokens = 26; /* and 5 for "go"; the message takes 6 */
         desc.limits.pause = pause != 0;
         agent = injected_meanwhile(r, &desc, 0);
-        CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 25);
+        CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 25);
         CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 20), pause);
         CHECK_EQ_INT(rig_requests(r), 0);

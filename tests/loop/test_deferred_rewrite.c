@@ -113,7 +113,7 @@ TEST(a_duplicate_a_deferred_one_and_one_that_was_done_are_told_apart) {
     heard h = PHI_ZERO;
     rig_watch(r, hear, &h);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
-    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len == 0);
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
     w.op_id = "";
     w.span_count = 0;
@@ -132,9 +132,9 @@ TEST(a_duplicate_a_deferred_one_and_one_that_was_done_are_told_apart) {
     CHECK_EQ_INT(phi_prompt(agent, "second"), PHI_OK);
     w.op_id = "x";
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
-    CHECK(phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len > 0);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(!phi_agent_rewrite_waits(agent));
+    CHECK(phi_agent_get_info(agent).deferred_op_id.len == 0);
     CHECK_EQ_STR(h.lines, "x ok nothing was done: a rewrite of this op_id is there\n");
     rig_free(r);
 }
@@ -472,7 +472,7 @@ TEST(an_agents_own_thread_is_its_own) {
     CHECK(strstr(rig_request(r, 1), "\"one\"") == NULL);
     CHECK(strstr(rig_request(r, 1), "\"first\"") != NULL);
     CHECK_EQ_INT(shown(thread), 3);
-    CHECK_EQ_INT(phi_thread_usage(thread).input, phi_agent_usage(agent).input);
+    CHECK_EQ_INT(phi_thread_usage(thread).input, phi_agent_get_info(agent).usage.input);
     rig_free(r);
 }
 

@@ -154,7 +154,7 @@ TEST(rejected_steering_before_the_first_turn_ends_the_run_without_one) {
                                "-> after_loop (1 messages)\n") != NULL);
     CHECK_EQ_STR(h.rejection, ""); /* of prompts only */
     CHECK_EQ_INT(phi_message_count(agent), 1);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 0);
     CHECK_EQ_INT(rig_requests(r), 0);
     rig_free(r);
 }

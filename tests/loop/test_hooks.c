@@ -342,7 +342,7 @@ TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
     CHECK_EQ_STR(told.ids[1], "c2");
     CHECK(told.pending[0] && told.pending[1]);
     CHECK(!told.approval[0] && told.approval[1]);
-    CHECK_STR(phi_agent_last_loop_id(agent), told.loop_id);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, told.loop_id);
     CHECK(told.loop_id[0] != '\0');
     rig_free(r);
 }

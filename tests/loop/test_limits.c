@@ -154,7 +154,7 @@ TEST(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue) {
     CHECK_EQ_INT(count_of(rig_story(r), "InputDropped injected \"it rains\": "), 1);
     CHECK(strstr(rig_story(r), "AgentEnd a limit of the run was reached, 4 messages\n"
                                "-> after_loop (4 messages)\n") != NULL);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 2);
+    CHECK_EQ_INT(phi_agent_get_info(agent).steering, 2);
     CHECK_EQ_INT(phi_prompt(agent, "on"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(text_at(agent, 5, 0), "first"); /* before the second, as it was said */
@@ -265,7 +265,7 @@ TEST(a_server_that_says_more_tokens_than_there_are_numbers_lifts_no_limit) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(rig_requests(r), 1);
     CHECK(strstr(rig_story(r), "Max tokens reached") != NULL);
-    CHECK(phi_agent_spending(agent).tokens == UINT64_MAX);
+    CHECK(phi_agent_get_info(agent).spending.tokens == UINT64_MAX);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK); /* nor a budget */
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(rig_requests(r), 1);

@@ -170,7 +170,7 @@ TEST(an_overflow_in_mid_stream_is_retracted_before_it_is_compacted) {
                                "tokens > 8 maximum\"\n"
                                "CompactionStarted ") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd ok, 2 messages\n") != NULL);
-    CHECK_EQ_INT(phi_agent_run_usage(agent).input, 20);
+    CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.input, 20);
     rig_free(r);
 }
 

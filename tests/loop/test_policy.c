@@ -62,7 +62,7 @@ TEST(the_conversation_of_six_entries_calls_the_model_with_1_3_and_5_messages_and
     CHECK_EQ_INT(messages_of(r, 0), 1);
     CHECK_EQ_INT(messages_of(r, 1), 3);
     CHECK_EQ_INT(messages_of(r, 2), 5);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 5);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 5);
     CHECK_EQ_INT(phi_message_count(agent), 6);
     rig_free(r);
 }
@@ -96,7 +96,7 @@ TEST(hooks_see_what_is_left_and_the_log_has_all) {
     CHECK(strstr(rig_request(r, 1), "second") != NULL);
     CHECK(strstr(rig_request(r, 1), "first") == NULL);
     CHECK_EQ_INT(phi_message_count(agent), 4);
-    meta = phi_agent_projection(agent);
+    meta = phi_agent_get_info(agent).projection;
     CHECK(meta.window_truncated && !meta.budget_truncated);
     CHECK_EQ_INT(meta.groups_dropped, 2);
     CHECK_EQ_INT(meta.messages_total, 3);
@@ -130,7 +130,7 @@ TEST(hooks_see_the_extensions_of_the_window) {
     ask(r, agent, "third");
     CHECK_EQ_INT(seen, 4);
     CHECK_EQ_INT(messages_of(r, 2), 3);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 3);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 3);
     rig_free(r);
 }
 
@@ -160,7 +160,7 @@ TEST(an_agent_explains_what_it_would_send_now) {
     CHECK_EQ_INT(phi_agent_explain(agent, NULL, &words), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_STALE);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_total, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_total, 0);
     phi_arena_free(&arena);
     rig_free(r);
 }
@@ -208,7 +208,7 @@ TEST(a_turn_that_cannot_fit_is_not_sent) {
     CHECK_EQ_INT(rig_requests(r), 0);
     CHECK(strstr(rig_story(r), "Context overflow: The newest turn is too large for the policy: 104 "
                                "tokens by estimate, 50 are left for messages") != NULL);
-    CHECK(phi_agent_projection(agent).overflow);
+    CHECK(phi_agent_get_info(agent).projection.overflow);
     rig_forget(r);
     rig_says(r, "fine");
     ask(r, agent, "short"); /* and the agent goes on: what failed is in the log */

@@ -138,7 +138,7 @@ TEST(a_model_in_the_process_is_polled_once_a_step_and_streams) {
     CHECK_STR(phi_message_at(agent, 1)->model, "grey");
     CHECK_STR(phi_message_at(agent, 1)->protocol, "parrot");
     CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 13);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.total_tokens, 13);
     CHECK(strstr(rig_story(r), "TextDelta \"Hel\" of \"Hel\"\n"
                                "TextDelta \"lo\" of \"Hello\"\n"
                                "TextDelta \" you\" of \"Hello you\"\n") != NULL);

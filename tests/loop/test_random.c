@@ -147,7 +147,7 @@ static void nothing_is_lost(world *w, const seat *s) {
     for (i = 0; i < w->word_count; i++)
         open += w->words[i].state == WORD_SAID && w->words[i].agent.index == s->agent.index &&
                 w->words[i].agent.gen == s->agent.gen;
-    HOLDS(w, open <= phi_queue_count(s->agent, PHI_INPUT_NONE) + s->rejected);
+    HOLDS(w, open <= phi_agent_get_info(s->agent).queued + s->rejected);
 }
 
 static void heard(world *w, const phi_event *e) {
@@ -181,7 +181,7 @@ static void nobody_overspends(world *w) {
     size_t i;
     for (i = 0; i < SEATS; i++) {
         const phi_budget *budget = &w->seats[i].budget;
-        phi_spending seen = phi_agent_spending(w->seats[i].agent);
+        phi_spending seen = phi_agent_get_info(w->seats[i].agent).spending;
         HOLDS(w, budget->max_tokens == 0 || seen.tokens <= budget->max_tokens);
         HOLDS(w, budget->max_requests == 0 || seen.requests <= budget->max_requests);
         HOLDS(w, budget->max_cost <= 0 || seen.cost <= budget->max_cost + 1e-9);
@@ -193,7 +193,7 @@ static void list_is_true(world *w) {
     size_t n = phi_pending(rig_runtime(w->r), items, 64), i, k;
     for (i = 0; i < n && i < 64; i++) {
         const phi_pending_item *item = &items[i];
-        HOLDS(w, phi_agent_running(item->agent));
+        HOLDS(w, phi_agent_get_info(item->agent).running);
         for (k = 0; k < i; k++)
             HOLDS(w, item->kind != PHI_WAITING_DECISION || items[k].kind != PHI_WAITING_DECISION ||
                          items[k].ticket.index != item->ticket.index);
@@ -214,11 +214,11 @@ static void all_is_quiet(world *w) {
     HOLDS(w, rig_open_transfers(w->r) == 0);
     for (i = 0; i < SEATS; i++) {
         const seat *s = &w->seats[i];
-        phi_spending seen = phi_agent_spending(s->agent);
+        phi_spending seen = phi_agent_get_info(s->agent).spending;
         HOLDS(w, seen.reserved_tokens == 0 && seen.reserved_cost == 0.0);
         if (!phi_agent_alive(s->agent)) continue;
         HOLDS(w, !s->in_run && !s->in_turn && s->asked == s->ended);
-        HOLDS(w, !phi_agent_running(s->agent));
+        HOLDS(w, !phi_agent_get_info(s->agent).running);
         HOLDS(w, phi_response_done(s->response));
         HOLDS(w, phi_inject(s->agent, "too late", NULL) == PHI_MISUSE);
         nothing_is_lost(w, s);

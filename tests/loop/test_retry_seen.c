@@ -175,12 +175,12 @@ TEST(what_a_retracted_attempt_has_used_is_counted) {
     CHECK_EQ_INT(h.usage.input, 20);
     CHECK_EQ_INT(h.usage.output, 6);
     CHECK_EQ_INT(h.usage.total_tokens, 26);
-    usage = phi_agent_usage(agent);
+    usage = phi_agent_get_info(agent).usage;
     CHECK_EQ_INT(usage.input, 20);
-    usage = phi_agent_run_usage(agent);
+    usage = phi_agent_get_info(agent).run_usage;
     CHECK_EQ_INT(usage.output, 6);
-    CHECK(phi_agent_cost(agent) == 32.0);
-    CHECK(phi_agent_run_cost(agent) == 32.0);
+    CHECK(phi_agent_get_info(agent).cost == 32.0);
+    CHECK(phi_agent_get_info(agent).run_cost == 32.0);
     CHECK_EQ_INT(phi_message_at(agent, 1)->usage.input, 10);
     rig_free(r);
 }
@@ -226,7 +226,7 @@ TEST(an_abort_after_a_retraction_leaves_no_half_answer) {
     CHECK_EQ_INT(rig_step(r), 0);
     CHECK_EQ_INT(phi_message_count(agent), 1);
     CHECK_EQ_INT((int)count_of(rig_story(r), "Retract"), 1);
-    CHECK_EQ_INT(phi_agent_usage(agent).input, 10);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.input, 10);
     rig_free(r);
 }
 

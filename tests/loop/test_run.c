@@ -363,7 +363,7 @@ TEST(a_failed_answer_is_kept_and_told_and_ends_the_run_without_a_look_at_follow_
                                "AgentEnd the other side refused, 2 messages\n"
                                "-> after_loop (2 messages)\n");
     CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_free(r);
 }
 
@@ -392,7 +392,7 @@ TEST(an_aborted_answer_is_kept_and_told_and_is_no_error) {
                                "-> after_loop (2 messages)\n");
     CHECK_STR(last_of(agent)->content[0].text, "partial");
     CHECK_EQ_INT(last_of(agent)->stop_reason, PHI_STOP_REASON_ABORTED);
-    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 1);
     rig_free(r);
 }
 
@@ -523,7 +523,7 @@ TEST(an_agent_without_caching_marks_nothing_for_it) {
 static void hear_memory(void *user_data, const phi_event *e) {
     size_t *used = (size_t *)user_data;
     if (e->kind == PHI_EV_TURN_END && e->turn_index % 20 == 0)
-        used[e->turn_index / 20] = phi_agent_memory_used(e->agent, NULL);
+        used[e->turn_index / 20] = phi_agent_get_info(e->agent).memory_used;
 }
 
 /* What a request was made of goes when its turn ends: its list is as long as the history. */

@@ -12,18 +12,19 @@ TEST(missing_ids_are_made_and_can_be_read_back) {
     heard_begin(&h, r);
     desc.agent_id = desc.session_id = NULL;
     agent = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_agent_id(agent).len, 36);
-    CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
-    CHECK(memcmp(phi_agent_id(agent).at, phi_agent_session_id(agent).at, 36) != 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "");
+    CHECK_EQ_INT(phi_agent_get_info(agent).agent_id.len, 36);
+    CHECK_EQ_INT(phi_agent_get_info(agent).session_id.len, 36);
+    CHECK(memcmp(phi_agent_get_info(agent).agent_id.at, phi_agent_get_info(agent).session_id.at,
+                 36) != 0);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "");
     rig_says(r, "a");
     CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_STR(phi_agent_id(agent), h.agent_id);
-    CHECK_STR(phi_agent_session_id(agent), h.session_id);
+    CHECK_STR(phi_agent_get_info(agent).agent_id, h.agent_id);
+    CHECK_STR(phi_agent_get_info(agent).session_id, h.session_id);
     (void)snprintf(want, sizeof want, "%s.anthropic.test-model.1", h.session_id);
     CHECK_EQ_STR(h.loop_id, want);
-    CHECK_STR(phi_agent_last_loop_id(agent), want);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, want);
     CHECK_EQ_INT(h.continuation, PHI_CONTINUATION_INITIAL);
     CHECK_EQ_STR(h.parent_loop_id, "");
     rig_free(r);
@@ -118,7 +119,7 @@ TEST(an_empty_history_is_not_continued_and_the_error_says_why) {
     phi_agent agent = rig_agent(r, NULL);
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
     CHECK(strstr(words_of(r), "messages") != NULL);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_STR(rig_story(r), "");
     rig_free(r);

@@ -224,7 +224,7 @@ static size_t used_by_a_list(unsigned n) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 1);
     CHECK_EQ_INT(b.started, 1);
-    used = phi_agent_memory_used(agent, NULL);
+    used = phi_agent_get_info(agent).memory_used;
     rig_free(r);
     return used;
 }
@@ -443,7 +443,7 @@ TEST(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more) 
     CHECK_STR(phi_message_at(agent, 5)->content[0].text, "(no more mock responses)");
     CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
     CHECK_EQ_INT(phi_message_at(agent, 5)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.total_tokens, 0);
     rig_free(r);
 }
 

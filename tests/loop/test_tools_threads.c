@@ -171,7 +171,7 @@ TEST(a_storm_of_aborts_is_accepted_to_the_last_one) {
     for (i = 0; i < 200; i++) (void)rig_step(r);
     for (i = 0; i < THREADS; i++) (void)pthread_join(threads[i], NULL);
     for (i = 0; i < 40; i++) (void)rig_step(r);
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);

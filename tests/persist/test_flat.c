@@ -264,7 +264,7 @@ TEST(an_answer_that_failed_is_held_as_long) {
 
 static void keep_loop_id(void *user_data, const phi_event *event) {
     phi_str *loop_id = (phi_str *)user_data;
-    if (event->kind == PHI_EV_AGENT_START) *loop_id = phi_agent_last_loop_id(event->agent);
+    if (event->kind == PHI_EV_AGENT_START) *loop_id = phi_agent_get_info(event->agent).loop_id;
 }
 
 TEST(the_name_of_a_run_is_good_until_the_next_one) {
@@ -290,12 +290,12 @@ static size_t bytes_after(bool reads) {
     phi_entry e;
     if (!begin(&f)) return 0;
     some_turns(&f, 0, 300);
-    before = phi_agent_memory_used(f.agent, NULL);
+    before = phi_agent_get_info(f.agent).memory_used;
     for (seq = 0; reads && phi_thread_entry(phi_agent_thread(f.agent), seq, &e) == PHI_OK; seq++)
         sum = talk_mix_entry(sum, &e);
-    if (reads) CHECK(phi_agent_memory_used(f.agent, NULL) > before + 300 * 1500 && sum != 1);
+    if (reads) CHECK(phi_agent_get_info(f.agent).memory_used > before + 300 * 1500 && sum != 1);
     some_turns(&f, 300, 60); /* it is compacted once, at least */
-    after = phi_agent_memory_used(f.agent, NULL);
+    after = phi_agent_get_info(f.agent).memory_used;
     end(&f);
     return after;
 }
@@ -313,11 +313,11 @@ TEST(a_long_thread_that_is_opened_is_as_small_as_it_was) {
     REQUIRE(begin(&f));
     some_turns(&f, 0, 300);
     face = talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL);
-    before = phi_agent_memory_used(f.agent, NULL);
+    before = phi_agent_get_info(f.agent).memory_used;
     rig_free(f.r);
     open_agent(&f);
     (void)rig_step(f.r);
-    after = phi_agent_memory_used(f.agent, NULL);
+    after = phi_agent_get_info(f.agent).memory_used;
     CHECK(after < before + before / 4);
     CHECK(talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL) == face);
     CHECK_EQ_INT(f.watched.reads, 1);
@@ -444,11 +444,11 @@ TEST(memory_comes_back_once_the_last_event_was_popped) {
     CHECK_EQ_INT(phi_prompt(f.agent, "Look around."), PHI_OK);
     for (steps = 0; steps < 200000 && (rig_step(f.r) > 0 || steps < 10); steps++)
         if (phi_next_event(rig_runtime(f.r), &ev)) (void)touch(&ev);
-    full = phi_agent_memory_used(f.agent, NULL);
+    full = phi_agent_get_info(f.agent).memory_used;
     CHECK(full > 200 * 1500);
     while (phi_next_event(rig_runtime(f.r), &ev)) (void)touch(&ev);
     (void)rig_step(f.r);
-    CHECK(phi_agent_memory_used(f.agent, NULL) < full * 2 / 3);
+    CHECK(phi_agent_get_info(f.agent).memory_used < full * 2 / 3);
     end(&f);
 }
 

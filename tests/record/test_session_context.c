@@ -812,7 +812,7 @@ TEST(an_agent_that_goes_on_with_a_session_counts_its_runs_on) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.3");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "s.m.3");
     CHECK_STR(phi_message_at(agent, 4)->loop_id, "s.m.3");
     rig_free(r);
 }
@@ -833,7 +833,7 @@ static void goes_on_as(phi_str loop_id, const char *want) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), want);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, want);
     rig_free(r);
 }
 
@@ -895,7 +895,7 @@ TEST(a_list_in_place_of_a_history_has_no_loop_id_that_is_given_again) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.6");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "s.m.6");
     rig_free(r);
 }
 

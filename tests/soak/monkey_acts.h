@@ -141,7 +141,6 @@ static void do_talk(monkey *m) {
     case 6: (void)phi_enqueue(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
     case 7:
         if (once_in(m, 4)) (void)phi_queue_clear(a, (phi_input)pick(m, 6));
-        (void)phi_queue_count(a, (phi_input)pick(m, 6));
         break;
     default: (void)phi_queue_set_mode(a, (phi_input)pick(m, 6), (phi_queue_mode)pick(m, 3)); break;
     }
@@ -433,18 +432,12 @@ static void do_look(monkey *m) {
     phi_response_info info;
     phi_str text;
     phi_response response = m->responses[pick(m, KEPT)];
-    size_t peak;
     switch (pick(m, 9)) {
     case 0: (void)phi_agent_explain(a, &m->arena, &text); break;
     case 1: (void)phi_agent_get_desc(a, &desc); break;
-    case 2: (void)phi_agent_projection(a); break;
+    case 2:
     case 3:
-        (void)phi_agent_usage(a);
-        (void)phi_agent_spending(a);
-        (void)phi_agent_cache_stats(a);
-        (void)phi_agent_memory_used(a, &peak);
-        break;
-    case 4: (void)phi_agent_last_loop_id(a); break;
+    case 4: (void)phi_agent_get_info(a); break;
     case 5: (void)phi_response_get(response, &info); break;
     case 6: (void)phi_response_free(response); break;
     case 7: (void)phi_response_done(response); break;

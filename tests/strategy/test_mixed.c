@@ -554,7 +554,7 @@ static void story(uint32_t seed) {
             CHECK_EQ_INT(w.starts, w.ends);
             CHECK_EQ_INT(w.parallel_starts, w.parallel_ends);
         }
-        spent = phi_agent_spending(w.lead);
+        spent = phi_agent_get_info(w.lead).spending;
         CHECK_EQ_INT(spent.reserved_tokens, 0);
         if (w.same) CHECK_EQ_INT(spent.tokens, w.spent);
         as_text(&w);

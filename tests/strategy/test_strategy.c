@@ -152,7 +152,7 @@ TEST(usage_of_all_calls_is_the_runs) {
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
-    usage = phi_agent_usage(agent);
+    usage = phi_agent_get_info(agent).usage;
     CHECK(usage.output > 0 && t.h.usage.output == usage.output);
     CHECK_EQ_INT(atoi(think_result(&t, agent, "usage.output")), usage.output);
     usage = phi_thread_usage(phi_agent_thread(agent));
@@ -435,7 +435,7 @@ TEST(the_worst_case_is_reserved_before_the_first_call_or_refused_with_words) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
     think_end(&t);
 }
 
@@ -564,7 +564,7 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         agent = think_agent(&t);
         CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
         if (rig_run(t.r, steps) == 0) {
-            CHECK_EQ_INT(phi_agent_spending(agent).requests, 4);
+            CHECK_EQ_INT(phi_agent_get_info(agent).spending.requests, 4);
             think_end(&t);
             CHECK(steps > 3);
             return;
@@ -586,8 +586,8 @@ TEST(a_snapshot_in_the_midst_resumes_the_search) {
         CHECK_EQ_INT(rig_requests(u.r), 4 - asked);
         CHECK_EQ_STR(think_answer(other), "(10 - 4) * 4");
         CHECK_EQ_STR(think_result(&u, other, "best.path_ids"), "[2,5]");
-        CHECK_EQ_INT(phi_agent_spending(other).reserved_tokens, 0);
-        CHECK(phi_agent_spending(other).requests <= 5); /* one was sent twice */
+        CHECK_EQ_INT(phi_agent_get_info(other).spending.reserved_tokens, 0);
+        CHECK(phi_agent_get_info(other).spending.requests <= 5); /* one was sent twice */
         think_end(&u);
         think_end(&t);
         if (test_failures() > 0) {
@@ -791,8 +791,8 @@ TEST(the_calls_of_a_search_can_be_those_of_another_strategy) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK_EQ_INT(phi_agent_usage(agent).output, t.h.usage.output);
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, t.h.usage.output);
     CHECK(t.h.usage.output > 0);
     CHECK(strstr(rig_request(t.r, 0), "in drafts before you answer") != NULL);
     think_end(&t);

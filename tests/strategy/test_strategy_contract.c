@@ -365,8 +365,8 @@ static bool fits(const phi_budget *budget, const phi_cost *cost, const phi_strat
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
     good = rig_requests(t.r) > 0;
     CHECK_EQ_INT(t.h.status, good ? PHI_OK : PHI_REFUSED);
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK(!(phi_agent_spending(agent).reserved_cost > 0));
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK(!(phi_agent_get_info(agent).spending.reserved_cost > 0));
     think_end(&t);
     return good;
 }

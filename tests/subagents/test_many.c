@@ -126,7 +126,7 @@ static void story(uint32_t seed, bool shown) {
         CHECK_EQ_INT(phi_prompt(w.lead, "part"), PHI_OK); /* whatever was */
         CHECK_EQ_INT(rig_run(w.r, 400), 0);
         one_result_a_call(&w);
-        spent = phi_agent_spending(w.lead);
+        spent = phi_agent_get_info(w.lead).spending;
         paid = (double)w.f.answers * (FAMILY_INPUT * 0.01 + FAMILY_OUTPUT * 0.1);
         CHECK(spent.cost > paid - 0.005 && spent.cost < paid + 0.005);
         CHECK_EQ_INT(spent.tokens, w.f.answers * (FAMILY_INPUT + FAMILY_OUTPUT));

@@ -345,11 +345,11 @@ TEST(what_children_spend_is_their_callers_spending) {
     stage_begin(&s, rig_new());
     s.lead_desc.system_prompt = "lead 3";
     ask_lead(&s, "part");
-    spent = phi_agent_spending(s.lead);
+    spent = phi_agent_get_info(s.lead).spending;
     CHECK_EQ_INT(spent.tokens, 5 * (FAMILY_INPUT + FAMILY_OUTPUT));
     CHECK(spent.cost > 2.999 && spent.cost < 3.001); /* 5 calls of 10 cents and 50 */
-    CHECK_EQ_INT(phi_agent_usage(s.lead).output, 5 * FAMILY_OUTPUT);
-    CHECK_EQ_INT(phi_agent_run_usage(s.lead).output, 2 * FAMILY_OUTPUT);
+    CHECK_EQ_INT(phi_agent_get_info(s.lead).usage.output, 5 * FAMILY_OUTPUT);
+    CHECK_EQ_INT(phi_agent_get_info(s.lead).run_usage.output, 2 * FAMILY_OUTPUT);
     rig_free(s.r);
 }
 
@@ -535,8 +535,9 @@ TEST(a_host_may_hear_the_children_and_sessions_are_linked) {
     CHECK_EQ_STR(s.parent_loop, s.lead_loop);
     CHECK_EQ_STR(s.result, "Done: sum 0.");
     if (CHECK_EQ_INT(phi_recorder_session_count(s.recorder), 2)) {
-        parent = phi_session_get_loop(phi_recorder_find(s.recorder, phi_agent_session_id(s.lead)),
-                                      phi_str_of(s.lead_loop));
+        parent = phi_session_get_loop(
+            phi_recorder_find(s.recorder, phi_agent_get_info(s.lead).session_id),
+            phi_str_of(s.lead_loop));
         child = phi_recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
     }
     if (CHECK(parent != NULL && parent->spawned_count == 1)) {
@@ -571,7 +572,7 @@ TEST(the_host_spawns_and_gets_the_result_as_an_event) {
     stage_begin(&s, rig_new());
     (void)lead_of(&s);
     CHECK_EQ_INT(phi_spawn(s.lead, &s.worker, "sum", &child), PHI_OK);
-    CHECK(phi_agent_running(child));
+    CHECK(phi_agent_get_info(child).running);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     CHECK_EQ_INT(s.sub_ends, 1);
     CHECK_EQ_STR(s.result, "Done: sum.");

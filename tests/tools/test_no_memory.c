@@ -28,7 +28,7 @@ static int fail_each_of(const char *tool, const char *arguments, bool program) {
         CHECK(left > 0);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        CHECK_EQ_INT(phi_agent_running(c.agent), false);
+        CHECK_EQ_INT(phi_agent_get_info(c.agent).running, false);
         check_file(&c, "sub/g.txt", "three\n");
         calls_close(&c);
     } while (tripped && n < 2000);
