@@ -79,7 +79,7 @@
 #if PHI__PUB_FEATURES != 0x2be9a771
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xab7f2f3b
+#if PHI__PUB_AGENT != 0x4ddd0467
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -43623,11 +43623,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xf266353c
+#if PHI__IMP_TOOLS != 0x75f3ae3c
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xf266353c
+#define PHI__IMP_TOOLS 0x75f3ae3c
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -46747,7 +46747,8 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
     if (!phi__scripts_variable(job, &n, "PHI_HOOK",
                                phi_str_of(phi__script_talk_name(hook->point))) ||
-        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_get_info(hook->agent).session_id) ||
+        !phi__scripts_variable(job, &n, "PHI_SESSION_ID",
+                               phi_agent_get_info(hook->agent).session_id) ||
         !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
         !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
         !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||
