@@ -55,7 +55,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xcc1ef3ac
+#if PHI__PUB_MODEL != 0xfefced54
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xa9f8e27f
@@ -64,22 +64,22 @@
 #if PHI__PUB_CODECS != 0xf6547e9a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x4c1377aa
+#if PHI__PUB_LOG != 0x445549ce
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_HISTORY != 0x4ffbfb14
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0xd9ea1069
+#if PHI__PUB_PERSIST != 0x2a913f41
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x9fd56f4b
+#if PHI__PUB_LOOP != 0x82090fe4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x2be9a771
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x4ddd0467
+#if PHI__PUB_AGENT != 0xd80af99c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -383,11 +383,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0xed7b9771
+#if PHI__PUB_RECORD != 0x58854c2c
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0xed7b9771
+#define PHI__PUB_RECORD 0x58854c2c
 
 /* ---- src/record/event_json.h ---- */
 
@@ -678,7 +678,7 @@ typedef struct phi_recorder_desc {
     /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
-       phi_check_and_rotate has changed the session); else it begins by its first loop. */
+       the host has begun another session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
@@ -2551,11 +2551,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x8bce2034
+#if PHI__PUB_MCP != 0x6a05ac21
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x8bce2034
+#define PHI__PUB_MCP 0x6a05ac21
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2953,7 +2953,7 @@ typedef struct phi_mcp_prompt_list {
     bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
 } phi_mcp_prompt_list;
 
-/* A prompt as messages of a user and an assistant, for phi_replace_messages. */
+/* A prompt as messages of a user and an assistant, for phi_agent_replace_messages. */
 typedef struct phi_mcp_prompted {
     phi_status status;
     phi_str message;
@@ -9677,11 +9677,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x61254f55
+#if PHI__IMP_RECORD != 0x60162a8a
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x61254f55
+#define PHI__IMP_RECORD 0x60162a8a
 
 /* ---- src/record/event_in.h ---- */
 
@@ -13919,10 +13919,10 @@ static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
-        return phi_thread_append_messages(s->thread, shown, count, 0, s->base, NULL);
+        return phi_thread_append(s->thread, shown, count, NULL);
     phi__session_import_plan(s);
     if (s->no_memory) return PHI_NO_MEMORY;
-    status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
+    status = phi_thread_append(s->thread, s->messages, s->count, NULL);
     if (status == PHI_OK) status = phi__session_import_prune(s);
     return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
 }
@@ -20207,11 +20207,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x17f8f5a4
+#if PHI__IMP_STRATEGY != 0xc637d338
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x17f8f5a4
+#define PHI__IMP_STRATEGY 0xc637d338
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -23667,8 +23667,7 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
     size_t before = phi__strategy_call_before(request), i;
     phi_status status = PHI_OK;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "a strategy",
-                                     request->messages[i]);
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
     return status;
 }
 
@@ -49882,11 +49881,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9102b1bc
+#if PHI__IMP_MCP != 0x4c1bf74d
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9102b1bc
+#define PHI__IMP_MCP 0x4c1bf74d
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -61739,8 +61738,7 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     size_t before = list->count, i;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "sampling",
-                                     &list->messages[i]);
+        status = phi_thread_append(child->thread, &list->messages[i], 1, NULL);
     if (status != PHI_OK) return status;
     memset(&order, 0, sizeof order);
     order.prompts = &list->messages[before];

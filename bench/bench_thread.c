@@ -53,7 +53,7 @@ static void say(phi_thread *thread, phi_role role, size_t bytes) {
     m.content = &block;
     m.content_count = 1;
     if (role == PHI_ROLE_ASSISTANT) m.stop_reason = PHI_STOP_REASON_STOP;
-    bench_expect(phi_thread_append(thread, &m), "append");
+    bench_expect(phi_thread_append(thread, &m, 1, NULL), "append");
 }
 
 static void name_of(char name[32], unsigned i) { (void)snprintf(name, 32, "what if %u", i); }
@@ -245,7 +245,8 @@ static void bench_long_run(void) {
     entries = phi_thread_count(phi_agent_thread(agent));
     bench_expect(store.read(store.user_data, "long", 0, each_counted, &stored, NULL, NULL, 0),
                  "read");
-    need(stored == entries && phi_message_count(agent) == 2 * TURNS, "the file lacks something");
+    need(stored == entries && phi_thread_message_count(phi_agent_thread(agent)) == 2 * TURNS,
+         "the file lacks something");
     bench_line("thread_run_compactions", c.compactions, "times");
     bench_line("thread_run_entries_in_the_file", (double)stored, "entries");
     bench_line("thread_run_peak_at_200", (double)c.early, "bytes");

@@ -493,9 +493,10 @@ static void press(app *a, int key) {
 
 /* The end of a conversation that is continued. */
 static void show_history(app *a) {
-    size_t count = phi_message_count(a->agent), i = count > 20 ? count - 20 : 0;
+    const phi_thread *thread = phi_agent_thread(a->agent);
+    size_t count = phi_thread_message_count(thread), i = count > 20 ? count - 20 : 0;
     for (; i < count; i++) {
-        const phi_message *message = phi_message_at(a->agent, i);
+        const phi_message *message = phi_thread_message_at(thread, i);
         phi_arena_mark mark = phi_arena_save(&a->arena);
         phi_str words = PHI_ZERO;
         if (message == NULL) continue;

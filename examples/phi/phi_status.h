@@ -40,7 +40,7 @@ static inline void status_agent(text *out, phi_agent agent, phi_str name) {
     text_fit(out, name.len > 0 ? name : info.model_id, 60);
     text_say(out, " | Thread: ");
     text_fit(out, info.thread_id.len > 0 ? info.thread_id : phi_str_of("not kept"), 40);
-    text_print(out, " | Msgs: %u", (unsigned)phi_message_count(agent));
+    text_print(out, " | Msgs: %u", (unsigned)phi_thread_message_count(phi_agent_thread(agent)));
 }
 
 /* The tokens are the log's: they survive a crash, and other processes. The dollars are what this process spent: the log

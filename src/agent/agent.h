@@ -49,6 +49,9 @@ typedef struct phi_agent_info {
     phi_str thread_id; /* empty: the thread is in no store */
     phi_str model_id;
     phi_str loop_id; /* of the run that began last; empty: none did */
+    /* since that run began, if it is of this session, rounded up; 0: none is. A host that begins
+       sessions by age calls phi_agent_new_session where this is more than it allows. */
+    uint64_t idle_ms;
     /* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is
        decided */
     bool running;
@@ -219,19 +222,16 @@ PHI_API phi_status phi_agent_reset(phi_agent agent);
    in the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
    are both); the store's status; then nothing changed. */
-PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
-
-/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An
-   agent that never ran in its session is left alone. */
-PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
+PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
 /* ---- the history ---- */
 
 /* The agent's whole log: to read, to fork, to rewrite while no run is active. Owned by the agent,
    valid until it is freed (of a phi_run: the thread that it runs over); NULL for a stale agent.
-   phi_agent_use_thread and phi_new_session begin another log in it, and so do phi_agent_reset,
-   phi_replace_messages, phi_clear_messages and phi_restore_messages; but a thread in a store keeps
-   its entries then, and a fresh lane begins. */
+   phi_thread_message_at reads it, phi_thread_append appends to it. phi_agent_use_thread and
+   phi_agent_new_session begin another log in it, and so do phi_agent_reset and
+   phi_agent_replace_messages; but a thread in a store keeps its entries then, and a fresh lane
+   begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Of an agent with a store: saves and leaves its thread, and continues with another, loaded or,
@@ -251,7 +251,7 @@ PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str 
    last entry. An agent has at most one deferred rewrite: a newer one replaces it. PHI_EV_REWRITE
    reports the outcome, unless memory runs out; of a duplicate its text says that nothing was done,
    and spans of entries that the agent forgot meanwhile are refused. Lanes can be switched during a
-   run in this way (switch_to): events of the run are about its own lane then, phi_message_at about
+   run in this way (switch_to): events of the run are about its own lane then, phi_thread_message_at about
    the new one. Copied. The deferred rewrite has an op_id in any case (phi_agent_info), and a note
    of the log holds it (PHI_NOTE_DEFERRED): where the process ends before the run does, the next
    agent that opens the thread out of its store applies it. rewrite NULL withdraws the deferred one:
@@ -261,30 +261,22 @@ PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str 
    PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
-/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
-   the messages of the active lane (log/thread.h), its parents' up to the fork too, as they came,
-   including those that a rewrite replaced, without those that it made. An agent that has forgotten
-   (at_memory_limit) counts from the first message it kept. Owned by the agent, valid until it is
-   freed, reset, or its messages or its thread are replaced, or it forgets; of a thread in a store,
-   messages outside of the view until the next phi_step (persist/store.h), and NULL where the store
-   cannot be read: phi_last_error. */
-PHI_API size_t phi_message_count(phi_agent agent);
-PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
+/* Replaces the history by copies of these messages; count 0: by nothing. Queued events are purged,
+   and pointers out of popped ones are invalid; usage and queues stay. The messages may be the
+   agent's own. For an agent with a memory limit whose thread is in a store it writes the entries
+   that the store lacks, so that the old messages are evicted at once. PHI_BUSY while running;
+   PHI_MISUSE: an agent of phi_run; PHI_BAD_ARG: phi_last_error names the message; PHI_NO_MEMORY,
+   PHI_STALE: nothing changed. */
+PHI_API phi_status phi_agent_replace_messages(phi_agent agent, const phi_message *messages,
+                                              size_t count);
 
-/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing
-   changed. Messages are copied; all kinds are allowed, extensions too. Replacing and clearing also
-   purge queued events, and pointers out of popped ones are invalid; usage stays. For an agent with
-   a memory limit whose thread is in a store they write the entries that the store lacks, so that
-   the old messages are evicted at once. */
-PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
-PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
-PHI_API phi_status phi_clear_messages(phi_agent agent);
-
-/* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
-   has come; the store's status, when evicted messages cannot be recalled. And back, as
-   phi_replace_messages: *error says why it was not read, and then nothing changed. */
-PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
-PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
+/* The messages of the agent's thread as a JSON array in the arena; during a run as far as it has
+   come. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's status, when evicted messages cannot be
+   recalled. And back, as phi_agent_replace_messages: *error, where given, says why the text was not
+   read (PHI_PARSE), and then nothing changed. */
+PHI_API phi_status phi_agent_messages_to_json(phi_agent agent, phi_arena *arena, phi_str *out);
+PHI_API phi_status phi_agent_messages_from_json(phi_agent agent, phi_str json,
+                                                phi_parse_error *error);
 
 #ifdef __cplusplus
 }

@@ -90,7 +90,7 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     const phi_model *model; /* CREDENTIAL */
-    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
+    /* The history has message_count messages: phi_thread_message_at. For TRANSFORM_CONTEXT and
        CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
        copied when the hook returns, and so are its messages that were not in the given list; a
        NULL, and a message without its content, are left out. */

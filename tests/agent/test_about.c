@@ -430,7 +430,7 @@ TEST(an_agent_that_forgets_keeps_it_and_one_that_begins_anew_does_not) {
     CHECK(info_of(thread).made_ms == made);
     CHECK_EQ_INT((int)notes(thread), 1);
     CHECK_EQ_STR(prompt_at(thread, UINT64_MAX), "You are the smith.");
-    CHECK_EQ_INT(phi_replace_messages(t.agent, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(t.agent, NULL, 0), PHI_OK);
     CHECK_STR(info_of(thread).id, id);
     says_of_itself(thread, "At the forge", "");
     CHECK(info_of(thread).made_ms == made);

@@ -282,7 +282,7 @@ TEST(a_tools_array_of_none_and_the_largest_numbers_are_taken) {
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK(strstr(rig_request(r, 0), "\"tools\"") == NULL);
     rig_free(r);
 }

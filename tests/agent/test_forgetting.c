@@ -53,7 +53,7 @@ static void press(talk *t, worker *w, rig *r, const phi_agent_desc *desc) {
     while (t->times == 0 && t->ends < 200) CHECK(exchange(t) == PHI_OK);
     while (phi_agent_get_info(t->agent).memory_used < 26000 || w->starts == w->ends)
         if (!CHECK(t->ends < 500 && exchange(t) == PHI_OK)) return;
-    CHECK_EQ_INT(phi_append_message(t->agent, &told), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(t->agent), &told, 1, NULL), PHI_OK);
     memset(asked, 'a', 14000);
     CHECK_EQ_INT(phi_prompt(t->agent, asked), PHI_NO_MEMORY);
 }
@@ -281,10 +281,11 @@ TEST(a_new_session_after_forgetting_begins_with_what_was_kept) {
         talk t;
         talk_begin(&t, r, &desc);
         while (t.times < 2) CHECK_EQ_INT(exchange(&t), PHI_OK);
-        kept = phi_message_count(t.agent);
-        CHECK_EQ_INT(phi_new_session(t.agent, empty != 0), PHI_OK);
+        kept = phi_thread_message_count(phi_agent_thread(t.agent));
+        CHECK_EQ_INT(phi_agent_new_session(t.agent, empty != 0), PHI_OK);
         CHECK(phi_thread_first(phi_agent_thread(t.agent)) == 0);
-        CHECK_EQ_INT((int)phi_message_count(t.agent), empty ? 0 : (int)kept);
+        CHECK_EQ_INT((int)phi_thread_message_count(phi_agent_thread(t.agent)),
+                     empty ? 0 : (int)kept);
         t.last_to = 0; /* seqs of another log */
         CHECK_EQ_INT((int)exchanges(&t, 60), 60);
         CHECK(t.times > 2);

@@ -41,9 +41,11 @@ static void outs_begin(outs *o) {
 
 /* The last entry of that role. */
 static uint64_t outs_last(outs *o, phi_role role) {
-    phi_view_item item = PHI_ZERO;
-    CHECK_EQ_INT(phi_thread_last(o->thread, NULL, role, &item), PHI_OK);
-    return item.from;
+    const phi_view_item *items = NULL;
+    size_t n = 0;
+    CHECK_EQ_INT(phi_thread_view(o->thread, NULL, UINT64_MAX, &o->arena, &items, &n), PHI_OK);
+    while (n > 0 && items[n - 1].message->role != role) n--;
+    return n > 0 ? items[n - 1].from : UINT64_MAX;
 }
 
 /* Takes out the answer when a second run has ended. */

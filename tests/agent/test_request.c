@@ -232,14 +232,14 @@ TEST(a_request_has_an_id_and_its_query_and_the_log_keeps_what_the_host_says_abou
     CHECK_EQ_INT(phi_response_get(first, &one), PHI_OK);
     CHECK_STR(one.id, "ticket-7");
     CHECK_STR(one.query, "go");
-    m = phi_message_at(s.agent, 0);
+    m = phi_thread_message_at(phi_agent_thread(s.agent), 0);
     REQUIRE(m != NULL);
     CHECK_STR(m->details, "{\"request_id\":\"ticket-7\",\"refs\":{\"page\":3}}");
     CHECK(strstr(rig_request(s.r, 0), "ticket-7") == NULL); /* never sent */
     desc.id = desc.refs = NULL;
     CHECK_EQ_INT(phi_response_get(ask(&s, desc), &two), PHI_OK);
     CHECK(two.id.len == 36 && !phi_str_equal(one.id, two.id));
-    CHECK_EQ_INT((int)phi_message_at(s.agent, 2)->details.len, 0);
+    CHECK_EQ_INT((int)phi_thread_message_at(phi_agent_thread(s.agent), 2)->details.len, 0);
     desc.text = "go";
     desc.refs = "{";
     CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: refs is no JSON");
@@ -362,8 +362,8 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
     rig_finish(s.r, 0, "found");
     (void)rig_run(s.r, 20);
-    for (i = 0; i < phi_message_count(s.agent); i++) {
-        m = phi_message_at(s.agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(s.agent)); i++) {
+        m = phi_thread_message_at(phi_agent_thread(s.agent), i);
         if (m->role != PHI_ROLE_USER) continue;
         if (phi_str_equal(m->content[0].text, phi_str_of("the other one")))
             CHECK_STR(m->details, "{\"request_id\":\"ticket-8\",\"refs\":[8]}");

@@ -316,7 +316,7 @@ TEST(a_request_with_options_says_what_is_wrong_with_them) {
     desc.new_thread = true;
     refused(r, agent, &desc, PHI_BAD_ARG,
             "phi_ask_with: thread_id is given, and new_thread is set");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK(!phi_agent_get_info(agent).running);
     desc = question("go", &policy);
     CHECK_EQ_INT(phi_ask_with(agent, &desc, NULL), PHI_BAD_ARG);
@@ -349,12 +349,12 @@ TEST(a_request_with_a_policy_names_its_thread_or_begins_one) {
     CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK_EQ_INT(messages_of(r, 3), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     asked.thread_id = NULL;
     asked.new_thread = true;
     CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_INT(times_in(store_mem_text(store, "b"), "in b"), 1);
     CHECK_EQ_INT(times_in(store_mem_text(store, "a"), "in a"), 1);
     rig_free(r);
@@ -494,7 +494,7 @@ TEST(a_request_with_a_policy_that_lacks_memory_changes_nothing) {
         if (status != PHI_OK) {
             CHECK_EQ_STR(words_of(r), "phi_ask_with: out of memory");
             CHECK(!phi_agent_get_info(agent).running);
-            CHECK_EQ_INT(phi_message_count(agent), 4);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
             CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
         }
         rig_says(r, "three");

@@ -152,8 +152,8 @@ static bool go_on(story *s) {
 
 static size_t answers(phi_agent agent) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++)
-        n += phi_message_at(agent, i)->role == PHI_ROLE_ASSISTANT;
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++)
+        n += phi_thread_message_at(phi_agent_thread(agent), i)->role == PHI_ROLE_ASSISTANT;
     return n;
 }
 
@@ -348,7 +348,7 @@ TEST(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own) {
     CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
     rig_says(other, "Well.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_INT(phi_thread_count(thread), 4); /* it was only read */
     rig_finish(r, 0, "done");
     rig_says(r, "Well.");

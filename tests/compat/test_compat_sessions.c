@@ -182,9 +182,9 @@ static void result(scene *s) {
 static void messages(scene *s) {
     phi_str first = PHI_ZERO, again = PHI_ZERO;
     phi_parse_error error;
-    CHECK_EQ_INT(phi_save_messages(s->agent, &s->arena, &first), PHI_OK);
-    CHECK_EQ_INT(phi_restore_messages(s->agent, first, &error), PHI_OK);
-    CHECK_EQ_INT(phi_save_messages(s->agent, &s->arena, &again), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(s->agent, &s->arena, &first), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(s->agent, first, &error), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(s->agent, &s->arena, &again), PHI_OK);
     (void)compat_same("saved messages", again.at, again.len, first.at, first.len);
 }
 

@@ -221,7 +221,8 @@ TEST(persistent_agents_go_on_where_they_were) {
         CHECK_EQ_STR(made_problems(&m), "");
         REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
         CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, "bob 2")).thread_id, "bob_2");
-        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, "ada")), 2 * i);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, "ada"))),
+                     2 * i);
         say(&m, "ada", "hello", "hi");
         made_free(&m);
         rig_free(r);
@@ -245,7 +246,8 @@ TEST(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place) {
     for (i = 0; i < 2; i++) {
         REQUIRE(made_load(&m, r, PROVIDER, "a.toml", NULL, &with));
         CHECK_EQ_STR(made_problems(&m), "");
-        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2 * i);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, NULL))),
+                     2 * i);
         say(&m, NULL, "hello", "hi");
         made_free(&m);
     }
@@ -462,7 +464,7 @@ TEST(inside_a_callback_nothing_is_freed) {
     REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
     inside = m.agents;
     say(&m, NULL, "hello", "hi");
-    CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, NULL))), 2);
     made_free(&m);
     rig_free(r);
 }

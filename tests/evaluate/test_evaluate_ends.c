@@ -153,7 +153,7 @@ static void after_the_end(stage *s, phi_agent branch) {
     CHECK_EQ_INT(phi_compact(branch), PHI_BUSY);
     CHECK_EQ_INT(phi_ask_with(branch, &ask, &response), PHI_BUSY);
     CHECK_EQ_INT(phi_evaluate(branch, &again), PHI_BUSY);
-    CHECK_EQ_INT(phi_clear_messages(branch), PHI_BUSY);
+    CHECK_EQ_INT(phi_agent_replace_messages(branch, NULL, 0), PHI_BUSY);
     CHECK(!phi_agent_get_info(branch).running);
 }
 

@@ -306,7 +306,7 @@ TEST(a_resumed_evaluation_without_a_prompt_has_its_query) {
     REQUIRE(stage_open(&s));
     CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
-    CHECK_EQ_INT(phi_append_message(s.agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
     judged(&s);
     s.desc.prompt = NULL;
     s.actors[2].hangs = true;

@@ -698,9 +698,9 @@ TEST(a_session_or_thread_that_continues_another_has_its_state) {
     CHECK_EQ_INT(phi_thread_tool_state(fork, "no", UINT64_MAX, &arena, &text), PHI_NOT_FOUND);
     phi_arena_free(&arena);
     CHECK_EQ_INT(phi_thread_free(fork), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     CHECK_EQ_STR(state_of(agent), "{\"a\":1}");
-    CHECK_EQ_INT(phi_new_session(agent, true), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, true), PHI_OK);
     CHECK_EQ_STR(state_of(agent), "{}");
     rig_free(r);
 }

@@ -139,7 +139,7 @@ TEST(a_partial_answer_is_retracted_before_the_next_model_answers) {
                                 "MessageEnd assistant \"Whole.\" stop\n"
                                 "TurnEnd assistant \"Whole.\" stop\n"
                                 "AgentEnd ok, 2 messages\n");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_INT(phi_agent_get_info(agent).run_usage.input,
                  20); /* the broken one was charged, too */
     rig_free(r);
@@ -159,7 +159,7 @@ TEST(when_all_fail_the_last_failure_names_the_others) {
              "anthropic/m2: HTTP 401 without a body)\"");
     CHECK_EQ_INT(count_of(rig_story(r), "Error "), 1);
     CHECK_EQ_INT(rig_requests(r), 3);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_says(r, "Back."); /* and the agent goes on */
     (void)run(r, agent);
     ended(r, "AgentEnd ok");

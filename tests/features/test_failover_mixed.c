@@ -529,8 +529,8 @@ static void anything(rig *r, uint32_t *state) {
 static double worth(phi_agent agent) {
     double sum = 0;
     size_t i, k;
-    for (i = 0; i < phi_message_count(agent); i++) {
-        const phi_message *m = phi_message_at(agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         for (k = 0; m->role == PHI_ROLE_ASSISTANT && k < MODELS; k++)
             if (phi_str_equal(m->model, phi_str_of(ids[k])))
                 sum += (double)m->usage.input * rates[k];

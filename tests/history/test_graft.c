@@ -107,12 +107,12 @@ TEST(a_lane_that_forks_has_the_view_before_the_copy) {
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), "b"),
                  "u:One|a:First.|u:Side question|a:|t:{\"a\":1}|a:Side answer.");
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.main), "b"), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(s.main), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 6);
     CHECK_EQ_INT(graft(&s, "b", 0), PHI_MISUSE); /* it is the active one */
     rig_says(s.r, "Second.");
     CHECK_EQ_INT(phi_prompt(s.main, "Two"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
-    CHECK_EQ_INT(phi_message_count(s.main), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 8);
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), PHI_LANE_DEFAULT), "u:One|a:First.");
     end(&s);
 }
@@ -209,11 +209,11 @@ TEST(grafted_entries_leave_memory_and_come_back_from_the_store) {
     }
     CHECK_EQ_STR(view_of(&s, phi_agent_thread(s.main), "~plan"), scratch_view);
     CHECK_EQ_INT(phi_thread_switch(phi_agent_thread(s.main), "~plan"), PHI_OK);
-    CHECK_EQ_INT(phi_message_count(s.main), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 4);
     rig_says(s.r, "Done.");
     CHECK_EQ_INT(phi_prompt(s.main, "Go on"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
-    CHECK_EQ_INT(phi_message_count(s.main), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.main)), 6);
     end(&s);
     store_mem_free(store);
 }

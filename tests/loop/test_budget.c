@@ -11,8 +11,8 @@ static phi_agent_desc small(void) {
 
 static size_t limits_in(const phi_agent agent) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++) {
-        const phi_message *m = phi_message_at(agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         n += m->role == PHI_ROLE_USER && m->content[0].text.len > 15 &&
              memcmp(m->content[0].text.at, "[Agent stopped: ", 16) == 0;
     }
@@ -250,7 +250,7 @@ TEST(a_run_that_pauses_for_what_its_sister_has_reserved_goes_on_when_that_is_giv
     CHECK_EQ_INT(rig_run(r, 200), 0);
     CHECK(strstr(rig_story(r), "Paused") != NULL);
     CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 30);
-    CHECK_EQ_INT(phi_message_count(two), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(two)), 2);
     rig_free(r);
 }
 

@@ -148,7 +148,7 @@ TEST(a_miss_says_that_the_model_had_changed_and_so_do_several_at_once) {
     model.id = "claude-sonnet-4-5";
     CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_OK);
     CHECK_EQ_INT(phi_agent_set_system_prompt(agent, "Another one."), PHI_OK);
-    CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
+    CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
     ask(r, agent, 10, 0, 2150);
     counted(agent, 4, 1, 2, 4250,
             PHI_CACHE_CHANGED_MODEL | PHI_CACHE_CHANGED_SYSTEM | PHI_CACHE_CHANGED_SETTINGS);
@@ -200,7 +200,7 @@ TEST(a_miss_says_that_the_messages_had_been_replaced) {
     message.role = PHI_ROLE_USER;
     message.content = &content;
     message.content_count = 1;
-    CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, &message, 1), PHI_OK);
     ask(r, agent, 10, 1000, 150);
     counted(agent, 3, 1, 1, 1100, PHI_CACHE_CHANGED_HISTORY);
     rig_free(r);

@@ -91,14 +91,17 @@ TEST(calls_that_memory_left_without_a_result_have_one_before_the_next_message) {
         (void)rig_run(r, 20);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (phi_message_count(agent) == 2 && phi_message_at(agent, 1)->role == PHI_ROLE_ASSISTANT &&
-            phi_message_at(agent, 1)->stop_reason == PHI_STOP_REASON_TOOL_USE) {
+        if (phi_thread_message_count(phi_agent_thread(agent)) == 2 &&
+            phi_thread_message_at(phi_agent_thread(agent), 1)->role == PHI_ROLE_ASSISTANT &&
+            phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason ==
+                PHI_STOP_REASON_TOOL_USE) {
             orphans = true;
-            CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
-            REQUIRE(phi_message_count(agent) == 4);
-            CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
-            CHECK(phi_message_at(agent, 2)->is_error);
-            CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Out of memory");
+            CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
+            REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
+            CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_call_id, "c1");
+            CHECK(phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
+            CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
+                      "Out of memory");
         }
         rig_free(r);
     } while (tripped);
@@ -121,7 +124,7 @@ TEST(a_run_that_is_stopped_while_a_filter_waits_ends_at_once) {
     CHECK(strstr(rig_story(r), "InputDropped prompt \"may I?\"") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);
 }
 

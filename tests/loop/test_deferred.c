@@ -28,7 +28,7 @@ static phi_agent begin(rig **r) {
     if (store != NULL) desc.store = store_mem_store(store);
     if (store != NULL) desc.thread_id = "t";
     agent = rig_agent(*r, &desc);
-    if (phi_message_count(agent) > 0) return agent;
+    if (phi_thread_message_count(phi_agent_thread(agent)) > 0) return agent;
     rig_says(*r, "one");
     CHECK_EQ_INT(phi_prompt(agent, "first"), PHI_OK);
     CHECK_EQ_INT(rig_run(*r, 20), 0);

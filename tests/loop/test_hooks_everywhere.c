@@ -30,7 +30,7 @@ static void forbidden(act *a, const phi_hook *hook) {
     a->said[2] = phi_runtime_close(rt);
     a->said[3] = (phi_status)phi_step(rt, 0);
     a->said[4] = phi_ask(hook->agent, "and again", &response);
-    a->said[5] = phi_clear_messages(hook->agent);
+    a->said[5] = phi_agent_replace_messages(hook->agent, NULL, 0);
     a->said[6] = phi_agent_set_tools(hook->agent, NULL, 0);
     a->said[7] = phi_continue(hook->agent, PHI_CONTINUATION_DEFAULT);
     phi_runtime_free(rt);
@@ -101,7 +101,7 @@ static void give_history(phi_agent agent) {
     for (i = 0; i < 6; i++) {
         phi_content block;
         phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, text);
-        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &m, 1, NULL), PHI_OK);
     }
 }
 

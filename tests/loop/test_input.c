@@ -22,7 +22,7 @@ static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want)
     }
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    for (i = 0; i < phi_message_count(agent); i++) {
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
         strcat(got, text_at(agent, i, 0));
         strcat(got, " ");
     }
@@ -54,7 +54,7 @@ TEST(steering_and_follow_ups_may_be_pulled_from_hooks) {
     CHECK_EQ_INT(rig_run(r, 30), 1);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, "more"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 30), 0);
-    REQUIRE(phi_message_count(agent) == 5);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 5);
     CHECK_EQ_STR(text_at(agent, 1, 0), "left");
     CHECK_EQ_STR(text_at(agent, 3, 0), "more");
     CHECK(strstr(rig_story(r), "-> steering\n-> filter \"left\"\nTurnStart 0\n") != NULL);
@@ -87,7 +87,7 @@ TEST(a_queue_is_cleared_alone_or_with_the_others) {
     rig_says(r, "alone");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -106,7 +106,7 @@ TEST(the_queues_outlive_a_run) {
     CHECK_EQ_INT(phi_agent_get_info(agent).steering, 1);
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 7);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 7);
     CHECK_EQ_STR(text_at(agent, 3, 0), "sooner");
     CHECK_EQ_STR(text_at(agent, 5, 0), "later");
     rig_free(r);
@@ -447,8 +447,8 @@ static bool say_much(rig *r, int fill, phi_agent *agent) {
 /* How often a user's message of this text is in the history. */
 static size_t stored(phi_agent agent, const char *text) {
     size_t i, n = 0;
-    for (i = 0; i < phi_message_count(agent); i++)
-        n += phi__str_is(phi_message_at(agent, i)->content[0].text, text);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(agent)); i++)
+        n += phi__str_is(phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text, text);
     return n;
 }
 
@@ -588,7 +588,9 @@ static bool come_back_without(int n, bool renew, size_t *waiting) {
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
     *waiting += phi_agent_get_info(agent).queued;
-    CHECK_EQ_INT(renew ? phi_new_session(agent, true) : phi_clear_messages(agent), PHI_OK);
+    CHECK_EQ_INT(renew ? phi_agent_new_session(agent, true)
+                       : phi_agent_replace_messages(agent, NULL, 0),
+                 PHI_OK);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);

@@ -87,7 +87,7 @@ TEST(the_usage_behind_an_error_of_responses_is_counted) {
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strstr(rig_story(r), "The model fell over") != NULL);
     CHECK_EQ_INT(phi_agent_get_info(agent).usage.output, 3);
-    CHECK_STR(phi_message_at(agent, 1)->raw_stop_reason, "failed");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->raw_stop_reason, "failed");
     CHECK_EQ_INT(rig_open_transfers(r), 0);
     rig_free(r);
 }

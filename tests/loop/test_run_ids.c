@@ -136,7 +136,7 @@ TEST(a_history_that_ends_with_an_answer_is_not_continued_and_the_error_says_why)
     CHECK(strlen(words_of(r)) > 20);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_STR(rig_story(r), "");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -194,12 +194,13 @@ TEST(a_run_returns_its_prompt_and_everything_that_was_added) {
     CHECK_EQ_INT(h.status, PHI_LIMIT);
     CHECK_EQ_INT(h.first_message, 2);
     REQUIRE(h.message_count == 8);
-    REQUIRE(phi_message_count(agent) == 10);
-    for (i = 0; i < 8; i++) CHECK_EQ_INT(phi_message_at(agent, 2 + i)->role, roles[i]);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "go");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "faster");
-    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "it rains");
-    CHECK_STR(phi_message_at(agent, 9)->content[0].text,
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 10);
+    for (i = 0; i < 8; i++)
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 2 + i)->role, roles[i]);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "go");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "faster");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].text, "it rains");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 9)->content[0].text,
               "[Agent stopped: Max turns reached (2/2)]");
     rig_free(r);
 }
@@ -218,10 +219,11 @@ TEST(every_message_of_a_run_carries_its_loop_and_turn) {
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 4);
+    REQUIRE(phi_thread_message_count(phi_agent_thread(agent)) == 4);
     for (i = 0; i < 4; i++) {
-        CHECK_STR(phi_message_at(agent, i)->loop_id, "session.anthropic.test-model.1");
-        CHECK_EQ_INT(phi_message_at(agent, i)->turn_index, turns[i]);
+        CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), i)->loop_id,
+                  "session.anthropic.test-model.1");
+        CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), i)->turn_index, turns[i]);
     }
     rig_free(r);
 }
@@ -244,7 +246,7 @@ static phi_trigger first_trigger_of(phi_continuation kind) {
     if (kind == PHI_CONTINUATION_INITIAL) {
         CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     } else {
-        CHECK_EQ_INT(phi_append_message(agent, &question), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &question, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, kind), PHI_OK);
     }
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -198,7 +198,7 @@ static bool all_of_it_within(scene *s, size_t limit) {
     for (i = 0; i < 6; i++) {
         phi_content block;
         phi_message m = text_message(i % 2 == 0 ? PHI_ROLE_USER : PHI_ROLE_ASSISTANT, &block, text);
-        if (phi_append_message(s->child, &m) != PHI_OK) return false;
+        if (phi_thread_append(phi_agent_thread(s->child), &m, 1, NULL) != PHI_OK) return false;
     }
     rig_call(s->r, "c1", "echo", "{\"a\":1}");
     rig_breaks(s->r, half_stream("half"), PHI_NETWORK, "cut");
@@ -401,8 +401,8 @@ static void do_between(scene *s, int deed) {
     case 12: (void)phi_runtime_close(rig_runtime(s->r)); break;
     default:
         (void)phi_agent_reset(s->child);
-        (void)phi_clear_messages(s->child);
-        (void)phi_append_message(s->child, &m);
+        (void)phi_agent_replace_messages(s->child, NULL, 0);
+        (void)phi_thread_append(phi_agent_thread(s->child), &m, 1, NULL);
         break;
     }
 }

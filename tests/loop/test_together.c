@@ -66,7 +66,7 @@ static phi_thread *log_of(const world *w) { return phi_agent_thread(w->agent); }
 static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
     size_t k;
     while (i < n) {
-        const phi_message *m = phi_message_at(agent, i++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i++);
         if (m == NULL || m->role == PHI_ROLE_TOOL_RESULT) return false;
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason == PHI_STOP_REASON_ERROR ||
             m->stop_reason == PHI_STOP_REASON_ABORTED)
@@ -74,7 +74,7 @@ static bool log_is_whole(phi_agent agent, size_t i, size_t n) {
         for (k = 0; k < m->content_count; k++) {
             const phi_message *result;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL) continue;
-            result = i < n ? phi_message_at(agent, i++) : NULL;
+            result = i < n ? phi_thread_message_at(phi_agent_thread(agent), i++) : NULL;
             if (result == NULL || result->role != PHI_ROLE_TOOL_RESULT ||
                 !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
@@ -708,7 +708,7 @@ static void begin_session(world *w) {
     if (w->starving && pick(w, 2) == 0) test_alloc_fail_at((int)pick(w, 60));
     if (w->taping == NULL && pick(w, 3) == 0)
         store_mem_fail_at(w->store, (int)pick(w, 4), PHI_FULL);
-    status = phi_new_session(w->agent, empty);
+    status = phi_agent_new_session(w->agent, empty);
     test_alloc_fail_at(-1);
     store_mem_fail_at(w->store, -1, PHI_IO);
     HOLDS(w, status != PHI_OK || phi_agent_get_info(w->agent).loop_id.len == 0);

@@ -73,12 +73,12 @@ static void *board_work(void *arg) {
 static const char *const calls[] = {"c1 wait {}", "c2 wait {}", "c3 wait {}", "c4 wait {}"};
 
 static bool whole(phi_agent agent) {
-    size_t n = phi_message_count(agent), i, k;
+    size_t n = phi_thread_message_count(phi_agent_thread(agent)), i, k;
     for (i = 0; i < n; i++) {
-        const phi_message *m = phi_message_at(agent, i);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), i);
         if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_TOOL_USE) continue;
         for (k = 0; k < m->content_count; k++) {
-            const phi_message *result = phi_message_at(agent, i + 1 + k);
+            const phi_message *result = phi_thread_message_at(phi_agent_thread(agent), i + 1 + k);
             if (result == NULL || !phi_str_equal(result->tool_call_id, m->content[k].id))
                 return false;
         }

@@ -118,11 +118,14 @@ static void one_run_is_in_the_file(flat *f, uint64_t entries) {
     rig_free(f->r);
     open_agent(f);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(f->agent)), entries);
-    CHECK_EQ_INT(phi_message_count(f->agent), 2 * TURNS);
-    CHECK_STR(phi_message_at(f->agent, 0)->content[0].text, "Look around.");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(f->agent)), 2 * TURNS);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(f->agent), 0)->content[0].text,
+              "Look around.");
     for (turn = 0; turn < TURNS; turn++) {
-        check_answer(phi_message_at(f->agent, 1 + 2 * turn), turn, turn < TURNS - 1 ? 2 : 1);
-        if (turn < TURNS - 1) check_result(phi_message_at(f->agent, 2 + 2 * turn), turn);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), 1 + 2 * turn), turn,
+                     turn < TURNS - 1 ? 2 : 1);
+        if (turn < TURNS - 1)
+            check_result(phi_thread_message_at(phi_agent_thread(f->agent), 2 + 2 * turn), turn);
     }
 }
 
@@ -185,15 +188,15 @@ static void all_runs_are_in_the_file(flat *f, uint64_t entries) {
     open_agent(f);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(f->agent)), entries);
     for (turn = 0; turn < TURNS; turn++) {
-        const phi_message *m = phi_message_at(f->agent, at++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(f->agent), at++);
         REQUIRE(CHECK(m != NULL && m->role == PHI_ROLE_USER));
         CHECK_EQ_INT(m->content[0].text.len, 150 + turn % 10 * 30);
         CHECK(talk_is(m->content[0].text, turn, false));
-        check_answer(phi_message_at(f->agent, at++), turn, 2);
-        check_result(phi_message_at(f->agent, at++), turn);
-        check_answer(phi_message_at(f->agent, at++), turn, 1);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn, 2);
+        check_result(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn, 1);
     }
-    CHECK_EQ_INT(phi_message_count(f->agent), at);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(f->agent)), at);
 }
 
 TEST(a_thousand_questions_need_no_more_memory_than_two_hundred) {
@@ -321,7 +324,7 @@ TEST(a_long_thread_that_is_opened_is_as_small_as_it_was) {
     CHECK(after < before + before / 4);
     CHECK(talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL) == face);
     CHECK_EQ_INT(f.watched.reads, 1);
-    CHECK(talk_is(phi_message_at(f.agent, 2)->content[0].text, 0, true));
+    CHECK(talk_is(phi_thread_message_at(phi_agent_thread(f.agent), 2)->content[0].text, 0, true));
     end(&f);
 }
 

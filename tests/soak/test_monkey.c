@@ -193,7 +193,7 @@ static void goes_on(monkey *m, seat *s) {
     if (status == PHI_CANCELLED) status = asked(m, s->agent);
     /* At its limit a new history makes it usable. */
     if (status != PHI_OK && (s->limited || m->poor || s->wild)) {
-        HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild);
+        HOLDS(m, phi_agent_replace_messages(s->agent, NULL, 0) == PHI_OK || m->poor || s->wild);
         status = asked(m, s->agent);
     }
     if (s->wild || m->poor) return;

@@ -130,7 +130,7 @@ TEST(scratch_work_is_on_a_lane_of_its_own_and_the_answer_in_the_conversation) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     thread = phi_agent_thread(agent);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_STR(text_at(agent, 0, 0), "24?");
     CHECK_EQ_STR(think_answer(agent), "(10 - 4) * 4");
     CHECK_EQ_INT(phi_thread_lane_count(thread), 2);
@@ -178,7 +178,7 @@ TEST(a_conversation_goes_on_and_the_provider_can_be_swapped) {
     CHECK(strstr(rig_request(t.r, 1), "2 + 2?") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "\"four\"") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "You are the miller.\\n\\nWork") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     think_end(&t);
 }
 
@@ -264,18 +264,18 @@ TEST(a_history_that_ends_in_results_of_tools_continues) {
         rig_says(t.r, "Answer: noon");
         agent = think_agent(&t);
         message = text_message(PHI_ROLE_USER, &block, "What time is it?");
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         message = text_message(PHI_ROLE_ASSISTANT, &block, "");
         block.kind = PHI_CONTENT_TOOL_CALL;
         block.id = PHI__LIT("c1");
         block.name = PHI__LIT("clock");
         block.arguments = PHI__LIT("{}");
         message.stop_reason = PHI_STOP_REASON_TOOL_USE;
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         message = text_message(PHI_ROLE_TOOL_RESULT, &block, "12:00");
         message.tool_call_id = PHI__LIT("c1");
         message.tool_name = PHI__LIT("clock");
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_OK);
         CHECK_EQ_INT(rig_run(t.r, 100), 0);
         CHECK_EQ_STR(think_answer(agent), "noon");
@@ -296,7 +296,7 @@ TEST(steering_in_the_midst_is_answered_after_it) {
     (void)rig_step(t.r);
     CHECK_EQ_INT(phi_steer(agent, "In digits."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_EQ_STR(think_answer(agent), "4");
     CHECK_EQ_STR(think_result(&t, agent, "answer"), "4");
     think_end(&t);
@@ -494,7 +494,7 @@ TEST(thoughts_may_call_the_agents_tools) {
     CHECK_EQ_STR(think_result(&t, agent, "diagnostics.tool_rounds"), "{\"1\":1}");
     CHECK(strstr(rig_story(t.r), "-> before_tool c1 echo({\"n\":1})\n") != NULL);
     CHECK(strstr(rig_request(t.r, 1), "tool_result") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     think_end(&t);
 }
 
@@ -825,7 +825,7 @@ TEST(progress_that_was_not_popped_outlives_the_history) {
     CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
     rig_silent(t.r, true);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
-    CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
     CHECK_EQ_STR(think_result(&t, agent, "best"), "(none)");
     rig_silent(t.r, false);
     (void)rig_run(t.r, 2); /* reads all of them, or they went with the history */

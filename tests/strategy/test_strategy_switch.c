@@ -35,7 +35,7 @@ TEST(an_agent_gets_another_strategy_in_mid_conversation_and_none_again) {
     CHECK_EQ_INT(rig_run(t.r, 300), 0);
     CHECK_EQ_STR(think_result(&t, agent, "termination.reason"), "threshold");
     CHECK_EQ_INT(rig_requests(t.r), 10);
-    CHECK_EQ_INT(phi_message_count(agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 8);
     think_end(&t);
 }
 

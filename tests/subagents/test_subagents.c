@@ -123,7 +123,7 @@ TEST(a_child_does_the_task_and_its_last_words_are_the_result) {
     CHECK_EQ_STR(s.result, "Done: sum 0.");
     CHECK_EQ_STR(s.details, "{\"sub_agent\":\"worker\",\"turns\":2}");
     CHECK_EQ_STR(s.updates, "Done: sum 0.|");
-    CHECK_EQ_INT(phi_message_count(s.lead), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.lead)), 4);
     CHECK_EQ_STR(text_at(s.lead, 3, 0), "All 1 are done.");
     CHECK_EQ_INT(s.starts, 1); /* the child is not heard by itself */
     CHECK_EQ_INT(s.errors, 0);
@@ -203,7 +203,7 @@ TEST(a_child_that_fails_makes_an_error_result_of_its_error) {
     CHECK_EQ_STR(s.result, "the worker is ill");
     CHECK_EQ_INT(s.errors, 1);
     CHECK_EQ_INT(s.status, PHI_OK); /* the lead's run goes on */
-    CHECK_EQ_INT(phi_message_count(s.lead), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.lead)), 4);
     rig_free(s.r);
 }
 
@@ -316,7 +316,7 @@ TEST(children_work_beside_each_other) {
     ask_lead(&s, "part");
     CHECK_EQ_INT(s.f.most, 12);
     CHECK_EQ_INT(s.tool_ends, 12);
-    CHECK_EQ_INT(phi_message_count(s.lead), 15);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.lead)), 15);
     CHECK_EQ_STR(text_at(s.lead, 2, 0), "Done: part 0.");
     CHECK_EQ_STR(text_at(s.lead, 13, 0), "Done: part 11.");
     rig_free(s.r);

@@ -82,7 +82,7 @@ TEST(a_tool_whose_memory_was_taken_before_says_so_and_writes_nothing_behind_it) 
     rig_says(r, "done");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Out of memory");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "Out of memory");
     rig_free(r);
 }
 
