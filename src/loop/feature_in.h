@@ -109,6 +109,8 @@ typedef struct phi__moment {
     bool whole, did;
 } phi__moment;
 
+struct phi_cache_stats;
+
 typedef struct phi__feature {
     uint32_t points; /* the points that it wants */
     size_t run_bytes, agent_bytes;
@@ -147,6 +149,9 @@ typedef struct phi__features {
     /* Functions that the layers above call; NULL: the feature is not named. */
     const struct phi__failover_ops *failover;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
+    /* phi_agent_info: the op_id of the deferred rewrite, or empty; and the figures of the cache */
+    phi_str (*deferred_fn)(const phi__agent *agent);
+    void (*cache_stats_fn)(const phi__agent *agent, struct phi_cache_stats *out);
 } phi__features;
 /* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
    more than there may be. */

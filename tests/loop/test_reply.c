@@ -38,7 +38,7 @@ static const phi_message *result_of(rig *r, const phi_tool *tool, const char *ar
     rig_says(r, "Done.");
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    return phi_message_at(agent, 2);
+    return phi_thread_message_at(phi_agent_thread(agent), 2);
 }
 
 static phi_flow read_start(void *user_data, phi_call call, phi_str arguments) {
@@ -150,7 +150,8 @@ TEST(a_hook_reads_them_before_and_the_tool_reads_what_was_decided) {
                      PHI_OK);
     }
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "1 steps to the well");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text,
+              "1 steps to the well");
     rig_free(r);
 }
 
@@ -249,7 +250,7 @@ TEST(another_thread_may_format_a_reply) {
     CHECK_EQ_INT(pthread_join(thread, NULL), 0);
     CHECK_EQ_INT(w.status, PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "found, 00042");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "found, 00042");
     rig_free(r);
 }
 

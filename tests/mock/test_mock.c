@@ -15,7 +15,8 @@ static phi_str said_after(rig *r, phi_agent agent, const char *prompt) {
     const phi_message *last;
     CHECK_EQ_INT(phi_prompt(agent, prompt), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 400), 0);
-    last = phi_message_at(agent, phi_message_count(agent) - 1);
+    last = phi_thread_message_at(phi_agent_thread(agent),
+                                 phi_thread_message_count(phi_agent_thread(agent)) - 1);
     return last->content_count > 0 ? last->content[0].text : phi_str_of("");
 }
 
@@ -137,8 +138,8 @@ TEST(two_calls_of_one_answer_run_together) {
     rig_finish(r, 0, "a");
     rig_finish(r, 1, "b");
     CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Wait.");
-    CHECK_EQ_INT(phi_message_count(agent), 5);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Wait.");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 5);
     rig_free(r);
 }
 
@@ -151,7 +152,7 @@ TEST(failures_that_pass_are_tried_again_and_others_end_the_run) {
     phi_mock_text(mock, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 60000), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Here.");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Here.");
     CHECK_EQ_INT(mock->request_count, 2);
     phi_mock_fail(mock, PHI_FAILURE_AUTH, "no such key");
     phi_mock_text(mock, "never");
@@ -174,9 +175,9 @@ TEST(an_answer_waits_for_its_delay_by_the_clock_of_the_runtime) {
     phi_mock_text(mock, "At once.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 45), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 1);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "Late.");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[0].text, "Late.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 8), 0);
     rig_free(r);
@@ -255,9 +256,11 @@ static bool survives(int n) {
         if (agent.rt != NULL && phi_prompt(agent, "Go") == PHI_OK) {
             const phi_message *last;
             CHECK_EQ_INT(rig_run_until(r, 120000), 0);
-            last = phi_message_count(agent) > 0
-                       ? phi_message_at(agent, phi_message_count(agent) - 1)
-                       : NULL;
+            last =
+                phi_thread_message_count(phi_agent_thread(agent)) > 0
+                    ? phi_thread_message_at(phi_agent_thread(agent),
+                                            phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                    : NULL;
             said = last != NULL && last->content_count > 0 &&
                    phi_str_equal(last->content[0].text, phi_str_of("Done."));
         }
