@@ -70,7 +70,7 @@
 #if PHI__PUB_HISTORY != 0x4ffbfb14
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0xd9ea1069
+#if PHI__PUB_PERSIST != 0xc72ad700
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0xc80ff066
