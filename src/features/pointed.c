@@ -8,7 +8,7 @@
 #include "loop/tool_sources_in.h"
 #include "wire/format_in.h"
 
-static void phi__pointed_formats(phi_runtime *rt) { rt->features.formats = phi__formats_all(); }
+static void phi__pointed_formats(phi_runtime *rt) { rt->features.formats = phi__format_ops(); }
 
 PHI_API const phi__feature *phi_feature_formats(void) {
     static const phi__feature feature = {
@@ -16,7 +16,9 @@ PHI_API const phi__feature *phi_feature_formats(void) {
     return &feature;
 }
 
-static void phi__pointed_deferral(phi_runtime *rt) { rt->features.deferral = phi__deferral_all(); }
+static void phi__pointed_deferral(phi_runtime *rt) {
+    rt->features.deferral = phi__deferral_tools_ops();
+}
 
 PHI_API const phi__feature *phi_feature_deferral(void) {
     static const phi__feature feature = {
@@ -24,7 +26,9 @@ PHI_API const phi__feature *phi_feature_deferral(void) {
     return &feature;
 }
 
-static void phi__pointed_sources(phi_runtime *rt) { rt->features.sources = phi__sources_all(); }
+static void phi__pointed_sources(phi_runtime *rt) {
+    rt->features.sources = phi__tool_sources_ops();
+}
 
 PHI_API const phi__feature *phi_feature_tool_sources(void) {
     static const phi__feature feature = {

@@ -17,8 +17,9 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
                                 uint8_t *keep);
 /* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
    the active lane those in `keep` (NULL: all), of scratch lanes ("~...") none. Entry numbers
-   continue. carry: phi__tool_state_carry; NULL: no lane has a tool state. *made: the entry's detail,
-   whose bytes are not known yet. False: no memory, and the caller must free the new log. */
+   continue. carry: phi__tool_state_carry; NULL: no lane has a tool state.
+   *made: the entry's detail, whose bytes are not known yet. False: no memory, and the
+   caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made);
 /* Bytes that a fold's messages take in a log, by estimate; keep: as above. */

@@ -47,7 +47,7 @@ typedef struct phi__deferral_ops {
     const char *(*refuses)(const phi_tool *tools, size_t count);
     void (*free)(phi__agent *agent);
 } phi__deferral_ops;
-PHI__FN const phi__deferral_ops *phi__deferral_all(void);
+PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
 /* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
 PHI__FN bool phi__deferral_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,

@@ -297,7 +297,7 @@ PHI__FN const phi_tool *phi__deferral_tools_find(phi__agent *agent, phi_str name
     return phi__deferral_tools_make(set->finders) + phi__str_is(name, PHI__DEFERRAL_LOAD);
 }
 
-PHI__FN const phi__deferral_ops *phi__deferral_all(void) {
+PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void) {
     static const phi__deferral_ops all = {phi__deferral_plan_of, phi__deferral_change,
                                           phi__deferral_tools_find, phi__deferral_refuses,
                                           phi__deferral_free};

@@ -389,7 +389,7 @@ PHI__FN void phi__tool_sources_free(phi__agent *agent) {
         phi__tool_sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
 
-PHI__FN const phi__sources_ops *phi__sources_all(void) {
+PHI__FN const phi__sources_ops *phi__tool_sources_ops(void) {
     static const phi__sources_ops all = {phi__tool_sources_make, phi__tool_sources_refresh,
                                          phi__tool_sources_own, phi__tool_sources_free};
     return &all;

@@ -29,6 +29,6 @@ typedef struct phi__sources_ops {
     phi_status (*own)(phi__agent *agent, const phi_tool *tools, size_t count);
     void (*free)(phi__agent *agent);
 } phi__sources_ops;
-PHI__FN const phi__sources_ops *phi__sources_all(void);
+PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 
 #endif

@@ -36,7 +36,6 @@ static void build_with(built *b, const char *agents, const char *more,
     (void)snprintf(text + n, sizeof text - n, "]\n");
     memset(b, 0, sizeof *b);
     b->rt = real();
-    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     desc.text = phi_str_of(text);
     desc.format = PHI_CONFIG_TOML;
@@ -135,7 +134,6 @@ static void missing(const char *more, bool waits, phi_status want) {
     with.wait_for_servers = waits;
     (void)snprintf(text, sizeof text, "%s%s", head, more);
     b.rt = real();
-    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     desc.text = phi_str_of(text);
     desc.format = PHI_CONFIG_TOML;
@@ -178,7 +176,6 @@ TEST(a_server_is_reached_by_its_address_with_its_headers) {
     wires_init(&w);
     memset(&b, 0, sizeof b);
     b.rt = wires_runtime(&w, NULL);
-    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     desc.text = phi_str_of(by_address);
     desc.format = PHI_CONFIG_TOML;
@@ -210,7 +207,6 @@ static void check_refused(const char *server, const char *want) {
         text, sizeof text,
         "[provider]\nmodel = \"m\"\napi_key = \"k\"\n[[mcp.instances]]\nname = \"x\"\n%s", server);
     b.rt = real();
-    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     desc.text = phi_str_of(text);
     desc.format = PHI_CONFIG_TOML;
@@ -290,7 +286,6 @@ TEST(a_file_authorizes_a_person_or_its_client) {
     w.answer = wants_a_token;
     memset(&b, 0, sizeof b);
     b.rt = wires_runtime(&w, NULL);
-    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     desc.text = phi_str_of(file);
     desc.format = PHI_CONFIG_TOML;

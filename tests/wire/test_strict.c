@@ -525,7 +525,7 @@ static void check_sent(phi_model model, const char *schema_at, const char *schem
     memset(&tool, 0, sizeof tool);
     tool.name = phi_str_of("pay");
     tool.schema = phi_str_of(TOOL);
-    tool.strict = phi__formats_all();
+    tool.strict = phi__format_ops();
     talk_begin(&t, model);
     talk_user(&t, "hi");
     t.spec.tools = &tool;
