@@ -84,7 +84,7 @@ static phi_status majority_load(void *state, const phi_json *saved, const phi_st
                                 phi_strategy_commands *out) {
     phi_json_iter it = phi_json_each(saved);
     const phi_json *item;
-    if (!phi_json_is_array(saved) || phi_json_count(saved) >= VOTES) return PHI_PARSE;
+    if (!phi_json_is(saved, PHI_JSON_ARRAY) || phi_json_count(saved) >= VOTES) return PHI_PARSE;
     while ((item = phi_json_next(&it)) != NULL)
         if (majority_keep((majority *)state, phi_json_str(item, ""), env->arena) != PHI_OK)
             return PHI_NO_MEMORY;

@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
     phi_config_desc from = PHI_ZERO;
     phi_agents_desc with = PHI_ZERO;
     phi_agent_desc base = PHI_ZERO;
-    phi_config_problem problem;
+    const phi_config_problem *problem;
     phi_config *config;
     phi_agents *agents;
     phi_provider model;
@@ -61,18 +61,19 @@ int main(int argc, char **argv) {
     puppet_use(&base, &model, &mind, answer);
     with.base = &base;
     config = phi_config_load(&from);
-    for (i = 0; phi_config_problem_at(config, i, &problem); i++) print_problem(&problem);
+    for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++) print_problem(problem);
     agents = phi_agents_from_config(rt, config, &with);
     while (phi_agents_step(agents) == PHI_BUSY) (void)phi_step(rt, 10);
-    if (phi_config_status(config) == PHI_OK)
-        for (i = 0; phi_agents_problem_at(agents, i, &problem); i++) print_problem(&problem);
+    if (phi_config_error(config) == NULL)
+        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++)
+            print_problem(problem);
     if (phi_agents_step(agents) == PHI_OK) {
         done = ask(rt, phi_agents_get(agents, "writer"), "A line about the sea.", draft,
                    sizeof draft) &&
                ask(rt, phi_agents_get(agents, "critic"), draft, verdict, sizeof verdict);
         printf("writer: %s\ncritic: %s\n", draft, verdict);
     }
-    (void)phi_agents_free(agents); /* before the config and the runtime */
+    phi_agents_free(agents); /* before the config and the runtime */
     phi_config_free(config);
     phi_runtime_free(rt);
     return done ? 0 : 1;

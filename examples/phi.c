@@ -49,16 +49,24 @@ static void drop_keys(app *a) {
             if (key == KEY_ESCAPE || key == KEY_CTRL('C')) press(a, key);
 }
 
+static phi_permission_call call_of(const phi_pending_item *item) {
+    phi_permission_call call = PHI_ZERO;
+    call.tool_name = item->tool_name;
+    call.arguments = item->arguments;
+    call.source = item->source;
+    return call;
+}
+
 /* What "always" would add: to the rules that ask. */
 static void propose(app *a, const phi_pending_item *item, phi_permission_rules *rules,
                     phi_str *why) {
     static const phi_permission_scope scopes[] = {PHI_PERMISSION_SCOPE_KIND,
                                                   PHI_PERMISSION_SCOPE_EXACT};
+    phi_permission_call call = call_of(item);
     phi_status status = PHI_REJECTED;
     int i;
     for (i = 0; i < 2 && status == PHI_REJECTED && item->permissions != NULL; i++)
-        status = phi_permissions_always_from(item->permissions, item->source, item->tool_name,
-                                             item->arguments, scopes[i], &a->arena, rules, why);
+        status = phi_permissions_always(item->permissions, &call, scopes[i], &a->arena, rules, why);
     if (status != PHI_OK) rules->count = 0;
     if (status == PHI_OK) *why = phi_str_of("");
 }
@@ -92,10 +100,10 @@ static bool ask_next(app *a) {
     for (i = 0; i < n && i < WAITS; i++) {
         phi_pending_item *item = &items[i];
         bool tool = item->kind == PHI_WAITING_DECISION && item->point == PHI_HOOK_BEFORE_TOOL;
+        phi_permission_call call = call_of(item);
         if (item->quiet || (!tool && item->kind != PHI_WAITING_BUDGET)) continue;
         if (tool && item->permissions != NULL &&
-            phi_permissions_check_from(item->permissions, item->source, item->tool_name,
-                                       item->arguments, NULL) == PHI_PERMISSION_ALLOW)
+            phi_permissions_check(item->permissions, &call, NULL) == PHI_PERMISSION_ALLOW)
             (void)phi_decide(item->ticket, PHI_ALLOW, NULL); /* by an "always" of before */
         else if (is_asked(a, item))
             return true;
@@ -178,7 +186,7 @@ static int agent_of_config(app *a) {
         return keys_signal ? INTERRUPTED : complain(a, a->o.replay, "an MCP server is not ready");
     a->agent = phi_agents_get(a->agents, a->o.agent);
     if (a->agent.rt == NULL) return complain(a, "the file has no such agent", a->o.agent);
-    while (phi_agents_at(a->agents, a->which).index != a->agent.index) a->which++;
+    while (phi_agents_at(a->agents, a->which)->agent.index != a->agent.index) a->which++;
     a->why = a->o.config;
     if (a->o.system != NULL) (void)phi_agent_set_system_prompt(a->agent, a->o.system);
     if (a->o.model == NULL) return 0;
@@ -275,7 +283,7 @@ static int tear_down(app *a, int code) {
     }
     while (a->rt != NULL && phi_runtime_close(a->rt) == PHI_BUSY && keys_now_ms() < end)
         (void)phi_step(a->rt, 10);
-    (void)phi_agents_free(a->agents);
+    phi_agents_free(a->agents);
     phi_config_free(a->config);
     phi_runtime_free(a->rt);
     phi_permissions_free(a->permissions);
@@ -388,7 +396,7 @@ static void draw(app *a) {
     memset(words, 0, sizeof words);
     count = draw_above(a, lines, rows - (rows < 16 ? 3 : 4 + most));
     if (a->q.asking && a->q.cut && !a->q.above) show_question(a);
-    status_agent(&words[0], a->agent, phi_agents_name(a->agents, a->which));
+    status_agent(&words[0], a->agent, phi_agents_at(a->agents, a->which)->name);
     status_tokens(&words[1], a->agent, a->screen.columns < 60, a->q.asking);
     if (a->q.asking)
         question_keys(&words[2], &a->q);

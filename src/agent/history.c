@@ -168,7 +168,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
         phi_json_parse(arena, json, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, error);
     if (status == PHI_TOO_BIG) return PHI_PARSE;
     if (status != PHI_OK) return status;
-    if (!phi_json_is_array(root)) {
+    if (!phi_json_is(root, PHI_JSON_ARRAY)) {
         error->line = error->column = 1;
         (void)snprintf(error->message, sizeof error->message, "expected an array of messages");
         return PHI_PARSE;

@@ -246,7 +246,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
     if (text == NULL) return PHI_OK;
     phi_arena_init(&arena, &agent->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is_object(root);
+    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY) return phi__agent_no_memory(agent, what);
     if (good) return PHI_OK;

@@ -48,9 +48,9 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     else if (status != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
                        (unsigned)parse.column, parse.message);
-    else if (!phi_json_is_object(arguments))
+    else if (!phi_json_is(arguments, PHI_JSON_OBJECT))
         (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
-                       phi_json_type_name(arguments));
+                       phi__json_get_type_name(arguments));
     else if (schema != NULL &&
              phi__schema_check(arena->memory, schema, arguments, "arguments", &error) != PHI_OK)
         (void)snprintf(words, size, "Invalid arguments: %s", error.message);

@@ -251,7 +251,7 @@ static phi_flow phi__deferral_tools_load_start(void *user_data, phi_call call, p
     phi__buf_init(&a.details, &a.agent->memory);
     if (phi__deferral_tools_parse(call, &scratch, arguments, &root)) {
         names = phi_json_get(root, "names");
-        n = phi_json_is_array(names) ? phi_json_count(names) : 0;
+        n = phi_json_is(names, PHI_JSON_ARRAY) ? phi_json_count(names) : 0;
         it = phi_json_each(names);
         if (n == 0 || n > PHI__DEFERRAL_LOADS)
             (void)phi__deferral_tools_fail(call,

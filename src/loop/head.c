@@ -125,7 +125,7 @@ static phi_status phi__head_load_tool(phi__head *head, const phi__formats *forma
     phi_arena_mark mark = phi_arena_save(&head->arena);
     phi_json *root = NULL;
     phi_status status = phi_json_parse(&head->arena, schema, PHI_JSON_BORROW, &root, NULL);
-    bool valid = status == PHI_OK && phi_json_is_object(root) && name.len > 0;
+    bool valid = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) && name.len > 0;
     phi_arena_reset(&head->arena, mark);
     if (phi_json_bool(phi_json_next(&it), false)) to->strict = formats;
     if (status == PHI_NO_MEMORY) return status;

@@ -35,7 +35,7 @@ static uint64_t phi__tools_repeat_join(uint64_t a, uint64_t b) {
     return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
-/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
+/* By value, as phi__json_get_equal has it: 1, 1.0 and 1e0 are the same. */
 static uint64_t phi__tools_repeat_number(const phi_json *node) {
     phi__json_number n;
     int64_t i;

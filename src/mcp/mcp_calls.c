@@ -188,7 +188,7 @@ static void phi__mcp_calls_answered(phi__mcp_call *c, const phi_json *result) {
     memset(&out, 0, sizeof out);
     phi_arena_init(&out.arena, c->memory, 0);
     phi__buf_init(&out.details, c->memory);
-    if (!phi_json_is_object(result))
+    if (!phi_json_is(result, PHI_JSON_OBJECT))
         phi__mcp_calls_fail(c, 0, PHI__LIT("the result is no object"));
     else if (phi__mcp_calls_read(c, result, &out))
         phi__mcp_calls_give(c, out.content, out.count, out.details.at, out.is_error);

@@ -501,8 +501,4 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     return PHI_OK;
 }
 
-PHI_API size_t phi_scripts_running(const phi_scripts *set) {
-    return set != NULL ? set->job_count : 0;
-}
-
 #endif

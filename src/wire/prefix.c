@@ -87,7 +87,7 @@ static uint64_t phi__prefix_arguments(phi__encoder *e, phi_str arguments, uint64
     phi_status status = PHI_PARSE;
     if (arguments.len > 2)
         status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_is_object(root))
+    if (status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT))
         status = phi_json_write(e->arena, root, 0, &written);
     if (status == PHI_NO_MEMORY) e->failed = true;
     n = phi__prefix_hash(written, n);

@@ -150,7 +150,7 @@ static const char *seen(phi_agent agent, size_t i, size_t *count) {
     phi_memory memory;
     phi_arena arena;
     const phi_view_item *items = NULL;
-    phi_allocator allocator = phi_allocator_default();
+    phi_allocator allocator = phi__allocator_default();
     phi_memory_init(&memory, &allocator, 0);
     phi_arena_init(&arena, &memory, 0);
     text[0] = '\0';

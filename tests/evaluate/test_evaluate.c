@@ -1,4 +1,5 @@
 /* Parallel evaluation: branches, selections, lanes, events. */
+#include "support/recorded.h"
 #include "evaluate/actors.h"
 #include "features/effects.h"
 #include "features/facts.h"
@@ -745,10 +746,11 @@ TEST(a_session_of_the_log_has_the_group) {
     CHECK_EQ_INT(loop->group->loop_count, 2);
     CHECK_STR(loop->group->selected_loop_id, "s.play.b.2");
     CHECK_EQ_INT(loop->message_count, 2);
-    CHECK_EQ_INT(phi_session_parallel_siblings(session, PHI__LIT("s.play.a.1"), siblings, 4), 2);
+    CHECK_EQ_INT(phi_session_loops(session, PHI_LOOP_SIBLINGS, PHI__LIT("s.play.a.1"), siblings, 4),
+                 2);
     CHECK(siblings[0]->group != NULL && !siblings[0]->group->is_selected);
     CHECK(phi_session_get_loop(session, PHI__LIT("s.play.judge.3"))->group == NULL);
-    CHECK_EQ_INT(phi_session_total_usage(session).total_tokens, 120 + 130 + 160);
+    CHECK_EQ_INT(session_usage(session).total_tokens, 120 + 130 + 160);
     phi_session_free(session);
     rig_free(s.r);
 }
@@ -773,12 +775,12 @@ TEST(a_recorder_has_pending_loops_before_they_begin_and_the_group_afterwards) {
         (void)phi_recorder_add(recorder, &event);
         CHECK(!phi_next_event(rig_runtime(s.r), &event));
     }
-    session = phi_recorder_find(recorder, PHI__LIT("s"));
+    session = recorder_find(recorder, PHI__LIT("s"));
     REQUIRE(session != NULL);
     CHECK_EQ_INT(session->loop_count, 2);
     CHECK_EQ_INT(session->loops[0]->status, PHI_LOOP_PENDING);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
-    session = phi_recorder_find(recorder, PHI__LIT("s"));
+    session = recorder_find(recorder, PHI__LIT("s"));
     REQUIRE(session != NULL);
     loop = phi_session_get_loop(session, PHI__LIT("s.play.a.1"));
     REQUIRE(loop != NULL && loop->group != NULL);

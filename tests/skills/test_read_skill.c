@@ -30,7 +30,7 @@ static bool lesson_open(lesson *l, uint32_t max_read_bytes) {
     desc.allocator = test_allocator();
     desc.max_read_bytes = max_read_bytes;
     l->skills = phi_skills_new(&desc);
-    if (!CHECK_EQ_INT(phi_skills_load_dir(l->skills, folders_path(l->root, "all"), NULL), PHI_OK))
+    if (!CHECK_EQ_INT(folders_load(l->skills, folders_path(l->root, "all"), NULL), PHI_OK))
         return false;
     CHECK_EQ_INT(phi_skills_tool(l->skills, &l->tool), PHI_OK);
     l->c.r = rig_new();

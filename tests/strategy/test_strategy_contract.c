@@ -3,6 +3,7 @@
 #include "think.h"
 
 #include "agent/snapshot.h"
+#include "text/json_in.h"
 
 /* ---- a machine that asks several questions at once and joins the answers ---- */
 
@@ -92,8 +93,8 @@ static void chorus_best(const void *state, phi_strategy_best *out) {
 static phi_json *chorus_save(const void *state, phi_arena *arena) {
     const chorus *c = (const chorus *)state;
     phi_json *root = phi_json_new_object(arena);
-    return phi_json_set(arena, root, "text", phi_json_new_text(arena, c->text)) == PHI_OK &&
-                   phi_json_set(arena, root, "answered", phi_json_new_uint(arena, c->answered)) ==
+    return phi_json_set(arena, root, "text", phi__json_edit_text(arena, c->text)) == PHI_OK &&
+                   phi_json_set(arena, root, "answered", phi__json_edit_uint(arena, c->answered)) ==
                        PHI_OK
                ? root
                : NULL;
@@ -103,7 +104,7 @@ static phi_status chorus_load(void *state, const phi_json *saved, const phi_stra
                               phi_strategy_commands *out) {
     chorus *c = (chorus *)state;
     phi_str text = phi_json_str(phi_json_get(saved, "text"), "");
-    c->answered = c->asked = (uint32_t)phi_json_uint(phi_json_get(saved, "answered"), 0);
+    c->answered = c->asked = (uint32_t)phi__json_get_uint(phi_json_get(saved, "answered"), 0);
     (void)snprintf(c->text, sizeof c->text, "%.*s", (int)text.len, text.at);
     while (c->asked < calls_of(env->options)) chorus_ask(c, env, out);
     return PHI_OK;

@@ -1,4 +1,5 @@
 /* test_subagents.c - a model delegates to children: results, events, links, limits, ends. */
+#include "support/recorded.h"
 #include "subagents/subagents.h"
 #include "record/event_json.h"
 
@@ -534,10 +535,10 @@ TEST(a_host_may_hear_the_children_and_sessions_are_linked) {
     CHECK_EQ_INT(s.ends, 2);
     CHECK_EQ_STR(s.parent_loop, s.lead_loop);
     CHECK_EQ_STR(s.result, "Done: sum 0.");
-    if (CHECK_EQ_INT(phi_recorder_session_count(s.recorder), 2)) {
-        parent = phi_session_get_loop(phi_recorder_find(s.recorder, phi_agent_session_id(s.lead)),
+    if (CHECK_EQ_INT(recorder_session_count(s.recorder), 2)) {
+        parent = phi_session_get_loop(recorder_find(s.recorder, phi_agent_session_id(s.lead)),
                                       phi_str_of(s.lead_loop));
-        child = phi_recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
+        child = recorder_find(s.recorder, phi__str(s.child_loop, strcspn(s.child_loop, ".")));
     }
     if (CHECK(parent != NULL && parent->spawned_count == 1)) {
         CHECK_STR(parent->spawned[0].child_loop_id, s.child_loop);
