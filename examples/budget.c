@@ -147,8 +147,8 @@ int main(int argc, char **argv) {
     if (make(&a)) {
         work(&a);
         for (i = 0; i < SCOUTS; i++)
-            printf("scout %d spent $%.4f\n", i + 1, phi_agent_cost(a.scouts[i]));
-        spent = phi_agent_spending(a.chief);
+            printf("scout %d spent $%.4f\n", i + 1, phi_agent_get_info(a.scouts[i]).cost);
+        spent = phi_agent_get_info(a.chief).spending;
         printf("together $%.4f, %u calls\n", spent.cost, (unsigned)spent.requests);
     } else {
         (void)phi_last_error(a.rt, &why, NULL);

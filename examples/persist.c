@@ -28,8 +28,8 @@ static int stop(phi_runtime *rt, phi_store *store, const char *what) {
 
 /* Whether the last message still waits for an answer: the program was stopped in between. */
 static bool left_open(phi_agent agent) {
-    size_t n = phi_message_count(agent);
-    return n > 0 && phi_message_at(agent, n - 1)->role != PHI_ROLE_ASSISTANT;
+    const phi_message *last = phi_thread_last(phi_agent_thread(agent), (phi_role)0, false);
+    return last != NULL && last->role != PHI_ROLE_ASSISTANT;
 }
 
 int main(int argc, char **argv) {
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     desc.thread_id = "chat";
     agent = phi_agent_new(rt, &desc); /* locks the thread, and loads what is there */
     if (agent.rt == NULL) return stop(rt, &store, "agent");
-    printf("%d messages so far\n", (int)phi_message_count(agent));
+    printf("%d messages so far\n", (int)phi_thread_message_count(phi_agent_thread(agent)));
     if (left_open(agent)) {
         printf("going on where it was stopped\n");
         status = phi_continue(agent, PHI_CONTINUATION_DEFAULT);

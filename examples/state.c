@@ -66,7 +66,7 @@ static void show_state(const char *where, phi_agent agent) {
 }
 
 static void show_answer(const char *who, phi_agent agent) {
-    const phi_message *last = phi_message_at(agent, phi_message_count(agent) - 1);
+    const phi_message *last = phi_thread_last(phi_agent_thread(agent), PHI_ROLE_ASSISTANT, true);
     printf("%s says: %.*s\n", who, (int)last->content[0].text.len, last->content[0].text.at);
 }
 

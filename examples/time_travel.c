@@ -28,8 +28,9 @@ static bool ask(phi_runtime *rt, phi_agent agent, const char *text) {
 }
 
 static void show(const char *name, phi_agent agent) {
-    const phi_message *last = phi_message_at(agent, phi_message_count(agent) - 1);
-    printf("%-6s %d messages, the last: %.*s\n", name, (int)phi_message_count(agent),
+    const phi_thread *thread = phi_agent_thread(agent);
+    const phi_message *last = phi_thread_last(thread, PHI_ROLE_ASSISTANT, true);
+    printf("%-6s %d messages, the last: %.*s\n", name, (int)phi_thread_message_count(thread),
            (int)last->content[0].text.len, last->content[0].text.at);
 }
 

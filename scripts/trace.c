@@ -105,7 +105,7 @@ static bool talk(phi_runtime *rt, phi_agent agent) {
             if (event.kind == PHI_EV_AGENT_END) ended = event.status == PHI_OK;
     }
     (void)phi_step(rt, 0); /* what the events held is given back */
-    return ended && phi_message_count(agent) == 4;
+    return ended && phi_thread_message_count(phi_agent_thread(agent)) == 4;
 }
 
 int main(int argc, char **argv) {

@@ -182,9 +182,3 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
-
-PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
-    return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
-}

@@ -132,6 +132,9 @@ PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
+/* pending.c: the first thing that an agent waits for, or its model's answer. */
+PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
+
 /* posts.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);

@@ -180,7 +180,7 @@ typedef struct phi_context {
 } phi_context;
 
 /* Entries that an agent at its memory limit forgot. The messages still in its lanes' views stand
-   again, as copies, behind the log's FORGOTTEN entry; phi_message_at counts from there. */
+   again, as copies, behind the log's FORGOTTEN entry; phi_thread_message_at counts from there. */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */
@@ -229,7 +229,7 @@ typedef struct phi_event {
     /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
     const phi_usage *usage;
     const phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
+    /* AGENT_END: the run's, for phi_thread_message_at while its lane is the active one. INPUT_DROPPED
        without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */

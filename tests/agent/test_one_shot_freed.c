@@ -332,7 +332,7 @@ static phi_verdict bare_hook(void *user_data, phi_hook *hook) {
     desc.prompts = &m;
     desc.prompt_count = 1;
     b->said[0] = phi_thread_free(b->thread);
-    b->said[1] = phi_thread_append(b->thread, &m);
+    b->said[1] = phi_thread_append(b->thread, &m, 1, NULL);
     b->said[2] = phi_run(hook->agent.rt, &desc).rt == NULL ? PHI_BUSY : PHI_OK;
     if (hook->point == PHI_HOOK_AFTER_TURN) (void)phi_agent_free(hook->agent);
     if (hook->point == PHI_HOOK_AFTER_TURN) b->said[0] = phi_thread_free(b->thread);

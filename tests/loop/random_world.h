@@ -7,6 +7,7 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
+#include "support/rotate.h"
 
 enum {
     AGENTS = 4,
@@ -431,8 +432,8 @@ static void save_and_restore(seat *s) {
     phi_parse_error error;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    if (phi_save_messages(s->agent, &arena, &json) == PHI_OK)
-        renewed(s, phi_restore_messages(s->agent, json, &error));
+    if (phi_agent_messages_to_json(s->agent, &arena, &json) == PHI_OK)
+        renewed(s, phi_agent_messages_from_json(s->agent, json, &error));
     phi_arena_free(&arena);
 }
 
@@ -451,12 +452,11 @@ static void change(world *w, seat *s) {
         break;
     case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
     case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
-    case 5: renewed(s, phi_new_session(s->agent, pick(w, 2) == 0)); break;
+    case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
-        if (phi_check_and_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
-            renewed(s, PHI_OK);
+        if (rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated) renewed(s, PHI_OK);
         break;
-    case 7: (void)phi_append_message(s->agent, &message); break;
+    case 7: (void)phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL); break;
     case 8: save_and_restore(s); break;
     default:
         if (phi_thread_free(w->thread) == PHI_OK) {

@@ -123,12 +123,12 @@ static void *work(void *arg) {
 
 /* Every answer with calls is followed by their ten results, in order. */
 static void check_history(const member *m) {
-    size_t n = phi_message_count(m->agent), i, asked = 0;
+    size_t n = phi_thread_message_count(phi_agent_thread(m->agent)), i, asked = 0;
     uint32_t call;
     CHECK_EQ_INT(m->ends, 1);
     CHECK(m->status == PHI_OK || m->status == PHI_CANCELLED);
     for (i = 0; i < n; i++) {
-        const phi_message *message = phi_message_at(m->agent, i);
+        const phi_message *message = phi_thread_message_at(phi_agent_thread(m->agent), i);
         if (message->stop_reason != PHI_STOP_REASON_TOOL_USE) continue;
         asked++;
         for (call = 0; call < CROWD_CALLS; call++) CHECK(crowd_result_is(m, i + 1 + call, call));

@@ -611,9 +611,9 @@ TEST(a_tool_gives_its_result_in_the_end_of_its_fetch) {
     phi_agent agent = tool_agent(&w, rt, &t);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(tool_run(rt, &w, 20), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "sunny");
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "it is sunny");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "sunny");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "it is sunny");
     got_free(&tool.got);
     finish(&w, rt);
 }
@@ -692,8 +692,8 @@ static void tape_run(wires *w, phi_tape *tape, char *story, size_t size) {
     agent = tool_agent(w, rt, &t);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(tool_run(rt, w, 50), 0);
-    for (i = 2; i < phi_message_count(agent); i++) {
-        phi_str text = phi_message_at(agent, i)->content[0].text;
+    for (i = 2; i < phi_thread_message_count(phi_agent_thread(agent)); i++) {
+        phi_str text = phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text;
         (void)snprintf(story + strlen(story), size - strlen(story), "%.*s\n", (int)text.len,
                        text.at);
     }

@@ -296,7 +296,7 @@ static void play(world *w) {
         case 4:
         case 5: prompt(w); break;
         case 6: restore(w); break;
-        case 7: (void)phi_new_session(w->agent, pick(w, 2) == 0); break;
+        case 7: (void)phi_agent_new_session(w->agent, pick(w, 2) == 0); break;
         case 8:
         case 9: rig_pass_ms(w->r, pick(w, 500)); break;
         default: deed(w); break;

@@ -88,7 +88,7 @@ TEST(the_log_keeps_what_was_pruned_and_what_it_takes_to_do_it_again) {
     phi_entry entry;
     uint64_t seq, messages = 0, rewrites = 0;
     two_turns(&w, "prun_with_memo", "{\"tokens\":10,\"memo\":\"nine houses\"}");
-    CHECK_EQ_INT(phi_message_count(w.agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 6);
     thread = phi_agent_thread(w.agent);
     for (seq = 0; seq < phi_thread_count(thread); seq++) {
         CHECK_EQ_INT(phi_thread_entry(thread, seq, &entry), PHI_OK);

@@ -164,7 +164,7 @@ TEST(a_question_waits_for_a_decision_that_phi_pending_lists) {
     CHECK_STR(items[0].tool_name, "ask");
     CHECK(items[0].has_deadline && items[0].left_ms <= 400 && items[0].left_ms > 200);
     CHECK_EQ_INT(items[1].kind, PHI_WAITING_CALL);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(item.ticket.gen, rig_ticket(r, 0).gen);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, "gold"), PHI_OK);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_DENY, NULL), PHI_STALE);
@@ -229,12 +229,12 @@ TEST(an_agent_is_asked_between_its_runs) {
     rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
     ask(&a, agent, no_call, "sampling");
     CHECK_EQ_INT(a.status, PHI_OK);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_NOTHING);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_NOTHING);
     CHECK_EQ_INT(rig_run(r, 3), 0);
     CHECK_EQ_STR(rig_story(r), "-> question sampling of forge: Which metal? {\"of\":[\"iron\"]}\n"
                                "Decision question sampling of forge: Which metal? "
                                "{\"of\":[\"iron\"]}\n");
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(item.call.gen, 0);
     CHECK_EQ_INT(item.agent.index, agent.index);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_OK);
@@ -397,7 +397,7 @@ TEST(empty_and_huge_questions_are_asked_as_they_are) {
     rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
     CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
     rig_step(r);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_STR(item.text, "");
     CHECK_STR(item.source, "");
     phi__question_close(q);
@@ -406,7 +406,7 @@ TEST(empty_and_huge_questions_are_asked_as_they_are) {
     CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
     free(huge);
     rig_step(r);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK_EQ_INT(item.text.len, n);
     CHECK(item.arguments.at[n - 1] == 'x');
     rig_silent(r, false);
@@ -431,7 +431,7 @@ TEST(a_person_is_not_shown_control_characters) {
     rig_answers(r, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
     CHECK_EQ_INT(phi__question_open(agent, &desc, &q), PHI_OK);
     rig_step(r);
-    CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK(memchr(item.source.at, 0x1b, item.source.len) == NULL);
     CHECK(memchr(item.text.at, 0x1b, item.text.len) == NULL);
     CHECK(memchr(item.text.at, '\a', item.text.len) == NULL);

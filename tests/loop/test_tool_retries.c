@@ -58,7 +58,7 @@ static phi_agent begin(rig *r, const phi_tool *tool, const digger *d) {
 }
 
 static const phi_message *result_of(phi_agent agent) {
-    const phi_message *m = phi_message_at(agent, 2);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(agent), 2);
     CHECK(m != NULL && m->role == PHI_ROLE_TOOL_RESULT);
     return m;
 }
@@ -79,7 +79,8 @@ TEST(a_call_that_fails_is_started_again_after_its_delay) {
     CHECK(!d.dirty);
     CHECK_STR(result_of(agent)->content[0].text, "gold");
     CHECK(!result_of(agent)->is_error);
-    CHECK_EQ_INT(phi_message_count(agent), 4); /* the model saw one result */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 4); /* the model saw one result */
     CHECK(strstr(rig_story(r), "Warning \"Tool dig failed, attempt 1/3, again in 200 ms: stone\"\n"
                                "Warning \"Tool dig failed, attempt 2/3, again in 200 ms: stone\"\n"
                                "ToolExecutionEnd toolResult c1 \"gold\"\n") != NULL);

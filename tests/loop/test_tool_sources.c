@@ -502,7 +502,7 @@ TEST(a_call_out_of_a_snapshot_finds_the_tool_of_its_source) {
     CHECK_EQ_INT(rig_run(r, 20), 1);
     {
         phi_pending_item item;
-        CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_CALL);
+        CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_CALL);
         CHECK_EQ_INT(phi_call_finish(item.call, "late", 4, false), PHI_OK);
     }
     CHECK_EQ_INT(rig_run(r, 100), 0);

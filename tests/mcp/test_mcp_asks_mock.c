@@ -176,7 +176,9 @@ TEST(an_abort_ends_a_question_and_the_agent_goes_on) {
         rig_answers(k.rig, PHI_HOOK_QUESTION, PHI_WAIT, NULL);
         rig_call(k.rig, "c1", "elicit", "{}");
         CHECK_EQ_INT(phi_prompt(k.agent, "go"), PHI_OK);
-        for (i = 0; i < 3000 && phi_agent_waiting(k.agent, &item) != PHI_WAITING_DECISION; i++) {
+        for (i = 0;
+             i < 3000 && (item = phi_agent_get_info(k.agent).waiting).kind != PHI_WAITING_DECISION;
+             i++) {
             (void)rig_step(k.rig);
             rig_pass_ms(k.rig, 1);
             (void)usleep(1000);

@@ -67,7 +67,7 @@ static void check_block(const char *block, phi_content_kind kind, const char *ty
         rig_careless(t.k.rig); /* its model takes no audio */
         tools_answer(&t, t.id, "result", body);
         link_run(&t.k);
-        m = phi_message_at(t.agent, 2);
+        m = phi_thread_message_at(phi_agent_thread(t.agent), 2);
         if (CHECK(m != NULL) && CHECK_EQ_INT(m->content_count, 1)) {
             CHECK_EQ_INT(m->content[0].kind, kind);
             CHECK_STR(m->content[0].mime_type, type);

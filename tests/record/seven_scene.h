@@ -74,7 +74,7 @@ static uint64_t scene_run(const phi_runtime_desc *desc, size_t i, const char *ho
             while (phi_next_event(rt, &event)) {}
         while (phi_next_event(rt, &event)) {}
     }
-    if (prompt == 2 && phi_message_count(agent) == 8)
+    if (prompt == 2 && phi_thread_message_count(phi_agent_thread(agent)) == 8)
         hash = phi_thread_hash(phi_agent_thread(agent));
     phi_runtime_free(rt);
     return hash;

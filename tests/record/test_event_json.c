@@ -166,7 +166,7 @@ TEST(a_run_that_goes_on_names_its_parent_and_its_kind) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     for (kind = PHI_CONTINUATION_DEFAULT; kind <= PHI_CONTINUATION_COMPACTION; kind++) {
         rig_says(r, "More.");
-        CHECK_EQ_INT(phi_append_message(agent, &asked), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &asked, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, (phi_continuation)kind), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
     }

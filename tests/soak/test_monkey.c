@@ -174,7 +174,7 @@ static void tell_why(monkey *m, const seat *s, phi_status status) {
     (void)phi_last_error(runtime(m), &words, NULL);
     printf("  status %d; last error: %s\n", (int)status, words);
     if (phi_agent_get_desc(s->agent, &desc) == PHI_OK)
-        printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_memory_used(s->agent, NULL),
+        printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_get_info(s->agent).memory_used,
                (unsigned)desc.memory.limit_bytes, desc.thread_id != NULL ? desc.thread_id : "-");
 }
 
@@ -193,7 +193,7 @@ static void goes_on(monkey *m, seat *s) {
     if (status == PHI_CANCELLED) status = asked(m, s->agent);
     /* At its limit a new history makes it usable. */
     if (status != PHI_OK && (s->limited || m->poor || s->wild)) {
-        HOLDS(m, phi_clear_messages(s->agent) == PHI_OK || m->poor || s->wild);
+        HOLDS(m, phi_agent_replace_messages(s->agent, NULL, 0) == PHI_OK || m->poor || s->wild);
         status = asked(m, s->agent);
     }
     if (s->wild || m->poor) return;
