@@ -64,7 +64,7 @@ static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
         specs[i].name = spec->tools[i].name;
         specs[i].description = spec->tools[i].description;
         specs[i].schema = spec->tools[i].schema;
-        specs[i].strict = spec->tools[i].strict;
+        specs[i].strict = spec->tools[i].strict != NULL;
         specs[i].raw = spec->tools[i].raw;
     }
     request->tools = specs;

@@ -195,6 +195,7 @@ static bool run(phi_runtime *rt, phi_agent agent, const char *prompt, phi_arena 
 }
 
 int main(int argc, char **argv) {
+    phi_runtime_desc has = PHI_ZERO;
     phi_agent_desc desc = PHI_ZERO;
     phi_allocator plain = PHI_ZERO;
     phi_memory memory;
@@ -205,7 +206,8 @@ int main(int argc, char **argv) {
     int at = argc > 6 ? settings(&desc, argc, argv) : 0;
     bool good = at > 0 && desc.model.id != NULL;
     if (!good) return 2;
-    rt = phi_runtime_new(NULL);
+    has.features = PHI_ALL_FEATURES;
+    rt = phi_runtime_new(&has);
     if (rt == NULL) return 2;
     phi_memory_init(&memory, &plain, 0);
     phi_arena_init(&arena, &memory, 0);
