@@ -70,13 +70,13 @@
 #if PHI__PUB_HISTORY != 0x4ffbfb14
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x2a913f41
+#if PHI__PUB_PERSIST != 0xa0fb0321
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x88f434eb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x1a8b002a
+#if PHI__PUB_FEATURES != 0x42e42265
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_AGENT != 0x266cda9e
