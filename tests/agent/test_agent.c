@@ -350,7 +350,7 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     CHECK_EQ_INT(phi_agent_replace_messages(none, NULL, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_follow_up(none, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue_with(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(none, NULL), PHI_BAD_ARG);
 }
 
 /* Its end is told from what was set aside for that, of which there is one set. */

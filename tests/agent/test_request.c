@@ -345,21 +345,21 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     what.id = "ticket-8";
     what.refs = "[8]";
     what.loop_id = "nobody";
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_NOT_FOUND);
     (void)phi_last_error(rig_runtime(s.r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_enqueue_with: loop_id: no run \"nobody\" goes on");
+    CHECK_EQ_STR(words, "phi_enqueue: loop_id: no run \"nobody\" goes on");
     rig_call(s.r, "c1", "wait", "{}");
     rig_says(s.r, "done");
     desc.text = "go";
     CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_NOT_FOUND);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_NOT_FOUND);
     what.loop_id = phi_agent_get_info(s.agent).loop_id.at;
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_OK);
     what.queue = PHI_INPUT_INJECTED;
     what.id = NULL;
     what.text = "it rains";
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_OK);
     rig_finish(s.r, 0, "found");
     (void)rig_run(s.r, 20);
     for (i = 0; i < phi_thread_message_count(phi_agent_thread(s.agent)); i++) {
@@ -378,11 +378,11 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     what.refs = "x";
     what.queue = PHI_INPUT_FOLLOW_UP;
     what.loop_id = NULL;
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_BAD_ARG);
     what.refs = NULL;
     what.text = " ";
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue_with(s.agent, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(s.agent, &what), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(s.agent, NULL), PHI_BAD_ARG);
     rig_free(s.r);
 }
 

@@ -121,7 +121,7 @@ static inline void calls_act(scene *s) {
     later.id = "later-1";
     later.refs = "[1]";
     later.source = "clock";
-    CHECK_EQ_INT(phi_enqueue_with(s->agent, &later), PHI_OK);
+    CHECK_EQ_INT(phi_enqueue(s->agent, &later), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(s->agent, "And another."), PHI_OK);
 }
 

@@ -389,7 +389,7 @@ static void do_between(scene *s, int deed) {
     case 4: (void)phi_agent_free(s->child); break;
     case 5: (void)phi_steer(s->child, "S2"); break;
     case 6: (void)phi_inject(s->child, "I2", NULL); break;
-    case 7: (void)phi_enqueue(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
+    case 7: (void)rig_enqueue(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
     case 8: (void)phi_queue_clear(s->child, PHI_INPUT_NONE); break;
     case 9: (void)phi_budget_raise(s->child, &by); break;
     case 10: (void)phi_response_free(s->response); break;

@@ -139,11 +139,11 @@ static void do_talk(monkey *m) {
     case 3: (void)phi_follow_up(a, any_text(m)); break;
     case 4: (void)phi_inject(a, any_text(m), any_text(m)); break;
     case 5:
-    case 6: (void)phi_enqueue(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
+    case 6: (void)rig_enqueue(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
     case 7:
         if (once_in(m, 4)) (void)phi_queue_clear(a, (phi_input)pick(m, 6));
         break;
-    default: (void)phi_queue_set_mode(a, (phi_input)pick(m, 6), (phi_queue_mode)pick(m, 3)); break;
+    default: (void)rig_queue_mode(a, (phi_queue_mode)pick(m, 3)); break;
     }
 }
 
@@ -174,9 +174,9 @@ static void do_call(monkey *m) {
         if (once_in(m, 2))
             (void)give_by(m, call, phi_call_partial);
         else
-            (void)phi_call_update(call, text, len);
+            (void)phi_call_update(call, text);
         break;
-    case 2: (void)phi_call_progress(call, text, len); break;
+    case 2: (void)phi_call_progress(call, text); break;
     case 3: {
         size_t n = pick(m, 300);
         char *state = (char *)phi_call_state(call, n);
@@ -189,11 +189,11 @@ static void do_call(monkey *m) {
                               sizeof words);
         break;
     case 6:
-        (void)phi_call_id(call);
-        (void)phi_call_tool_name(call);
-        (void)phi_call_agent(call);
-        (void)phi_call_block_index(call);
-        (void)phi_call_timeout_ms(call);
+        (void)phi_call_get_info(call).id;
+        (void)phi_call_get_info(call).tool_name;
+        (void)phi_call_get_info(call).agent;
+        (void)phi_call_get_info(call).block_index;
+        (void)phi_call_get_info(call).timeout_ms;
         break;
     case 7: (void)phi_call_result(call, NULL); break;
     default: (void)(once_in(m, 3) ? phi_call_fail(call, text) : phi_call_reply(call, text)); break;

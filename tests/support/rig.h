@@ -47,6 +47,27 @@ void rig_mock(rig *r);
 /* The Anthropic stream of one text block, in a static buffer. */
 const char *rig_stream_of(const char *text);
 
+/* ---- input ---- */
+
+static inline phi_status rig_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
+                                     size_t count, const char *source) {
+    phi_enqueue_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.queue = queue;
+    desc.content = content;
+    desc.content_count = count;
+    desc.source = source;
+    return phi_enqueue(agent, &desc);
+}
+
+/* Of both queues: steering and follow-ups. */
+static inline phi_status rig_queue_mode(phi_agent agent, phi_queue_mode mode) {
+    phi_agent_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.input.steering_mode = desc.input.follow_up_mode = mode;
+    return phi_agent_set(agent, &desc, PHI_SET_QUEUES);
+}
+
 /* ---- running ---- */
 
 /* Steps until idle or `most` steps; between two steps the clock goes on by 1 ms. Events are popped
