@@ -3,6 +3,7 @@
 #define PHI_HISTORY_REBASE_IN_H
 
 #include "history/fold_in.h"
+#include "model/event_parts.h"
 
 /* Copies a fold's messages to another log. keep: of each item, whether it is copied (NULL: all).
    False: no memory, and some may be there. */

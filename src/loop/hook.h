@@ -11,6 +11,8 @@
 
 #include "model/event.h"
 #include "model/model.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -53,6 +53,7 @@
 #include "persist/persist_in.h"
 #include "wire/reader_in.h"
 #include "codecs/translate.h"
+#include "model/event_parts.h"
 
 /* ---- transfers ---- */
 

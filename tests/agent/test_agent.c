@@ -2,6 +2,7 @@
    changes it, what a failure leaves, and how long a handle and a pointer live. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "loop/events.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();

@@ -3,6 +3,7 @@
 #include "e2e/errors_page.h"
 #include "io/loopback.h"
 #include "support/rig.h"
+#include "loop/events.h"
 
 #include <poll.h>
 

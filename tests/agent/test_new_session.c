@@ -4,6 +4,7 @@
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "loop/events.h"
 
 static store_mem *store;
 

@@ -1,6 +1,7 @@
 /* test_one_shot_run.c - runs over a thread of the caller's own. */
 #include "agent/one_shot.h"
 #include "agent/response.h"
+#include "loop/events.h"
 
 TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     rig *r = rig_new();

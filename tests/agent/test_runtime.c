@@ -3,6 +3,8 @@
 #include "agent/snapshot.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "loop/events.h"
+#include "io/transport.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -12,6 +12,7 @@
 #include "base/buf_in.h"
 #include "openapi/openapi.h"
 #include "text/json_in.h"
+#include "loop/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "base/buf_in.h"
 #include "io/clock_in.h"
 #include "text/json_in.h"
+#include "loop/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
    hundred tokens each. */
 #include "agent/agent.h"
 #include "base/base_in.h"
+#include "loop/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "record/recorder.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "loop/events.h"
 
 static run_log l;
 

@@ -4,6 +4,7 @@
 
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 
 /* ---- answers of the script ---- */
 

@@ -4,6 +4,7 @@
 #define PHI_TESTS_SOAK_MONKEY_WORLDS_H
 
 #include "soak/monkey_agents.h"
+#include "loop/events.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,6 @@
 /* crowd.c - see crowd.h. */
 #include "support/crowd.h"
+#include "loop/events.h"
 
 #include <time.h>
 

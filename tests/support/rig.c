@@ -2,6 +2,7 @@
 #include "support/rig.h"
 
 #include "wire/codec_in.h"
+#include "loop/events.h"
 
 #include <stdarg.h>
 

@@ -7,6 +7,7 @@
 #ifndef PHI_TESTS_SUPPORT_RIG_H
 #define PHI_TESTS_SUPPORT_RIG_H
 
+#include "model/event_parts.h"
 #include "agent/agent.h"
 #include "support/test.h"
 
