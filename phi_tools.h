@@ -55,7 +55,7 @@
 #if PHI__PUB_IO != 0xb330f486
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xcc1ef3ac
+#if PHI__PUB_MODEL != 0x6b7c9d09
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xa9f8e27f
@@ -64,7 +64,7 @@
 #if PHI__PUB_CODECS != 0xf6547e9a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x4c1377aa
+#if PHI__PUB_LOG != 0x59f3fc55
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_HISTORY != 0x4ffbfb14
@@ -73,13 +73,13 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xc80ff066
+#if PHI__PUB_LOOP != 0xb129c286
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x343bc6ae
+#if PHI__PUB_FEATURES != 0x8b911833
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x74375226
+#if PHI__PUB_AGENT != 0x1d99d0f7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -383,11 +383,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_FORMATS */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0xed7b9771
+#if PHI__PUB_RECORD != 0xf4acbd73
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0xed7b9771
+#define PHI__PUB_RECORD 0xf4acbd73
 
 /* ---- src/record/event_json.h ---- */
 
@@ -675,7 +675,7 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
+    /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
        phi_check_and_rotate has changed the session); else it begins by its first loop. */
@@ -965,11 +965,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif /* PHI__PUB_RECORD */
 
 #ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0xd4e071cd
+#if PHI__PUB_SUBAGENTS != 0xfa6d3622
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__PUB_SUBAGENTS 0xd4e071cd
+#define PHI__PUB_SUBAGENTS 0xfa6d3622
 
 /* ---- src/subagents/subagents.h ---- */
 
@@ -1006,8 +1006,9 @@ typedef struct phi_subagent {
     /* for the model (default: "Delegate a task to the 'name' sub-agent") */
     const char *description;
     /* The settings of children. A model without a protocol: the calling agent's model and provider.
-       Limits default to 10 turns, 1,000,000 tokens, 300 s; config_id to "sub"; parent, agent_id,
-       session_id, thread_id and first_turn_trigger are phi's to fill. (default: all defaults) */
+       Limits default to 10 turns, 1,000,000 tokens, 300 s; ids.config_id to "sub". phi fills
+       parent, ids.agent_id, ids.session_id, thread_id and input.first_turn_trigger. (default: all
+       defaults) */
     const phi_agent_desc *agent;
     /* A child gets tools that are sub-agents only where it is fewer than so many levels below the
        agent at the top (default 1: none does) */
@@ -1735,11 +1736,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x018477ff
+#if PHI__PUB_CONFIG != 0x2ada1ad7
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x018477ff
+#define PHI__PUB_CONFIG 0x2ada1ad7
 
 /* ---- src/config/config.h ---- */
 
@@ -2035,8 +2036,8 @@ PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
 PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
                                                    const char **error);
 
-/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch: of
-   phi_agent_desc.tool_batch; 0, the default, is written as 4, and comes back of other types. */
+/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch:
+   phi_tool_options.batch; 0, the default, is written as 4, and comes back of other types. */
 PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch);
 PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
                                            uint32_t *batch, const char **error);
@@ -2551,11 +2552,11 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x8bce2034
+#if PHI__PUB_MCP != 0xe5cfdea5
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x8bce2034
+#define PHI__PUB_MCP 0xe5cfdea5
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2567,8 +2568,8 @@ PHI_API size_t phi_scripts_running(const phi_scripts *scripts);
        phi_mcp *server = phi_mcp_connect(rt, &to);
        while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
-       desc.tool_sources = sources;                    // desc: a phi_agent_desc
-       desc.tool_source_count = 1;
+       desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
+       desc.tool_options.source_count = 1;
 
    A connection is pumped by phi_step, as everything is. All agents of a runtime can share it. Its
    tools are a source: a server may add, remove and change tools while agents run, and agents take
@@ -3388,7 +3389,7 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
 extern "C" {
 #endif
 
-/* For phi_agent_desc.tool_sources of any agent of the runtime; the same pointer each time. Valid
+/* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
    the list is empty; while it is started again, it is the last one. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
@@ -3795,11 +3796,11 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 #endif /* PHI__PUB_SECTIONS */
 
 #ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x4f7d364e
+#if PHI__PUB_TRACE != 0xe818166a
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__PUB_TRACE 0x4f7d364e
+#define PHI__PUB_TRACE 0xe818166a
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3859,8 +3860,8 @@ typedef struct phi_trace_desc {
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
-    /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
-       default: none) */
+    /* The page shows the requests that these sessions captured (`capture_requests`; default:
+       none) */
     const struct phi_session *const *sessions;
     size_t session_count;
     /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */
@@ -9677,11 +9678,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x61254f55
+#if PHI__IMP_RECORD != 0x2fe04b52
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x61254f55
+#define PHI__IMP_RECORD 0x2fe04b52
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10320,8 +10321,8 @@ static void phi__event_json_snapshot(phi__event_writer *w) {
                      agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
     phi__records_str(&w->out, "thinking_level",
                      phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->desc.has_temperature) {
-        phi__records_double(&w->out, "temperature", agent->desc.temperature);
+    if (agent->desc.options.has_temperature) {
+        phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -17322,11 +17323,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x32691e52
+#if PHI__IMP_SUBAGENTS != 0xa0a1dff5
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x32691e52
+#define PHI__IMP_SUBAGENTS 0xa0a1dff5
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17619,9 +17620,9 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
         !phi__child_inherit(parent, scratch, out))
         return false;
     out->parent = parent->handle;
-    out->agent_id = out->session_id = out->thread_id = NULL;
-    if (out->config_id == NULL) out->config_id = "sub";
-    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    out->ids.agent_id = out->ids.session_id = out->thread_id = NULL;
+    if (out->ids.config_id == NULL) out->ids.config_id = "sub";
+    out->input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
     if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
@@ -18466,11 +18467,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x47b40c75
+#if PHI__IMP_EVALUATE != 0x0df0de84
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x47b40c75
+#define PHI__IMP_EVALUATE 0x0df0de84
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18713,15 +18714,15 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
     d.parent = agent->handle;
-    d.agent_id = agent->agent_id.at;
-    d.session_id = agent->line.session->id.at;
+    d.ids.agent_id = agent->agent_id.at;
+    d.ids.session_id = agent->line.session->id.at;
     /* its log is whole until its run is copied into the agent's */
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
     if (judge) {
         d.tools = NULL;
-        d.tool_sources = NULL;
-        d.tool_count = d.tool_source_count = 0;
-        d.disable_facts = true; /* it compares answers, and plays no part */
+        d.tool_options.sources = NULL;
+        d.tool_count = d.tool_options.source_count = 0;
+        d.options.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__texts_get(agent->desc.texts, PHI_TEXT_JUDGE);
         return d;
@@ -18729,9 +18730,9 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     if (d.tools == NULL && d.tool_count == 0) {
         d.tools = agent->toolset.tools;
         d.tool_count = agent->toolset.own;
-        if (d.tool_source_count == 0) {
-            d.tool_sources = agent->desc.tool_sources;
-            d.tool_source_count = agent->desc.tool_source_count;
+        if (d.tool_options.source_count == 0) {
+            d.tool_options.sources = agent->desc.tool_options.sources;
+            d.tool_options.source_count = agent->desc.tool_options.source_count;
         }
     }
     if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&
@@ -19130,7 +19131,7 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
 
 static void phi__evaluate_begin_custom(phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    uint32_t ms = agent->desc.decision_timeout_ms;
+    uint32_t ms = agent->desc.deadlines.decision_ms;
     e->phase = PHI__EVALUATION_CUSTOM;
     agent->rt->active++; /* phi_step reports work, as of a run */
     e->deadline_us =
@@ -20207,11 +20208,11 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x17f8f5a4
+#if PHI__IMP_STRATEGY != 0x7ed9ddc9
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x17f8f5a4
+#define PHI__IMP_STRATEGY 0x7ed9ddc9
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
@@ -23584,15 +23585,15 @@ static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d)
                                    (uint32_t)PHI_HOOK_QUESTION;
     d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
     d->tool_count = agent->tools->count;
-    d->raw_tools = agent->desc.raw_tools;
-    d->raw_tool_count = agent->desc.raw_tool_count;
-    d->defer_percent = agent->desc.defer_percent;
-    d->tool_mode = agent->desc.tool_mode;
-    d->tool_batch = agent->desc.tool_batch;
-    d->tool_timeout_ms = agent->desc.tool_timeout_ms;
+    d->tool_options.raw_tools = agent->desc.tool_options.raw_tools;
+    d->tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
+    d->tool_options.defer_percent = agent->desc.tool_options.defer_percent;
+    d->tool_options.mode = agent->desc.tool_options.mode;
+    d->tool_options.batch = agent->desc.tool_options.batch;
+    d->tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
     d->hook_points |= agent->desc.hook_points & points;
-    d->repeat_warn_after = agent->desc.repeat_warn_after;
-    d->repeat_stop_after = agent->desc.repeat_stop_after;
+    d->tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
+    d->tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
 }
 
 static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
@@ -23605,13 +23606,14 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    d.temperature = call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
-    d.has_temperature = d.temperature >= 0.0;
     /* a call in the agent's own words is the answer itself; others ask in a form of their own */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
-    d.extra = agent->desc.extra;
+    d.options.temperature =
+        call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
+    d.options.has_temperature = d.options.temperature >= 0.0;
+    d.options.disable_facts = d.options.capture_requests = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = turns;
@@ -23624,11 +23626,11 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (call->tools) phi__strategy_call_tools(agent, &d);
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->run->own.waits_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.deadlines.decision_ms = agent->run->own.waits_ms;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.translate_fn = agent->desc.translate_fn;
     d.token_counter = agent->desc.token_counter;
     d.user_data = agent->desc.user_data;
@@ -25437,11 +25439,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xdb9e69a3
+#if PHI__IMP_CONFIG != 0x5d47d95c
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xdb9e69a3
+#define PHI__IMP_CONFIG 0x5d47d95c
 
 /* ---- src/config/config_in.h ---- */
 
@@ -27415,7 +27417,7 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
    with people. */
 static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
     return a->has_own_key == b->has_own_key &&
-           a->top->decision_timeout_ms == b->top->decision_timeout_ms &&
+           a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
            strcmp(a->workspace, b->workspace) == 0 &&
            strcmp(a->top->workspace, b->top->workspace) == 0 &&
            phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
@@ -27466,11 +27468,11 @@ static phi_status phi__config_children_settings(phi__config_maker *maker, phi__c
     phi_status status = phi__config_settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
-    desc->decision_timeout_ms = job->making.top->decision_timeout_ms;
+    desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->has_temperature = phi__config_fields_has(table, child, "temperature");
-    desc->temperature = child->temperature;
+    desc->options.has_temperature = phi__config_fields_has(table, child, "temperature");
+    desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
         phi__config_settings_compaction(maker, child->compaction, &desc->compaction);
     else
@@ -28014,10 +28016,10 @@ static void phi__config_jobs_identity(phi__config_job *job, const phi__config_pr
     if (phi__config_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
     if (phi__config_fields_has(table, taken, "temperature")) {
-        desc->has_temperature = true;
-        desc->temperature = taken->temperature;
+        desc->options.has_temperature = true;
+        desc->options.temperature = taken->temperature;
     }
-    if (taken->config_id != NULL) desc->config_id = taken->config_id;
+    if (taken->config_id != NULL) desc->ids.config_id = taken->config_id;
     desc->profile = profile;
 }
 
@@ -28095,8 +28097,8 @@ static phi_status phi__config_jobs_tools(phi__config_maker *maker, phi__config_j
     for (i = 0; status == PHI_OK && i < host->tool_count; i++)
         if (phi__config_making_offer(making, host->tools[i].name))
             status = phi__config_making_tool(making, &host->tools[i]);
-    for (i = 0; status == PHI_OK && i < job->desc.tool_source_count && job->depth == 0; i++)
-        status = phi__config_making_source(making, job->desc.tool_sources[i]);
+    for (i = 0; status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
+        status = phi__config_making_source(making, job->desc.tool_options.sources[i]);
     return status;
 }
 
@@ -28177,8 +28179,8 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     }
     job->desc.tools = making->tools;
     job->desc.tool_count = making->tool_count;
-    job->desc.tool_sources = making->sources;
-    job->desc.tool_source_count = making->source_count;
+    job->desc.tool_options.sources = making->sources;
+    job->desc.tool_options.source_count = making->source_count;
     return PHI_OK;
 }
 
@@ -31410,8 +31412,8 @@ static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_js
         status = phi__config_said_object(ground, taken.json, "agent.raw_tools.json", &raws[n].json);
         if (raws[n].protocol != NULL && raws[n].json != NULL) n++;
     }
-    desc->raw_tools = raws;
-    desc->raw_tool_count = n;
+    desc->tool_options.raw_tools = raws;
+    desc->tool_options.raw_tool_count = n;
     return status;
 }
 
@@ -31419,7 +31421,7 @@ PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__
                                          phi_agent_desc *desc) {
     phi_status status = phi__config_said_options(ground, a->options, desc);
     if (status == PHI_OK)
-        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->extra);
+        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
     return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
 }
 
@@ -31787,59 +31789,61 @@ static phi_status phi__config_settings_effects(phi__config_ground *ground, const
     phi__config_effects taken;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
-    taken.effects = desc->effects;
+    taken.effects = desc->tool_options.effects;
     if (!phi__config_take(ground->arena, node, phi__config_tables_effects(), &taken))
         return PHI_NO_MEMORY;
-    desc->effects = taken.effects;
+    desc->tool_options.effects = taken.effects;
     if (taken.allow.at != NULL)
-        desc->effects.allow = phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
+        desc->tool_options.effects.allow =
+            phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
     if (taken.deny.at != NULL)
-        desc->effects.deny = phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
+        desc->tool_options.effects.deny =
+            phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
     return PHI_OK;
 }
 
 static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_desc *desc) {
-    if (a->agent_id != NULL) desc->agent_id = a->agent_id;
-    if (a->session_id != NULL) desc->session_id = a->session_id;
-    desc->result_directory = a->result_directory;
+    if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
+    if (a->session_id != NULL) desc->ids.session_id = a->session_id;
+    desc->tool_options.result_directory = a->result_directory;
     desc->keep = a->keep;
-    desc->steering_mode = a->steering_mode;
-    desc->follow_up_mode = a->follow_up_mode;
-    desc->at_memory_limit = a->at_memory_limit;
-    desc->queue_limit = a->queue_limit;
-    desc->repeat_warn_after = a->repeat_warn_after;
-    desc->repeat_stop_after = a->repeat_stop_after;
-    desc->decision_timeout_ms = a->decision_timeout_ms;
-    desc->max_result_bytes = a->max_result_bytes;
-    desc->max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory_limit_bytes = phi__config_take_size(a->memory_limit_bytes);
-    desc->event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
-    desc->max_event_bytes = phi__config_take_size(a->max_event_bytes);
-    desc->max_response_bytes = phi__config_take_size(a->max_response_bytes);
-    desc->capture_requests = a->capture_requests;
-    desc->disable_facts = a->disable_facts;
+    desc->input.steering_mode = a->steering_mode;
+    desc->input.follow_up_mode = a->follow_up_mode;
+    desc->memory.at_limit = a->at_memory_limit;
+    desc->input.queue_limit = a->queue_limit;
+    desc->tool_options.repeat_warn_after = a->repeat_warn_after;
+    desc->tool_options.repeat_stop_after = a->repeat_stop_after;
+    desc->deadlines.decision_ms = a->decision_timeout_ms;
+    desc->tool_options.max_result_bytes = a->max_result_bytes;
+    desc->tool_options.max_result_image_bytes = a->max_result_image_bytes;
+    desc->memory.limit_bytes = phi__config_take_size(a->memory_limit_bytes);
+    desc->memory.event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
+    desc->memory.max_event_bytes = phi__config_take_size(a->max_event_bytes);
+    desc->memory.max_response_bytes = phi__config_take_size(a->max_response_bytes);
+    desc->options.capture_requests = a->capture_requests;
+    desc->options.disable_facts = a->disable_facts;
 }
 
 /* ---- for other modules ---- */
 
 PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a) {
-    a->result_directory = desc->result_directory;
+    a->result_directory = desc->tool_options.result_directory;
     a->keep = desc->keep;
-    a->steering_mode = desc->steering_mode;
-    a->follow_up_mode = desc->follow_up_mode;
-    a->at_memory_limit = desc->at_memory_limit;
-    a->queue_limit = desc->queue_limit;
-    a->repeat_warn_after = desc->repeat_warn_after;
-    a->repeat_stop_after = desc->repeat_stop_after;
-    a->decision_timeout_ms = desc->decision_timeout_ms;
-    a->max_result_bytes = desc->max_result_bytes;
-    a->max_result_image_bytes = desc->max_result_image_bytes;
-    a->memory_limit_bytes = desc->memory_limit_bytes;
-    a->event_queue_bytes = desc->event_queue_bytes;
-    a->max_event_bytes = desc->max_event_bytes;
-    a->max_response_bytes = desc->max_response_bytes;
-    a->capture_requests = desc->capture_requests;
-    a->disable_facts = desc->disable_facts;
+    a->steering_mode = desc->input.steering_mode;
+    a->follow_up_mode = desc->input.follow_up_mode;
+    a->at_memory_limit = desc->memory.at_limit;
+    a->queue_limit = desc->input.queue_limit;
+    a->repeat_warn_after = desc->tool_options.repeat_warn_after;
+    a->repeat_stop_after = desc->tool_options.repeat_stop_after;
+    a->decision_timeout_ms = desc->deadlines.decision_ms;
+    a->max_result_bytes = desc->tool_options.max_result_bytes;
+    a->max_result_image_bytes = desc->tool_options.max_result_image_bytes;
+    a->memory_limit_bytes = desc->memory.limit_bytes;
+    a->event_queue_bytes = desc->memory.event_queue_bytes;
+    a->max_event_bytes = desc->memory.max_event_bytes;
+    a->max_response_bytes = desc->memory.max_response_bytes;
+    a->capture_requests = desc->options.capture_requests;
+    a->disable_facts = desc->options.disable_facts;
 }
 
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
@@ -31867,14 +31871,15 @@ PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const cha
 PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc) {
     const phi__config_tools *tools = &maker->whole.tools;
     const phi__config_table *table = phi__config_tables_tools();
-    if (phi__config_fields_has(table, tools, "tool_strategy")) desc->tool_mode = tools->mode;
-    if (phi__config_fields_has(table, tools, "choice")) desc->tool_choice = tools->choice;
-    if (tools->timeout_ms > 0) desc->tool_timeout_ms = tools->timeout_ms;
-    if (tools->defer_percent > 0) desc->defer_percent = tools->defer_percent;
-    if (desc->tool_mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
-        desc->tool_batch = tools->batch_size;
-    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_batch == 0)
-        desc->tool_batch = 3; /* the book's default */
+    if (phi__config_fields_has(table, tools, "tool_strategy"))
+        desc->tool_options.mode = tools->mode;
+    if (phi__config_fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
+    if (tools->timeout_ms > 0) desc->tool_options.timeout_ms = tools->timeout_ms;
+    if (tools->defer_percent > 0) desc->tool_options.defer_percent = tools->defer_percent;
+    if (desc->tool_options.mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
+        desc->tool_options.batch = tools->batch_size;
+    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_options.batch == 0)
+        desc->tool_options.batch = 3; /* the book's default */
     return phi__config_settings_execution(maker, desc);
 }
 
@@ -34556,8 +34561,8 @@ static bool phi__config_write_profile(const phi__config_write *w, phi_json *agen
     }
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
-    p.temperature = desc->temperature;
-    if (desc->has_temperature) phi__config_put_mark(table, &p, "temperature");
+    p.temperature = desc->options.temperature;
+    if (desc->options.has_temperature) phi__config_put_mark(table, &p, "temperature");
     if (node == NULL || !phi__config_put_table(w->arena, table, &p, node)) return false;
     return phi__config_write_put(w, agent, "profile", node);
 }
@@ -34606,8 +34611,8 @@ static bool phi__config_write_format(const phi__config_write *w, phi_json *agent
 static bool phi__config_write_raws(const phi__config_write *w, phi_json *agent) {
     phi_json *list = phi_json_new_array(w->arena), *node;
     size_t i;
-    for (i = 0; list != NULL && i < w->desc->raw_tool_count; i++) {
-        const phi_raw_tool *raw = &w->desc->raw_tools[i];
+    for (i = 0; list != NULL && i < w->desc->tool_options.raw_tool_count; i++) {
+        const phi_raw_tool *raw = &w->desc->tool_options.raw_tools[i];
         node = phi_json_new_object(w->arena);
         if (node == NULL ||
             phi_json_set(w->arena, node, "protocol",
@@ -34639,7 +34644,7 @@ static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) 
             return false;
     return phi__config_write_put(w, node, "stop", stop) &&
            phi__config_write_put(w, agent, "options", node) &&
-           phi__config_write_json(w, agent, "extra", w->desc->extra) &&
+           phi__config_write_json(w, agent, "extra", w->desc->options.extra) &&
            phi__config_write_raws(w, agent);
 }
 
@@ -34672,7 +34677,7 @@ static bool phi__config_write_agent(const phi__config_write *w) {
             return false;
     }
     if (!phi__config_write_format(w, node)) return false;
-    effects.effects = w->desc->effects;
+    effects.effects = w->desc->tool_options.effects;
     part = phi_json_new_object(w->arena);
     if (part == NULL ||
         !phi__config_put_table(w->arena, phi__config_tables_effects(), &effects, part) ||
@@ -34695,11 +34700,11 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     phi_json *node = phi_json_new_object(w->arena), *names = phi_json_new_array(w->arena);
     size_t i;
     memset(&t, 0, sizeof t);
-    t.mode = w->desc->tool_mode;
-    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_batch : 0;
-    t.timeout_ms = w->desc->tool_timeout_ms;
-    t.defer_percent = w->desc->defer_percent;
-    t.choice = w->desc->tool_choice;
+    t.mode = w->desc->tool_options.mode;
+    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_options.batch : 0;
+    t.timeout_ms = w->desc->tool_options.timeout_ms;
+    t.defer_percent = w->desc->tool_options.defer_percent;
+    t.choice = w->desc->tool_options.choice;
     for (i = 0; i < w->desc->tool_count; i++) {
         const phi_tool *tool = &w->desc->tools[i];
         if (!tool->unlisted &&
@@ -49881,11 +49886,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x9102b1bc
+#if PHI__IMP_MCP != 0x2092133c
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x9102b1bc
+#define PHI__IMP_MCP 0x2092133c
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -61547,9 +61552,9 @@ static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, ph
     tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
-    d->tool_choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
-                     : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
-                                                   : PHI_TOOL_CHOICE_AUTO;
+    d->tool_options.choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
+                             : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
+                                                           : PHI_TOOL_CHOICE_AUTO;
     while ((node = phi_json_next(&it)) != NULL) {
         phi_tool *tool = &tools[d->tool_count++];
         const phi_json *schema = phi_json_get(node, "inputSchema");
@@ -61582,9 +61587,10 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.max_tokens = phi__mcp_sampling_least(
         most > UINT32_MAX ? 0 : (uint32_t)most,
         phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
-    d.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
-    d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
-    if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
+    d.options.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
+    d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
+    if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
+        d.options.has_temperature = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = 1;
@@ -61592,18 +61598,17 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
-    d.config_id = "sampling";
+    d.ids.config_id = "sampling";
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.translate_fn = agent->desc.translate_fn;
     d.user_data = agent->desc.user_data;
     d.hook_user_data = agent->desc.hook_user_data;
-    d.disable_facts = true;
+    d.options.disable_facts = true;
     return d;
 }
 
@@ -63423,17 +63428,17 @@ static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
     desc.provider = provider;
     desc.tools = serving->tool;
     desc.tool_count = 1;
-    desc.tool_timeout_ms = from->tool_timeout_ms;
-    desc.decision_timeout_ms = from->decision_timeout_ms;
+    desc.tool_options.timeout_ms = from->tool_timeout_ms;
+    desc.deadlines.decision_ms = from->decision_timeout_ms;
     desc.limits.max_turns = 1;
     desc.limits.max_duration_ms = PHI_UNLIMITED;
     desc.compaction.disable = true;
-    desc.disable_facts = true;
+    desc.options.disable_facts = true;
     desc.retry.disable = true;
     desc.hook_fn = from->hook_fn;
     desc.hook_points = from->hook_fn != NULL ? from->hook_points : 0;
     desc.user_data = from->user_data;
-    desc.config_id = "mcp";
+    desc.ids.config_id = "mcp";
     return phi__agent_make(serving->server->rt, &desc, NULL);
 }
 

@@ -115,7 +115,7 @@ static void begin(world *w, bool subagents) {
     w->desc.model.protocol = w->desc.model.id = "bench";
     w->desc.tools = &w->tool;
     w->desc.tool_count = 1;
-    w->desc.repeat_stop_after = w->desc.repeat_warn_after = PHI_UNLIMITED;
+    w->desc.tool_options.repeat_stop_after = w->desc.tool_options.repeat_warn_after = PHI_UNLIMITED;
 }
 
 static void drain(phi_runtime *rt) {

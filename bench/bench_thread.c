@@ -194,7 +194,7 @@ static phi_agent make_agent(phi_runtime *rt, counted *c, const phi_store *store)
     desc.tool_count = 1;
     desc.limits.max_turns = desc.limits.max_duration_ms = PHI_UNLIMITED;
     desc.limits.max_tokens = UINT64_MAX;
-    desc.repeat_warn_after = desc.repeat_stop_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_warn_after = desc.tool_options.repeat_stop_after = PHI_UNLIMITED;
     desc.store = store;
     desc.thread_id = "long";
     return phi_agent_new(rt, &desc);
@@ -283,8 +283,8 @@ static phi_agent talk_agent(phi_runtime *rt, size_t limit, phi_at_memory_limit h
     policy.max_turns = SENT_TURNS;
     desc.provider = &provider;
     desc.model.protocol = desc.model.id = "bench";
-    desc.memory_limit_bytes = limit;
-    desc.at_memory_limit = how;
+    desc.memory.limit_bytes = limit;
+    desc.memory.at_limit = how;
     desc.compaction.disable = true; /* but at the limit */
     if (few) desc.policy = &policy;
     return phi_agent_new(rt, &desc);

@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
     desc.hook_fn = phi_permissions_hook;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     desc.hook_user_data = a.permissions;
-    desc.decision_timeout_ms =
+    desc.deadlines.decision_ms =
         PHI_UNLIMITED; /* the person may be at lunch (default: five minutes) */
     if (phi_prompt(phi_agent_new(a.rt, &desc), argc > 2 ? argv[2] : "Tidy up.") != PHI_OK) {
         (void)phi_last_error(a.rt, &why, NULL);

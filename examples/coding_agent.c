@@ -142,7 +142,7 @@ static phi_agent make_agent(app *a, double dollars) {
     desc.hook_fn = policy;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     desc.user_data = a;
-    desc.decision_timeout_ms = PHI_UNLIMITED;
+    desc.deadlines.decision_ms = PHI_UNLIMITED;
     desc.budget.max_cost = dollars; /* the sub-agents' model calls, too */
     desc.budget.max_requests = 200; /* where the price is not known */
     return phi_agent_new(a->rt, &desc);

@@ -132,8 +132,8 @@ static int talk(phi_runtime *rt, phi_mcp *server, const char *task) {
     sources[0] = phi_mcp_tools(server);
     desc.model = pick_model(&why);
     desc.system_prompt = "You work with the tools of a server.";
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     desc.hook_fn = permit;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL | PHI_HOOK_QUESTION;
     agent = phi_agent_new(rt, &desc);

@@ -148,7 +148,7 @@ static int open_permissions(app *a) {
     static char directory[4096];
     phi_permissions_desc desc = PHI_ZERO;
     phi_status status = PHI_OK;
-    a->desc.decision_timeout_ms = person(a) ? PHI_UNLIMITED : 1;
+    a->desc.deadlines.decision_ms = person(a) ? PHI_UNLIMITED : 1;
     if (phi_json_get(phi_config_tree(a->config), "permissions") != NULL) return 0;
     if (getcwd(directory, sizeof directory) != NULL) desc.workspace = directory;
     desc.home = getenv("HOME");

@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
     desc.system_prompt = "You work in a directory. The user may say more while you work.";
     desc.tools = set.tools;
     desc.tool_count = set.count;
-    desc.tool_mode = PHI_TOOLS_SEQUENTIAL; /* steering is looked for after each call */
+    desc.tool_options.mode = PHI_TOOLS_SEQUENTIAL; /* steering is looked for after each call */
     agent = phi_agent_new(rt, &desc);
     if (phi_prompt(agent, argc > 2 ? argv[2] : "Look around here.") != PHI_OK) {
         (void)phi_last_error(rt, &why, NULL);

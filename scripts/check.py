@@ -380,6 +380,8 @@ def job_counts():
     desc = re.sub(r"/\*.*?\*/", "", re.search(r"typedef struct phi_agent_desc \{(.*?)\n\} phi_agent_desc;", text, re.S)[1],
                   flags=re.S)
     fields = sum(len(line.split(",")) for line in desc.split(";") if line.strip())
+    if fields > 35:
+        raise Failed(f"phi_agent_desc has {fields} fields: at most 35, so put the new one into one of its groups")
     macros = sorted(set(re.findall(r"^#\s*if.*\b(PHI_NO_\w+)", text, re.M)))
     return "; ".join(said + [f"phi_agent_desc {fields} fields", f"{len(macros)} PHI_NO_ macros"])
 

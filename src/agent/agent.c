@@ -288,7 +288,8 @@ static phi_status phi__agent_change_both(phi__agent *agent, const phi_provider *
     phi__tool_rules rules;
     phi_status status = phi__agent_check_model(rt, "", own, model);
     if (status == PHI_OK)
-        status = phi__agent_said_check_extra(rt, "extra", own, model, agent->desc.extra);
+        status =
+            phi__agent_said_check_extra(rt, "options.extra", own, model, agent->desc.options.extra);
     if (status == PHI_OK)
         status = phi__agent_check_failover(rt, agent->desc.failover, own, agent->toolset.tools,
                                            agent->toolset.own);
@@ -343,7 +344,7 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (agent->sources != NULL)
         status = phi__tool_sources_own(agent, tools, count);
-    else if (!phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms))
+    else if (!phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_options.timeout_ms))
         status = PHI_NO_MEMORY;
     return status == PHI_OK
                ? PHI_OK
@@ -381,8 +382,8 @@ PHI_API phi_status phi_agent_set_repeat_limits(phi_agent handle, uint32_t warn_a
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    agent->desc.repeat_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
-    agent->desc.repeat_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
+    agent->desc.tool_options.repeat_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
+    agent->desc.tool_options.repeat_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
     return PHI_OK;
 }
 

@@ -121,32 +121,29 @@ PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *polic
 typedef enum phi_set {
     PHI_SET_THINKING = 1 << 0,    /* names the next loop ids, too, where no config_id was given */
     PHI_SET_MAX_TOKENS = 1 << 1,  /* * */
-    PHI_SET_TEMPERATURE = 1 << 2, /* * has_temperature, temperature */
+    PHI_SET_OPTIONS = 1 << 2,     /* * all of them, the temperature and extra too */
     PHI_SET_RETRY = 1 << 3,       /* * */
     PHI_SET_CACHE = 1 << 4,       /* * */
-    PHI_SET_DEADLINES = 1 << 5,   /* * */
-    PHI_SET_TOOL_CHOICE = 1 << 6, /* * */
+    PHI_SET_DEADLINES = 1 << 5,   /* * but for decision_ms, which counts from the next run on */
+    PHI_SET_TOOL_CHOICE = 1 << 6, /* * tool_options.choice */
     PHI_SET_BUDGET = 1 << 7,      /* * its spending so far stays; paused runs look at it */
-    PHI_SET_QUEUES = 1 << 8,      /* * steering_mode, follow_up_mode, queue_limit */
-    PHI_SET_REPEAT = 1 << 9,      /* * repeat_warn_after, repeat_stop_after; 0 is the default */
+    PHI_SET_QUEUES = 1 << 8,      /* * input.steering_mode, follow_up_mode, queue_limit */
+    /* * tool_options.repeat_warn_after, repeat_stop_after */
+    PHI_SET_REPEAT = 1 << 9,
     PHI_SET_LIMITS = 1 << 10,
-    PHI_SET_TOOL_MODE = 1 << 11, /* tool_mode, tool_batch */
-    /* tool_timeout_ms, and that of the tools which have the old one */
+    PHI_SET_TOOL_MODE = 1 << 11, /* tool_options.mode, batch */
+    /* tool_options.timeout_ms, and that of the tools which have the old one */
     PHI_SET_TOOL_TIMEOUT = 1 << 12,
-    PHI_SET_COMPACTION = 1 << 13,       /* compaction, compactor; a job of the old one is ended */
-    PHI_SET_HOOKS = 1 << 14,            /* hook_fn, hook_points, hook_user_data */
-    PHI_SET_DECISION_TIMEOUT = 1 << 15, /* decision_timeout_ms */
-    PHI_SET_FILTERS = 1 << 16,          /* filters, filter_count */
-    PHI_SET_KEEP = 1 << 17,
-    PHI_SET_FAILOVER = 1 << 18, /* NULL: none; the agent is at its own model then */
-    PHI_SET_RESULTS = 1 << 19,  /* max_result_bytes, max_result_image_bytes */
-    PHI_SET_EFFECTS = 1 << 20,
-    PHI_SET_CAPTURE = 1 << 21,   /* capture_requests */
-    PHI_SET_OPTIONS = 1 << 22,   /* * */
-    PHI_SET_EXTRA = 1 << 23,     /* * */
-    PHI_SET_RAW_TOOLS = 1 << 24, /* raw_tools, raw_tool_count */
-    PHI_SET_DEFER_PERCENT = 1 << 25,
-    PHI_SET_TEXTS = 1 << 26 /* NULL: phi's own */
+    PHI_SET_COMPACTION = 1 << 13, /* compaction, compactor; a job of the old one is ended */
+    PHI_SET_HOOKS = 1 << 14,      /* hook_fn, hook_points, hook_user_data */
+    PHI_SET_FILTERS = 1 << 15,    /* input.filters, filter_count */
+    PHI_SET_KEEP = 1 << 16,
+    PHI_SET_FAILOVER = 1 << 17,      /* NULL: none; the agent is at its own model then */
+    PHI_SET_RESULTS = 1 << 18,       /* tool_options.max_result_bytes, max_result_image_bytes */
+    PHI_SET_EFFECTS = 1 << 19,       /* tool_options.effects */
+    PHI_SET_RAW_TOOLS = 1 << 20,     /* tool_options.raw_tools, raw_tool_count */
+    PHI_SET_DEFER_PERCENT = 1 << 21, /* tool_options.defer_percent */
+    PHI_SET_TEXTS = 1 << 22          /* NULL: phi's own */
 } phi_set;
 
 /* Takes the fields with bits in `fields` out of `to`, checked and copied as by phi_agent_new, zero
@@ -262,7 +259,7 @@ PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
    the messages of the active lane (log/thread.h), its parents' up to the fork too, as they came,
    including those that a rewrite replaced, without those that it made. An agent that has forgotten
-   (at_memory_limit) counts from the first message it kept. Owned by the agent, valid until it is
+   (memory.at_limit) counts from the first message it kept. Owned by the agent, valid until it is
    freed, reset, or its messages or its thread are replaced, or it forgets; of a thread in a store,
    messages outside of the view until the next phi_step (persist/store.h), and NULL where the store
    cannot be read: phi_last_error. */

@@ -198,11 +198,12 @@ PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool 
 
 static phi_status phi__agent_check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
     size_t i;
-    for (i = 0; i < desc->tool_source_count; i++)
-        if (desc->tool_sources == NULL || desc->tool_sources[i] == NULL ||
-            desc->tool_sources[i]->version == NULL || desc->tool_sources[i]->take == NULL)
+    for (i = 0; i < desc->tool_options.source_count; i++)
+        if (desc->tool_options.sources == NULL || desc->tool_options.sources[i] == NULL ||
+            desc->tool_options.sources[i]->version == NULL ||
+            desc->tool_options.sources[i]->take == NULL)
             return phi__error(rt, PHI_BAD_ARG,
-                              "tool_sources[%u]: expected a source with version and take",
+                              "tool_options.sources[%u]: expected a source with version and take",
                               (unsigned)i);
     (void)rt;
     (void)desc;
@@ -216,12 +217,12 @@ static phi_status phi__agent_check_control(phi_runtime *rt, const phi_agent_desc
                           (unsigned)desc->hook_points);
     if (desc->hook_fn != NULL && desc->hook_points == 0)
         return phi__error(rt, PHI_BAD_ARG, "hook_points is 0, hook_fn would never be called");
-    if (desc->filter_count > 0 && desc->filters == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "filters is missing, filter_count is %u",
-                          (unsigned)desc->filter_count);
-    for (i = 0; i < desc->filter_count; i++)
-        if (desc->filters[i].fn == NULL)
-            return phi__error(rt, PHI_BAD_ARG, "filters[%u].fn is missing", (unsigned)i);
+    if (desc->input.filter_count > 0 && desc->input.filters == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "input.filters is missing, filter_count is %u",
+                          (unsigned)desc->input.filter_count);
+    for (i = 0; i < desc->input.filter_count; i++)
+        if (desc->input.filters[i].fn == NULL)
+            return phi__error(rt, PHI_BAD_ARG, "input.filters[%u].fn is missing", (unsigned)i);
     return PHI_OK;
 }
 
@@ -259,24 +260,24 @@ static phi_status phi__agent_check_compaction(phi_runtime *rt, const phi_agent_d
 
 static bool phi__agent_check_enums_fit(const phi_agent_desc *desc) {
     return (unsigned)desc->thinking <= (unsigned)PHI_THINKING_MAX &&
-           (unsigned)desc->tool_choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
-           (unsigned)desc->tool_mode <= (unsigned)PHI_TOOLS_BATCHED &&
-           (unsigned)desc->steering_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
-           (unsigned)desc->first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
+           (unsigned)desc->tool_options.choice <= (unsigned)PHI_TOOL_CHOICE_REQUIRED &&
+           (unsigned)desc->tool_options.mode <= (unsigned)PHI_TOOLS_BATCHED &&
+           (unsigned)desc->input.steering_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->input.follow_up_mode <= (unsigned)PHI_QUEUE_ALL &&
+           (unsigned)desc->input.first_turn_trigger <= (unsigned)PHI_TRIGGER_BRANCH &&
            (unsigned)desc->keep <= (unsigned)PHI_KEEP_NONE &&
-           (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
+           (unsigned)desc->memory.at_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
 }
 
 /* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be
    one. */
 static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
-    static const char *const names[] = {"agent_id", "session_id", "config_id"};
+    static const char *const names[] = {"ids.agent_id", "ids.session_id", "ids.config_id"};
     const char *ids[PHI__COUNT(names)];
     size_t i;
-    ids[0] = desc->agent_id;
-    ids[1] = desc->session_id;
-    ids[2] = desc->config_id;
+    ids[0] = desc->ids.agent_id;
+    ids[1] = desc->ids.session_id;
+    ids[2] = desc->ids.config_id;
     for (i = 0; i < PHI__COUNT(names); i++)
         if (!phi__check_id_fits(phi_str_of(ids[i])))
             return phi__error(rt, PHI_BAD_ARG, "%s is not UTF-8", names[i]);
@@ -292,25 +293,27 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
 
 static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_policy *policy) {
     if ((unsigned)policy->mode > (unsigned)PHI_EFFECTS_ALLOW_LIST)
-        return phi__error(rt, PHI_BAD_ARG, "effects.mode is none of its values");
+        return phi__error(rt, PHI_BAD_ARG, "tool_options.effects.mode is none of its values");
     return policy->max_state_bytes <= (uint32_t)PHI__TOOL_STATE_MOST
                ? PHI_OK
                : phi__error(rt, PHI_BAD_ARG,
-                            "effects.max_state_bytes is %u: expected at most 1048576",
+                            "tool_options.effects.max_state_bytes is %u: expected at most 1048576",
                             (unsigned)policy->max_state_bytes);
 }
 
 PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status;
-    if (desc->has_temperature && !(desc->temperature >= 0.0 && desc->temperature <= 100.0))
-        return phi__error(rt, PHI_BAD_ARG, "temperature is %g: expected 0 or more",
-                          desc->temperature);
+    if (desc->options.has_temperature &&
+        !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
+        return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
+                          desc->options.temperature);
     if (!phi__agent_check_enums_fit(desc))
         return phi__error(rt, PHI_BAD_ARG,
-                          "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-                          "first_turn_trigger, keep or at_memory_limit is none of its values");
+                          "thinking, tool_options.choice or mode, input.steering_mode, "
+                          "follow_up_mode or first_turn_trigger, keep or memory.at_limit is none "
+                          "of its values");
     status = phi__agent_check_control(rt, desc);
-    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->effects);
+    if (status == PHI_OK) status = phi__agent_check_effects(rt, &desc->tool_options.effects);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_said_check(rt, desc);
     return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
@@ -322,8 +325,8 @@ static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_des
     if (desc->failover != NULL)
         status =
             phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
-    if (status == PHI_OK && desc->capture_requests)
-        status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "capture_requests",
+    if (status == PHI_OK && desc->options.capture_requests)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "options.capture_requests",
                                    "phi_feature_capture");
     if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
         status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",

@@ -63,9 +63,11 @@ static void phi__agent_make_limits(phi_agent_desc *desc) {
         phi__agent_make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
     deadlines->idle_ms = phi__agent_make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
     deadlines->total_ms = phi__agent_make_or_default(deadlines->total_ms, PHI_UNLIMITED);
-    if (desc->event_queue_bytes == 0) desc->event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
-    if (desc->max_event_bytes == 0) desc->max_event_bytes = PHI__AGENT_EVENT_BYTES;
-    if (desc->max_response_bytes == 0) desc->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
+    if (desc->memory.event_queue_bytes == 0)
+        desc->memory.event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
+    if (desc->memory.max_event_bytes == 0) desc->memory.max_event_bytes = PHI__AGENT_EVENT_BYTES;
+    if (desc->memory.max_response_bytes == 0)
+        desc->memory.max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
 static void phi__agent_make_retry(phi_retry *retry) {
@@ -80,13 +82,13 @@ static void phi__agent_make_retry(phi_retry *retry) {
 
 static bool phi__agent_make_ids(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE];
-    phi_str session = phi_str_of(desc->session_id);
+    phi_str session = phi_str_of(desc->ids.session_id);
     phi__agent_take_random_id(agent, made);
-    if (!phi__agent_take_own(agent, desc->agent_id != NULL ? desc->agent_id : made,
+    if (!phi__agent_take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
                              &agent->agent_id))
         return false;
     phi__agent_take_random_id(agent, made);
-    if (desc->session_id == NULL) session = phi_str_of(made);
+    if (desc->ids.session_id == NULL) session = phi_str_of(made);
     return phi__line_join(agent, session);
 }
 
@@ -134,11 +136,11 @@ PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
     if (merged.system_prompt == NULL) merged.system_prompt = profile->system_prompt;
     if (merged.thinking == PHI_THINKING_OFF) merged.thinking = profile->thinking;
     if (merged.max_tokens == 0) merged.max_tokens = profile->max_tokens;
-    if (merged.config_id == NULL) merged.config_id = profile->config_id;
+    if (merged.ids.config_id == NULL) merged.ids.config_id = profile->config_id;
     if (merged.workspace == NULL) merged.workspace = profile->workspace;
-    if (!merged.has_temperature) {
-        merged.has_temperature = profile->has_temperature;
-        merged.temperature = profile->temperature;
+    if (!merged.options.has_temperature) {
+        merged.options.has_temperature = profile->has_temperature;
+        merged.options.temperature = profile->temperature;
     }
     return merged;
 }
@@ -148,11 +150,11 @@ PHI__FN phi_agent_desc phi__agent_make_merge(const phi_agent_desc *desc) {
 /* Clears fields that the agent keeps elsewhere, or needs only while it is made. */
 static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     desc->system_prompt = desc->workspace = NULL;
-    desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
+    desc->ids.agent_id = desc->ids.session_id = desc->ids.config_id = desc->thread_id = NULL;
     desc->tools = NULL;
-    desc->filters = NULL;
-    desc->tool_sources = NULL;
-    desc->tool_count = desc->filter_count = desc->tool_source_count = 0;
+    desc->input.filters = NULL;
+    desc->tool_options.sources = NULL;
+    desc->tool_count = desc->input.filter_count = desc->tool_options.source_count = 0;
     desc->profile = NULL;
     desc->provider = NULL;
     desc->store = NULL;
@@ -164,30 +166,35 @@ static void phi__agent_make_leave_out(phi_agent_desc *desc) {
     memset(&desc->parent, 0, sizeof desc->parent);
     memset(&desc->budget, 0, sizeof desc->budget);
     memset(&desc->format, 0, sizeof desc->format);
-    memset(&desc->options, 0, sizeof desc->options);
-    desc->extra = NULL;
-    desc->raw_tools = NULL;
-    desc->raw_tool_count = 0;
+    desc->options.stop = NULL;
+    desc->options.stop_count = 0;
+    desc->options.service_tier = desc->options.extra = NULL;
+    desc->tool_options.raw_tools = NULL;
+    desc->tool_options.raw_tool_count = 0;
 }
 
 PHI__FN void phi__agent_make_defaults(phi_agent_desc *desc) {
-    desc->tool_batch = phi__agent_make_or_default(desc->tool_batch, PHI__AGENT_BATCH);
-    desc->tool_timeout_ms = phi__agent_make_or_default(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
-    desc->defer_percent = phi__agent_make_or_default(desc->defer_percent, PHI__AGENT_DEFER_PERCENT);
-    if (!desc->has_temperature) desc->temperature = 0;
+    desc->tool_options.batch =
+        phi__agent_make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
+    desc->tool_options.timeout_ms =
+        phi__agent_make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
+    desc->tool_options.defer_percent =
+        phi__agent_make_or_default(desc->tool_options.defer_percent, PHI__AGENT_DEFER_PERCENT);
     phi__agent_make_retry(&desc->retry);
-    desc->decision_timeout_ms =
-        phi__agent_make_or_default(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
-    desc->queue_limit = phi__agent_make_or_default(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    desc->repeat_warn_after =
-        phi__agent_make_or_default(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
-    desc->repeat_stop_after =
-        phi__agent_make_or_default(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
-    desc->max_result_bytes =
-        phi__agent_make_or_default(desc->max_result_bytes, PHI__AGENT_RESULT_BYTES);
-    desc->max_result_image_bytes =
-        phi__agent_make_or_default(desc->max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
-    if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
+    desc->deadlines.decision_ms =
+        phi__agent_make_or_default(desc->deadlines.decision_ms, PHI__AGENT_DECISION_MS);
+    desc->input.queue_limit =
+        phi__agent_make_or_default(desc->input.queue_limit, PHI__AGENT_QUEUE_LIMIT);
+    desc->tool_options.repeat_warn_after =
+        phi__agent_make_or_default(desc->tool_options.repeat_warn_after, PHI__AGENT_REPEAT_WARN);
+    desc->tool_options.repeat_stop_after =
+        phi__agent_make_or_default(desc->tool_options.repeat_stop_after, PHI__AGENT_REPEAT_STOP);
+    desc->tool_options.max_result_bytes =
+        phi__agent_make_or_default(desc->tool_options.max_result_bytes, PHI__AGENT_RESULT_BYTES);
+    desc->tool_options.max_result_image_bytes = phi__agent_make_or_default(
+        desc->tool_options.max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
+    if (desc->input.first_turn_trigger == (phi_trigger)0)
+        desc->input.first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_make_limits(desc);
 }
 
@@ -196,18 +203,18 @@ static void phi__agent_make_behaviour(phi__agent *agent, const phi_agent_desc *g
     phi__agent_make_leave_out(&agent->desc);
     phi__agent_make_defaults(&agent->desc);
     agent->budget.limits = given->budget;
-    if (given->config_id != NULL) phi__line_keep_segment(agent);
+    if (given->ids.config_id != NULL) phi__line_keep_segment(agent);
 }
 
 static bool phi__agent_make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
-    size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
+    size_t bytes = phi__mul(desc->input.filter_count, sizeof *desc->input.filters);
     phi_filter *filters;
-    if (desc->filter_count == 0) return true;
+    if (desc->input.filter_count == 0) return true;
     filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
     if (filters == NULL) return false;
-    memcpy(filters, desc->filters, bytes);
-    agent->desc.filters = filters;
-    agent->desc.filter_count = desc->filter_count;
+    memcpy(filters, desc->input.filters, bytes);
+    agent->desc.input.filters = filters;
+    agent->desc.input.filter_count = desc->input.filter_count;
     return true;
 }
 
@@ -232,9 +239,8 @@ static bool phi__agent_make_take_said(phi__agent *agent, const phi_agent_desc *g
     if (copy.texts == NULL && parent != NULL) copy.texts = parent->desc.texts;
     if (!phi__agent_said_copy(agent, &copy, &agent->said)) return false;
     agent->desc.options = copy.options;
-    agent->desc.extra = copy.extra;
-    agent->desc.raw_tools = copy.raw_tools;
-    agent->desc.raw_tool_count = copy.raw_tool_count;
+    agent->desc.tool_options.raw_tools = copy.tool_options.raw_tools;
+    agent->desc.tool_options.raw_tool_count = copy.tool_options.raw_tool_count;
     agent->desc.texts = agent->desc.compaction.texts = copy.texts;
     return true;
 }
@@ -245,18 +251,19 @@ static bool phi__agent_make_fill(phi__agent *agent, const phi_agent_desc *given)
     phi__agent_make_behaviour(agent, desc);
     return phi__agent_take_model(agent, desc->provider, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
-                             agent->desc.tool_timeout_ms) &&
+                             agent->desc.tool_options.timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_make_take_said(agent, desc) &&
            phi__agent_make_take_failover(agent, desc->failover) &&
            phi__agent_make_take_filters(agent, desc) &&
-           phi__tool_sources_make(agent, desc->tool_sources, desc->tool_source_count) &&
+           phi__tool_sources_make(agent, desc->tool_options.sources,
+                                  desc->tool_options.source_count) &&
            phi__agent_make_copy_profile(agent, given->profile) &&
            phi__agent_make_take_focus(agent, desc) &&
-           phi__agent_make_copy_text(agent, &agent->desc.result_directory) &&
+           phi__agent_make_copy_text(agent, &agent->desc.tool_options.result_directory) &&
            phi__agent_take_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_take_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
-           phi__agent_take_segment(agent, desc->config_id) && phi__agent_make_ids(agent, desc);
+           phi__agent_take_segment(agent, desc->ids.config_id) && phi__agent_make_ids(agent, desc);
 }
 
 /* ---- making one ---- */
@@ -267,17 +274,17 @@ static phi__agent *phi__agent_make_build(phi_runtime *rt, const phi_agent_desc *
         (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
     if (agent == NULL) return NULL;
     agent->rt = rt;
-    phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
+    phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory.limit_bytes);
     agent->memory.parent = &rt->memory;
-    agent->desc.memory_limit_bytes = desc->memory_limit_bytes;
-    agent->desc.at_memory_limit = desc->at_memory_limit;
+    agent->desc.memory.limit_bytes = desc->memory.limit_bytes;
+    agent->desc.memory.at_limit = desc->memory.at_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi__toolset_init(&agent->toolset, &agent->memory);
     agent->tools = &agent->toolset;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi_arena_init(&agent->said, &agent->memory, 128);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
-    phi__segments_limit(&agent->own.log, agent->desc.memory_limit_bytes);
+    phi__segments_limit(&agent->own.log, agent->desc.memory.limit_bytes);
     phi__thread_belong(&agent->own, rt, &rt->grown, NULL);
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__at_limit_name(agent) && phi__agent_make_fill(agent, desc))
@@ -361,9 +368,9 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
         out->token_counter = agent->projected->counter;
     }
     out->budget = agent->budget.limits;
-    out->agent_id = agent->agent_id.at;
-    out->session_id = agent->line.session->id.at;
-    out->config_id = agent->line.segment.at;
+    out->ids.agent_id = agent->agent_id.at;
+    out->ids.session_id = agent->line.session->id.at;
+    out->ids.config_id = agent->line.segment.at;
     out->workspace = phi__agent_make_text_or_null(agent->workspace);
     if (agent->tree.parent != NULL) out->parent = agent->tree.parent->handle;
     out->store = agent->has_store ? &agent->store : NULL;

@@ -27,17 +27,19 @@ PHI__FN phi_status phi__agent_said_check_extra(phi_runtime *rt, const char *what
 }
 
 static phi_status phi__agent_said_check_raws(phi_runtime *rt, const phi_agent_desc *desc) {
-    char what[32];
+    char what[48];
     phi_status status = PHI_OK;
     size_t i;
-    if (desc->raw_tool_count > 0 && desc->raw_tools == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "raw_tools is missing, raw_tool_count is %u",
-                          (unsigned)desc->raw_tool_count);
-    for (i = 0; status == PHI_OK && i < desc->raw_tool_count; i++) {
-        const phi_raw_tool *raw = &desc->raw_tools[i];
+    if (desc->tool_options.raw_tool_count > 0 && desc->tool_options.raw_tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "tool_options.raw_tools is missing, raw_tool_count is %u",
+                          (unsigned)desc->tool_options.raw_tool_count);
+    for (i = 0; status == PHI_OK && i < desc->tool_options.raw_tool_count; i++) {
+        const phi_raw_tool *raw = &desc->tool_options.raw_tools[i];
         if (raw->protocol == NULL || raw->protocol[0] == '\0')
-            return phi__error(rt, PHI_BAD_ARG, "raw_tools[%u].protocol is missing", (unsigned)i);
-        (void)snprintf(what, sizeof what, "raw_tools[%u].json", (unsigned)i);
+            return phi__error(rt, PHI_BAD_ARG, "tool_options.raw_tools[%u].protocol is missing",
+                              (unsigned)i);
+        (void)snprintf(what, sizeof what, "tool_options.raw_tools[%u].json", (unsigned)i);
         status = phi__tool_check_raw(rt, what, raw->json);
     }
     return status;
@@ -49,7 +51,8 @@ PHI__FN phi_status phi__agent_said_check(phi_runtime *rt, const phi_agent_desc *
     phi_status status;
     if (fault == NULL) fault = phi__texts_check(desc->texts, words, sizeof words);
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
-    status = phi__agent_said_check_extra(rt, "extra", desc->provider, &desc->model, desc->extra);
+    status = phi__agent_said_check_extra(rt, "options.extra", desc->provider, &desc->model,
+                                         desc->options.extra);
     return status == PHI_OK ? phi__agent_said_check_raws(rt, desc) : status;
 }
 
@@ -64,21 +67,21 @@ static bool phi__agent_said_text(phi_arena *arena, const char **text) {
 }
 
 static bool phi__agent_said_raws(phi_arena *arena, phi_agent_desc *desc) {
-    size_t n = desc->raw_tool_count, i;
+    size_t n = desc->tool_options.raw_tool_count, i;
     phi_raw_tool *raws;
     if (n == 0) {
-        desc->raw_tools = NULL;
+        desc->tool_options.raw_tools = NULL;
         return true;
     }
     raws = (phi_raw_tool *)phi_arena_alloc(arena, phi__mul(n, sizeof *raws));
     if (raws == NULL) return false;
     for (i = 0; i < n; i++) {
-        raws[i] = desc->raw_tools[i];
+        raws[i] = desc->tool_options.raw_tools[i];
         if (!phi__agent_said_text(arena, &raws[i].protocol) ||
             !phi__agent_said_text(arena, &raws[i].json))
             return false;
     }
-    desc->raw_tools = raws;
+    desc->tool_options.raw_tools = raws;
     return true;
 }
 
@@ -88,8 +91,7 @@ PHI__FN bool phi__agent_said_add(phi_agent_desc *desc, phi_arena *arena, const p
     const phi_texts *texts = desc->texts;
     if (texts != NULL && texts != there) texts = phi__texts_copy(texts, arena);
     if ((desc->texts == NULL || texts != NULL) &&
-        phi__takes_copy(arena, &desc->options, &options) &&
-        phi__agent_said_text(arena, &desc->extra) && phi__agent_said_raws(arena, desc)) {
+        phi__takes_copy(arena, &desc->options, &options) && phi__agent_said_raws(arena, desc)) {
         desc->options = options;
         desc->texts = texts;
         return true;

@@ -8,11 +8,11 @@
 #include "features/failover_in.h"
 
 enum {
-    PHI__AGENT_SET_ALL = (1 << 27) - 1,
-    PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_TEMPERATURE | PHI_SET_RETRY | PHI_SET_CACHE |
-                          PHI_SET_TOOL_CHOICE | PHI_SET_BUDGET | PHI_SET_DEADLINES |
-                          PHI_SET_QUEUES | PHI_SET_REPEAT | PHI_SET_OPTIONS | PHI_SET_EXTRA,
-    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_EXTRA | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
+    PHI__AGENT_SET_ALL = (1 << 23) - 1,
+    PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_RETRY | PHI_SET_CACHE | PHI_SET_TOOL_CHOICE |
+                          PHI_SET_BUDGET | PHI_SET_DEADLINES | PHI_SET_QUEUES | PHI_SET_REPEAT |
+                          PHI_SET_OPTIONS,
+    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
 };
 
 /* The new values, and their copies in memory of their own. */
@@ -33,14 +33,11 @@ typedef struct phi__agent_setting {
 static void phi__agent_set_calls(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_THINKING) != 0) desc->thinking = to->thinking;
     if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) desc->max_tokens = to->max_tokens;
-    if ((fields & (uint32_t)PHI_SET_TEMPERATURE) != 0) {
-        desc->has_temperature = to->has_temperature;
-        desc->temperature = to->temperature;
-    }
     if ((fields & (uint32_t)PHI_SET_RETRY) != 0) desc->retry = to->retry;
     if ((fields & (uint32_t)PHI_SET_CACHE) != 0) desc->cache = to->cache;
     if ((fields & (uint32_t)PHI_SET_DEADLINES) != 0) desc->deadlines = to->deadlines;
-    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0) desc->tool_choice = to->tool_choice;
+    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0)
+        desc->tool_options.choice = to->tool_options.choice;
     if ((fields & (uint32_t)PHI_SET_FAILOVER) != 0) desc->failover = to->failover;
     if ((fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
         desc->compaction = to->compaction;
@@ -57,44 +54,43 @@ static void phi__agent_set_runs(phi_agent_desc *desc, const phi_agent_desc *to, 
         desc->hook_points = to->hook_points;
         desc->hook_user_data = to->hook_user_data;
     }
-    if ((fields & (uint32_t)PHI_SET_DECISION_TIMEOUT) != 0)
-        desc->decision_timeout_ms = to->decision_timeout_ms;
     if ((fields & (uint32_t)PHI_SET_FILTERS) != 0) {
-        desc->filters = to->filters;
-        desc->filter_count = to->filter_count;
+        desc->input.filters = to->input.filters;
+        desc->input.filter_count = to->input.filter_count;
     }
     if ((fields & (uint32_t)PHI_SET_QUEUES) != 0) {
-        desc->steering_mode = to->steering_mode;
-        desc->follow_up_mode = to->follow_up_mode;
-        desc->queue_limit = to->queue_limit;
+        desc->input.steering_mode = to->input.steering_mode;
+        desc->input.follow_up_mode = to->input.follow_up_mode;
+        desc->input.queue_limit = to->input.queue_limit;
     }
 }
 
 static void phi__agent_set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_TOOL_MODE) != 0) {
-        desc->tool_mode = to->tool_mode;
-        desc->tool_batch = to->tool_batch;
+        desc->tool_options.mode = to->tool_options.mode;
+        desc->tool_options.batch = to->tool_options.batch;
     }
-    if ((fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0) desc->tool_timeout_ms = to->tool_timeout_ms;
+    if ((fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0)
+        desc->tool_options.timeout_ms = to->tool_options.timeout_ms;
     if ((fields & (uint32_t)PHI_SET_REPEAT) != 0) {
-        desc->repeat_warn_after = to->repeat_warn_after;
-        desc->repeat_stop_after = to->repeat_stop_after;
+        desc->tool_options.repeat_warn_after = to->tool_options.repeat_warn_after;
+        desc->tool_options.repeat_stop_after = to->tool_options.repeat_stop_after;
     }
     if ((fields & (uint32_t)PHI_SET_RESULTS) != 0) {
-        desc->max_result_bytes = to->max_result_bytes;
-        desc->max_result_image_bytes = to->max_result_image_bytes;
+        desc->tool_options.max_result_bytes = to->tool_options.max_result_bytes;
+        desc->tool_options.max_result_image_bytes = to->tool_options.max_result_image_bytes;
     }
-    if ((fields & (uint32_t)PHI_SET_EFFECTS) != 0) desc->effects = to->effects;
-    if ((fields & (uint32_t)PHI_SET_CAPTURE) != 0) desc->capture_requests = to->capture_requests;
-    if ((fields & (uint32_t)PHI_SET_DEFER_PERCENT) != 0) desc->defer_percent = to->defer_percent;
+    if ((fields & (uint32_t)PHI_SET_EFFECTS) != 0)
+        desc->tool_options.effects = to->tool_options.effects;
+    if ((fields & (uint32_t)PHI_SET_DEFER_PERCENT) != 0)
+        desc->tool_options.defer_percent = to->tool_options.defer_percent;
 }
 
 static void phi__agent_set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
     if ((fields & (uint32_t)PHI_SET_OPTIONS) != 0) desc->options = to->options;
-    if ((fields & (uint32_t)PHI_SET_EXTRA) != 0) desc->extra = to->extra;
     if ((fields & (uint32_t)PHI_SET_RAW_TOOLS) != 0) {
-        desc->raw_tools = to->raw_tools;
-        desc->raw_tool_count = to->raw_tool_count;
+        desc->tool_options.raw_tools = to->tool_options.raw_tools;
+        desc->tool_options.raw_tool_count = to->tool_options.raw_tool_count;
     }
     if ((fields & (uint32_t)PHI_SET_TEXTS) != 0) desc->texts = to->texts;
 }
@@ -130,7 +126,7 @@ static phi_status phi__agent_set_may(phi__agent *agent, uint32_t fields) {
 
 static void phi__agent_set_drop(phi__agent_setting *s) {
     phi__agent_take_disown(s->agent, &s->focus);
-    phi__free(&s->agent->memory, s->filters, s->desc.filter_count * sizeof *s->filters);
+    phi__free(&s->agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
     if (s->has_models) phi_arena_free(&s->models.arena);
     if (s->has_said) phi_arena_free(&s->said);
 }
@@ -147,7 +143,7 @@ static bool phi__agent_set_think(phi__agent *agent, phi_thinking to) {
 /* False: no memory, and nothing changed. */
 static bool phi__agent_set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    size_t bytes = phi__mul(s->desc.filter_count, sizeof *s->filters);
+    size_t bytes = phi__mul(s->desc.input.filter_count, sizeof *s->filters);
     if ((s->fields & (uint32_t)PHI__AGENT_SET_SAID) != 0) {
         s->has_said = agent->run == NULL && phi__agent_said_copy(agent, &s->desc, &s->said);
         /* the run's request points to the old copies: they stay until a change between runs */
@@ -161,7 +157,7 @@ static bool phi__agent_set_copy(phi__agent_setting *s) {
     if ((s->fields & (uint32_t)PHI_SET_FILTERS) != 0 && bytes > 0) {
         s->filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
         if (s->filters == NULL) return false;
-        memcpy(s->filters, s->desc.filters, bytes);
+        memcpy(s->filters, s->desc.input.filters, bytes);
     }
     if ((s->fields & (uint32_t)PHI_SET_FAILOVER) == 0)
         return phi__agent_set_think(agent, s->desc.thinking);
@@ -174,14 +170,14 @@ static bool phi__agent_set_copy(phi__agent_setting *s) {
 static void phi__agent_set_keep(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi_agent_desc *desc = &agent->desc;
-    uint32_t timeout = desc->tool_timeout_ms;
+    uint32_t timeout = desc->tool_options.timeout_ms;
     if ((s->fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
         phi__agent_take_off_focus(agent);
         s->desc.compaction.focus_message = s->focus.at;
     }
     if ((s->fields & (uint32_t)PHI_SET_FILTERS) != 0) {
         phi__agent_take_off_filters(agent);
-        s->desc.filters = s->filters;
+        s->desc.input.filters = s->filters;
     }
     if (s->has_said) {
         phi_arena_free(&agent->said);
@@ -196,7 +192,7 @@ static void phi__agent_set_keep(phi__agent_setting *s) {
     memset(&s->desc.budget, 0, sizeof s->desc.budget);
     *desc = s->desc;
     if ((s->fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0)
-        phi__toolset_retime(&agent->toolset, timeout, desc->tool_timeout_ms);
+        phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
     if ((s->fields & (uint32_t)PHI_SET_HOOKS) != 0) phi__tool_sources_recheck(agent);
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if ((s->fields & (uint32_t)PHI_SET_BUDGET) != 0) phi__limits_pause_wake_all(agent->rt);

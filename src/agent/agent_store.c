@@ -128,7 +128,7 @@ PHI__FN phi_status phi__agent_store_open_thread(phi__agent *agent, const phi_age
         id = made;
     }
     status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
-    if (status == PHI_OK && !phi__agent_store_go_on(agent, false, desc->session_id != NULL))
+    if (status == PHI_OK && !phi__agent_store_go_on(agent, false, desc->ids.session_id != NULL))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__feature_opened(agent);
     if (status != PHI_OK) return phi__agent_store_error(agent, "phi_agent_new", id, status, words);

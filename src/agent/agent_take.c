@@ -30,10 +30,10 @@ PHI__FN void phi__agent_take_off_focus(phi__agent *agent) {
 }
 
 PHI__FN void phi__agent_take_off_filters(phi__agent *agent) {
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.filters,
-              agent->desc.filter_count * sizeof *agent->desc.filters);
-    agent->desc.filters = NULL;
-    agent->desc.filter_count = 0;
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
+              agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
+    agent->desc.input.filters = NULL;
+    agent->desc.input.filter_count = 0;
 }
 
 PHI__FN void phi__agent_take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {

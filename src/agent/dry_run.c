@@ -86,11 +86,12 @@ static void phi__dry_run_say(char *words, size_t words_size, const char *format,
 static void phi__dry_run_raws(const phi__codec *codec, const phi_agent_desc *desc, char *words,
                               size_t words_size) {
     size_t i;
-    for (i = 0; i < desc->raw_tool_count; i++)
-        if (!phi__codec_is(codec->names, phi_str_of(desc->raw_tools[i].protocol)))
-            phi__dry_run_say(words, words_size, "raw_tools[%u] is for %s", (unsigned)i,
-                             desc->raw_tools[i].protocol != NULL ? desc->raw_tools[i].protocol
-                                                                 : "no protocol");
+    for (i = 0; i < desc->tool_options.raw_tool_count; i++)
+        if (!phi__codec_is(codec->names, phi_str_of(desc->tool_options.raw_tools[i].protocol)))
+            phi__dry_run_say(words, words_size, "tool_options.raw_tools[%u] is for %s", (unsigned)i,
+                             desc->tool_options.raw_tools[i].protocol != NULL
+                                 ? desc->tool_options.raw_tools[i].protocol
+                                 : "no protocol");
     for (i = 0; i < desc->tool_count; i++)
         if (desc->tools[i].raw != NULL && desc->tools[i].schema == NULL &&
             !phi__codec_is(codec->names, phi_str_of(desc->tools[i].raw_protocol)))
@@ -101,8 +102,8 @@ static void phi__dry_run_raws(const phi__codec *codec, const phi_agent_desc *des
 static phi_status phi__dry_run_extra(const phi__codec *codec, phi__request_spec *spec,
                                      const phi_agent_desc *desc, phi_arena *scratch, char *words,
                                      size_t words_size) {
-    const char *const extras[] = {desc->model.extra, desc->extra};
-    static const char *const names[] = {"model.extra", "extra"};
+    const char *const extras[] = {desc->model.extra, desc->options.extra};
+    static const char *const names[] = {"model.extra", "options.extra"};
     char fault[240];
     phi__encoder e;
     phi_status status = PHI_OK;
@@ -149,7 +150,7 @@ PHI_API phi_status phi_preflight_settings(const phi_agent_desc *desc, phi_arena 
     spec.model = &filled;
     spec.thinking = desc->thinking;
     spec.max_tokens = desc->max_tokens;
-    spec.temperature = desc->has_temperature ? desc->temperature : -1.0;
+    spec.temperature = desc->options.has_temperature ? desc->options.temperature : -1.0;
     spec.options = desc->options;
     spec.texts = desc->texts;
     mark = phi_arena_save(scratch);

@@ -25,7 +25,7 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 
 /* Checks the settings of a desc against its model: thinking, temperature, options, extra, raw
    tools. PHI_OK: every one is sent as it is. PHI_UNSUPPORTED: `words` name each that is left out or
-   lowered ("top_k is not sent; thinking is lowered to high; raw_tools[0] is for
+   lowered ("top_k is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for
    anthropic_messages"), or say that there is no such protocol. PHI_BAD_ARG: an option has no such
    value, or an extra is no JSON object or has a member that phi writes itself: `words` name it.
    PHI_NO_MEMORY. Memory and threads: as phi_preflight. */

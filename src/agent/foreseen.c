@@ -111,7 +111,7 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
     phi_status status;
     spec->model = &agent->desc.model;
     spec->system_prompt = agent->system_prompt;
-    spec->tool_choice = agent->desc.tool_choice;
+    spec->tool_choice = agent->desc.tool_options.choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
     spec->temperature = -1.0;
@@ -121,9 +121,9 @@ static phi_status phi__foreseen_spec(phi__foreseen *f, char *words, size_t words
     spec->texts = agent->desc.texts;
     spec->thinking_from = agent->prior.thinking.barred;
     if (!phi__deferral_change(agent, f->arena, &change, &spec->system_prompt) ||
-        !phi__toolset_offer(agent->tools, &change, agent->desc.raw_tools,
-                            raws ? agent->desc.raw_tool_count : 0, agent->codec->names, f->arena,
-                            &spec->tools, &spec->tool_count) ||
+        !phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
+                            raws ? agent->desc.tool_options.raw_tool_count : 0, agent->codec->names,
+                            f->arena, &spec->tools, &spec->tool_count) ||
         !phi__foreseen_view(f))
         return PHI_NO_MEMORY;
     status = phi__foreseen_items(f);

@@ -119,7 +119,7 @@ static phi_status phi__one_shot_run_check_prompts(phi_runtime *rt, const phi_run
 
 /* Without prompts: whether there is something to continue. */
 static phi_status phi__one_shot_run_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
-    if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
+    if (desc->agent->ids.agent_id == NULL || desc->agent->ids.session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");

@@ -313,7 +313,7 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
     spec->texts = agent->desc.texts;
     spec->rewritten = agent->thread->ops.last != NULL;
     spec->thinking_from = agent->prior.thinking.barred;
-    spec->tool_choice = agent->desc.tool_choice;
+    spec->tool_choice = agent->desc.tool_options.choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
     spec->temperature = -1.0;
@@ -325,7 +325,8 @@ static phi_status phi__query_spec(phi_query *q, phi__agent *agent, phi__request_
         !phi__deferral_change(agent, &q->work, &change, &spec->system_prompt))
         return PHI_NO_MEMORY;
     own[0] = agent->desc.model.protocol;
-    if (!phi__toolset_offer(set, &change, agent->desc.raw_tools, agent->desc.raw_tool_count,
+    if (!phi__toolset_offer(set, &change, agent->desc.tool_options.raw_tools,
+                            agent->desc.tool_options.raw_tool_count,
                             agent->provider == NULL ? agent->codec->names : own, &q->work,
                             &spec->tools, &spec->tool_count))
         return PHI_NO_MEMORY;

@@ -228,8 +228,8 @@ static phi_status phi__response_check_model(phi__agent *agent, const phi_ask_des
     phi__failover_own(agent, &own);
     status = phi__agent_check_model(agent->rt, "", own.provider, desc->model);
     if (status == PHI_OK)
-        status =
-            phi__agent_said_check_extra(agent->rt, "extra", own.provider, desc->model, own.extra);
+        status = phi__agent_said_check_extra(agent->rt, "options.extra", own.provider, desc->model,
+                                             own.options.extra);
     if (status != PHI_OK) return status;
     rules = phi__tool_check_rules(agent->rt, own.provider, desc->model, true);
     return phi__tool_check_names(agent->rt, &rules,

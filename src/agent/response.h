@@ -13,7 +13,7 @@ extern "C" {
 
 /* A request and its outcome. It is valid until phi_response_free, until its agent is freed or
    reset, its messages are replaced or it begins a session, until the agent has PHI_RESPONSES_KEPT
-   newer ones, or until a newer run forgets older entries (phi_agent_desc.at_memory_limit); then it
+   newer ones, or until a newer run forgets older entries (phi_agent_desc.memory.at_limit); then it
    is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
@@ -84,7 +84,7 @@ typedef struct phi_ask_desc {
        sent */
     const char *refs;
     /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
-       see phi_agent_desc.extra. Copied; a snapshot of the run has it (default: none) */
+       see phi_agent_desc.options.extra. Copied; a snapshot of the run has it (default: none) */
     const char *extra;
     /* JSON text of an object, which the tools of this run read with phi_call_context. Never sent.
        Copied; a snapshot of the run has it (default: none) */

@@ -209,11 +209,11 @@ static phi_status phi__snapshot_read(phi__agent *agent, const phi_json *root, ph
 static phi_agent_desc phi__snapshot_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
     phi_str s = phi__records_get_str(root, "agent_id");
-    if (s.len > 0) named.agent_id = s.at;
+    if (s.len > 0) named.ids.agent_id = s.at;
     s = phi__records_get_str(root, "session_id");
-    if (s.len > 0) named.session_id = s.at;
+    if (s.len > 0) named.ids.session_id = s.at;
     s = phi__records_get_str(root, "config_id");
-    if (s.len > 0) named.config_id = s.at;
+    if (s.len > 0) named.ids.config_id = s.at;
     return named;
 }
 

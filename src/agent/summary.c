@@ -301,18 +301,17 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.max_tokens = max_tokens;
     d.cache.mode = PHI_CACHE_DISABLED; /* no prompt is like the one before */
     d.compaction.disable = true;
-    d.disable_facts = true;
+    d.options.disable_facts = true;
     d.limits.max_turns = 1;
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
-    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.user_data = agent->desc.user_data;
     d.hook_user_data = agent->desc.hook_user_data;
     return d;
@@ -363,7 +362,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s->posts_from = phi__posts_next(agent->rt);
     s->max_tokens = max_tokens;
     s->chunk_bytes = phi__summary_chunk_bytes(desc->chunk_tokens, writer->desc.model.context_window,
-                                              writer->desc.memory_limit_bytes);
+                                              writer->desc.memory.limit_bytes);
     *out = writer;
     return PHI_OK;
 }

@@ -43,7 +43,7 @@ static phi_status phi__config_children_new(phi__config_maker *maker, const phi__
    with people. */
 static bool phi__config_children_alike(const phi__config_making *a, const phi__config_making *b) {
     return a->has_own_key == b->has_own_key &&
-           a->top->decision_timeout_ms == b->top->decision_timeout_ms &&
+           a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
            strcmp(a->workspace, b->workspace) == 0 &&
            strcmp(a->top->workspace, b->top->workspace) == 0 &&
            phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
@@ -94,11 +94,11 @@ static phi_status phi__config_children_settings(phi__config_maker *maker, phi__c
     phi_status status = phi__config_settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
-    desc->decision_timeout_ms = job->making.top->decision_timeout_ms;
+    desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->has_temperature = phi__config_fields_has(table, child, "temperature");
-    desc->temperature = child->temperature;
+    desc->options.has_temperature = phi__config_fields_has(table, child, "temperature");
+    desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
         phi__config_settings_compaction(maker, child->compaction, &desc->compaction);
     else

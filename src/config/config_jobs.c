@@ -57,10 +57,10 @@ static void phi__config_jobs_identity(phi__config_job *job, const phi__config_pr
     if (phi__config_fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
     if (phi__config_fields_has(table, taken, "temperature")) {
-        desc->has_temperature = true;
-        desc->temperature = taken->temperature;
+        desc->options.has_temperature = true;
+        desc->options.temperature = taken->temperature;
     }
-    if (taken->config_id != NULL) desc->config_id = taken->config_id;
+    if (taken->config_id != NULL) desc->ids.config_id = taken->config_id;
     desc->profile = profile;
 }
 
@@ -138,8 +138,8 @@ static phi_status phi__config_jobs_tools(phi__config_maker *maker, phi__config_j
     for (i = 0; status == PHI_OK && i < host->tool_count; i++)
         if (phi__config_making_offer(making, host->tools[i].name))
             status = phi__config_making_tool(making, &host->tools[i]);
-    for (i = 0; status == PHI_OK && i < job->desc.tool_source_count && job->depth == 0; i++)
-        status = phi__config_making_source(making, job->desc.tool_sources[i]);
+    for (i = 0; status == PHI_OK && i < job->desc.tool_options.source_count && job->depth == 0; i++)
+        status = phi__config_making_source(making, job->desc.tool_options.sources[i]);
     return status;
 }
 
@@ -220,7 +220,7 @@ PHI__FN phi_status phi__config_jobs_end(phi__config_job *job) {
     }
     job->desc.tools = making->tools;
     job->desc.tool_count = making->tool_count;
-    job->desc.tool_sources = making->sources;
-    job->desc.tool_source_count = making->source_count;
+    job->desc.tool_options.sources = making->sources;
+    job->desc.tool_options.source_count = making->source_count;
     return PHI_OK;
 }

@@ -50,8 +50,8 @@ PHI_API phi_json *phi_compaction_config_to_json(phi_arena *arena,
 PHI_API phi_status phi_compaction_config_from_json(const phi_json *node, phi_compaction_config *out,
                                                    const char **error);
 
-/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch: of
-   phi_agent_desc.tool_batch; 0, the default, is written as 4, and comes back of other types. */
+/* {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3}. batch:
+   phi_tool_options.batch; 0, the default, is written as 4, and comes back of other types. */
 PHI_API phi_json *phi_tool_mode_to_json(phi_arena *arena, phi_tool_mode mode, uint32_t batch);
 PHI_API phi_status phi_tool_mode_from_json(const phi_json *node, phi_tool_mode *mode,
                                            uint32_t *batch, const char **error);

@@ -67,8 +67,8 @@ static phi_status phi__config_said_raws(phi__config_ground *ground, const phi_js
         status = phi__config_said_object(ground, taken.json, "agent.raw_tools.json", &raws[n].json);
         if (raws[n].protocol != NULL && raws[n].json != NULL) n++;
     }
-    desc->raw_tools = raws;
-    desc->raw_tool_count = n;
+    desc->tool_options.raw_tools = raws;
+    desc->tool_options.raw_tool_count = n;
     return status;
 }
 
@@ -76,6 +76,6 @@ PHI__FN phi_status phi__config_said_take(phi__config_ground *ground, const phi__
                                          phi_agent_desc *desc) {
     phi_status status = phi__config_said_options(ground, a->options, desc);
     if (status == PHI_OK)
-        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->extra);
+        status = phi__config_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
     return status == PHI_OK ? phi__config_said_raws(ground, a->raw_tools, desc) : status;
 }

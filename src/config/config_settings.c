@@ -134,59 +134,61 @@ static phi_status phi__config_settings_effects(phi__config_ground *ground, const
     phi__config_effects taken;
     if (node == NULL) return PHI_OK;
     memset(&taken, 0, sizeof taken);
-    taken.effects = desc->effects;
+    taken.effects = desc->tool_options.effects;
     if (!phi__config_take(ground->arena, node, phi__config_tables_effects(), &taken))
         return PHI_NO_MEMORY;
-    desc->effects = taken.effects;
+    desc->tool_options.effects = taken.effects;
     if (taken.allow.at != NULL)
-        desc->effects.allow = phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
+        desc->tool_options.effects.allow =
+            phi__config_take_bits(&taken.allow, phi__config_tables_effect_ops());
     if (taken.deny.at != NULL)
-        desc->effects.deny = phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
+        desc->tool_options.effects.deny =
+            phi__config_take_bits(&taken.deny, phi__config_tables_effect_ops());
     return PHI_OK;
 }
 
 static void phi__config_settings_plain(const phi__config_agent *a, phi_agent_desc *desc) {
-    if (a->agent_id != NULL) desc->agent_id = a->agent_id;
-    if (a->session_id != NULL) desc->session_id = a->session_id;
-    desc->result_directory = a->result_directory;
+    if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
+    if (a->session_id != NULL) desc->ids.session_id = a->session_id;
+    desc->tool_options.result_directory = a->result_directory;
     desc->keep = a->keep;
-    desc->steering_mode = a->steering_mode;
-    desc->follow_up_mode = a->follow_up_mode;
-    desc->at_memory_limit = a->at_memory_limit;
-    desc->queue_limit = a->queue_limit;
-    desc->repeat_warn_after = a->repeat_warn_after;
-    desc->repeat_stop_after = a->repeat_stop_after;
-    desc->decision_timeout_ms = a->decision_timeout_ms;
-    desc->max_result_bytes = a->max_result_bytes;
-    desc->max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory_limit_bytes = phi__config_take_size(a->memory_limit_bytes);
-    desc->event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
-    desc->max_event_bytes = phi__config_take_size(a->max_event_bytes);
-    desc->max_response_bytes = phi__config_take_size(a->max_response_bytes);
-    desc->capture_requests = a->capture_requests;
-    desc->disable_facts = a->disable_facts;
+    desc->input.steering_mode = a->steering_mode;
+    desc->input.follow_up_mode = a->follow_up_mode;
+    desc->memory.at_limit = a->at_memory_limit;
+    desc->input.queue_limit = a->queue_limit;
+    desc->tool_options.repeat_warn_after = a->repeat_warn_after;
+    desc->tool_options.repeat_stop_after = a->repeat_stop_after;
+    desc->deadlines.decision_ms = a->decision_timeout_ms;
+    desc->tool_options.max_result_bytes = a->max_result_bytes;
+    desc->tool_options.max_result_image_bytes = a->max_result_image_bytes;
+    desc->memory.limit_bytes = phi__config_take_size(a->memory_limit_bytes);
+    desc->memory.event_queue_bytes = phi__config_take_size(a->event_queue_bytes);
+    desc->memory.max_event_bytes = phi__config_take_size(a->max_event_bytes);
+    desc->memory.max_response_bytes = phi__config_take_size(a->max_response_bytes);
+    desc->options.capture_requests = a->capture_requests;
+    desc->options.disable_facts = a->disable_facts;
 }
 
 /* ---- for other modules ---- */
 
 PHI__FN void phi__config_settings_of(const phi_agent_desc *desc, phi__config_agent *a) {
-    a->result_directory = desc->result_directory;
+    a->result_directory = desc->tool_options.result_directory;
     a->keep = desc->keep;
-    a->steering_mode = desc->steering_mode;
-    a->follow_up_mode = desc->follow_up_mode;
-    a->at_memory_limit = desc->at_memory_limit;
-    a->queue_limit = desc->queue_limit;
-    a->repeat_warn_after = desc->repeat_warn_after;
-    a->repeat_stop_after = desc->repeat_stop_after;
-    a->decision_timeout_ms = desc->decision_timeout_ms;
-    a->max_result_bytes = desc->max_result_bytes;
-    a->max_result_image_bytes = desc->max_result_image_bytes;
-    a->memory_limit_bytes = desc->memory_limit_bytes;
-    a->event_queue_bytes = desc->event_queue_bytes;
-    a->max_event_bytes = desc->max_event_bytes;
-    a->max_response_bytes = desc->max_response_bytes;
-    a->capture_requests = desc->capture_requests;
-    a->disable_facts = desc->disable_facts;
+    a->steering_mode = desc->input.steering_mode;
+    a->follow_up_mode = desc->input.follow_up_mode;
+    a->at_memory_limit = desc->memory.at_limit;
+    a->queue_limit = desc->input.queue_limit;
+    a->repeat_warn_after = desc->tool_options.repeat_warn_after;
+    a->repeat_stop_after = desc->tool_options.repeat_stop_after;
+    a->decision_timeout_ms = desc->deadlines.decision_ms;
+    a->max_result_bytes = desc->tool_options.max_result_bytes;
+    a->max_result_image_bytes = desc->tool_options.max_result_image_bytes;
+    a->memory_limit_bytes = desc->memory.limit_bytes;
+    a->event_queue_bytes = desc->memory.event_queue_bytes;
+    a->max_event_bytes = desc->memory.max_event_bytes;
+    a->max_response_bytes = desc->memory.max_response_bytes;
+    a->capture_requests = desc->options.capture_requests;
+    a->disable_facts = desc->options.disable_facts;
 }
 
 PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const char *reference,
@@ -214,14 +216,15 @@ PHI__FN void phi__config_settings_compaction(phi__config_maker *maker, const cha
 PHI__FN phi_status phi__config_settings_whole(phi__config_maker *maker, phi_agent_desc *desc) {
     const phi__config_tools *tools = &maker->whole.tools;
     const phi__config_table *table = phi__config_tables_tools();
-    if (phi__config_fields_has(table, tools, "tool_strategy")) desc->tool_mode = tools->mode;
-    if (phi__config_fields_has(table, tools, "choice")) desc->tool_choice = tools->choice;
-    if (tools->timeout_ms > 0) desc->tool_timeout_ms = tools->timeout_ms;
-    if (tools->defer_percent > 0) desc->defer_percent = tools->defer_percent;
-    if (desc->tool_mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
-        desc->tool_batch = tools->batch_size;
-    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_batch == 0)
-        desc->tool_batch = 3; /* the book's default */
+    if (phi__config_fields_has(table, tools, "tool_strategy"))
+        desc->tool_options.mode = tools->mode;
+    if (phi__config_fields_has(table, tools, "choice")) desc->tool_options.choice = tools->choice;
+    if (tools->timeout_ms > 0) desc->tool_options.timeout_ms = tools->timeout_ms;
+    if (tools->defer_percent > 0) desc->tool_options.defer_percent = tools->defer_percent;
+    if (desc->tool_options.mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
+        desc->tool_options.batch = tools->batch_size;
+    if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_options.batch == 0)
+        desc->tool_options.batch = 3; /* the book's default */
     return phi__config_settings_execution(maker, desc);
 }
 

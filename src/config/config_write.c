@@ -167,8 +167,8 @@ static bool phi__config_write_profile(const phi__config_write *w, phi_json *agen
     }
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
-    p.temperature = desc->temperature;
-    if (desc->has_temperature) phi__config_put_mark(table, &p, "temperature");
+    p.temperature = desc->options.temperature;
+    if (desc->options.has_temperature) phi__config_put_mark(table, &p, "temperature");
     if (node == NULL || !phi__config_put_table(w->arena, table, &p, node)) return false;
     return phi__config_write_put(w, agent, "profile", node);
 }
@@ -217,8 +217,8 @@ static bool phi__config_write_format(const phi__config_write *w, phi_json *agent
 static bool phi__config_write_raws(const phi__config_write *w, phi_json *agent) {
     phi_json *list = phi_json_new_array(w->arena), *node;
     size_t i;
-    for (i = 0; list != NULL && i < w->desc->raw_tool_count; i++) {
-        const phi_raw_tool *raw = &w->desc->raw_tools[i];
+    for (i = 0; list != NULL && i < w->desc->tool_options.raw_tool_count; i++) {
+        const phi_raw_tool *raw = &w->desc->tool_options.raw_tools[i];
         node = phi_json_new_object(w->arena);
         if (node == NULL ||
             phi_json_set(w->arena, node, "protocol",
@@ -250,7 +250,7 @@ static bool phi__config_write_said(const phi__config_write *w, phi_json *agent) 
             return false;
     return phi__config_write_put(w, node, "stop", stop) &&
            phi__config_write_put(w, agent, "options", node) &&
-           phi__config_write_json(w, agent, "extra", w->desc->extra) &&
+           phi__config_write_json(w, agent, "extra", w->desc->options.extra) &&
            phi__config_write_raws(w, agent);
 }
 
@@ -283,7 +283,7 @@ static bool phi__config_write_agent(const phi__config_write *w) {
             return false;
     }
     if (!phi__config_write_format(w, node)) return false;
-    effects.effects = w->desc->effects;
+    effects.effects = w->desc->tool_options.effects;
     part = phi_json_new_object(w->arena);
     if (part == NULL ||
         !phi__config_put_table(w->arena, phi__config_tables_effects(), &effects, part) ||
@@ -306,11 +306,11 @@ static bool phi__config_write_tools(const phi__config_write *w) {
     phi_json *node = phi_json_new_object(w->arena), *names = phi_json_new_array(w->arena);
     size_t i;
     memset(&t, 0, sizeof t);
-    t.mode = w->desc->tool_mode;
-    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_batch : 0;
-    t.timeout_ms = w->desc->tool_timeout_ms;
-    t.defer_percent = w->desc->defer_percent;
-    t.choice = w->desc->tool_choice;
+    t.mode = w->desc->tool_options.mode;
+    t.batch_size = t.mode == PHI_TOOLS_BATCHED ? w->desc->tool_options.batch : 0;
+    t.timeout_ms = w->desc->tool_options.timeout_ms;
+    t.defer_percent = w->desc->tool_options.defer_percent;
+    t.choice = w->desc->tool_options.choice;
     for (i = 0; i < w->desc->tool_count; i++) {
         const phi_tool *tool = &w->desc->tools[i];
         if (!tool->unlisted &&

@@ -20,15 +20,15 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
     d.parent = agent->handle;
-    d.agent_id = agent->agent_id.at;
-    d.session_id = agent->line.session->id.at;
+    d.ids.agent_id = agent->agent_id.at;
+    d.ids.session_id = agent->line.session->id.at;
     /* its log is whole until its run is copied into the agent's */
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
     if (judge) {
         d.tools = NULL;
-        d.tool_sources = NULL;
-        d.tool_count = d.tool_source_count = 0;
-        d.disable_facts = true; /* it compares answers, and plays no part */
+        d.tool_options.sources = NULL;
+        d.tool_count = d.tool_options.source_count = 0;
+        d.options.disable_facts = true; /* it compares answers, and plays no part */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__texts_get(agent->desc.texts, PHI_TEXT_JUDGE);
         return d;
@@ -36,9 +36,9 @@ PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_ag
     if (d.tools == NULL && d.tool_count == 0) {
         d.tools = agent->toolset.tools;
         d.tool_count = agent->toolset.own;
-        if (d.tool_source_count == 0) {
-            d.tool_sources = agent->desc.tool_sources;
-            d.tool_source_count = agent->desc.tool_source_count;
+        if (d.tool_options.source_count == 0) {
+            d.tool_options.sources = agent->desc.tool_options.sources;
+            d.tool_options.source_count = agent->desc.tool_options.source_count;
         }
     }
     if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL) &&

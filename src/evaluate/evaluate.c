@@ -43,7 +43,7 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
 
 static void phi__evaluate_begin_custom(phi__evaluation *e) {
     phi__agent *agent = e->agent;
-    uint32_t ms = agent->desc.decision_timeout_ms;
+    uint32_t ms = agent->desc.deadlines.decision_ms;
     e->phase = PHI__EVALUATION_CUSTOM;
     agent->rt->active++; /* phi_step reports work, as of a run */
     e->deadline_us =

@@ -21,7 +21,7 @@ typedef struct phi__capture {
 
 static bool phi__capture_heard(phi__run *run, phi__capture *capture, phi_input input) {
     phi__heard *heard;
-    if (!run->agent->desc.capture_requests ||
+    if (!run->agent->desc.options.capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
     heard = (phi__heard *)phi__grow(&run->agent->memory, capture->heard, &capture->cap,
@@ -178,7 +178,8 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     phi_event event;
     phi__buf out;
     bool emitted;
-    if (!run->agent->desc.capture_requests || capture->emitted > run->turn.index) return true;
+    if (!run->agent->desc.options.capture_requests || capture->emitted > run->turn.index)
+        return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_write_str(&out, phi__attempt_spec(run)->system_prompt);
@@ -214,7 +215,9 @@ static phi__state phi__capture_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
-static bool phi__capture_wants(const phi__run *run) { return run->agent->desc.capture_requests; }
+static bool phi__capture_wants(const phi__run *run) {
+    return run->agent->desc.options.capture_requests;
+}
 
 PHI_API const phi__feature *phi_feature_capture(void) {
     static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |

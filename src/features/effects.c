@@ -69,7 +69,7 @@ static uint32_t phi__effects_allowed(const phi_effect_policy *policy) {
 }
 
 static size_t phi__effects_most(const phi__agent *agent) {
-    uint32_t most = agent->desc.effects.max_state_bytes;
+    uint32_t most = agent->desc.tool_options.effects.max_state_bytes;
     return most != 0 ? most : (size_t)PHI__TOOL_STATE_BYTES;
 }
 
@@ -115,8 +115,8 @@ static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
     if (!phi__effects_see(run, round)) return false;
     order.call_id = call->block->id;
     order.effects = call->effects;
-    order.allowed = phi__effects_allowed(&owner->desc.effects) &
-                    phi__effects_allowed(&run->agent->desc.effects);
+    order.allowed = phi__effects_allowed(&owner->desc.tool_options.effects) &
+                    phi__effects_allowed(&run->agent->desc.tool_options.effects);
     order.max_bytes = phi__effects_most(owner);
     phi_arena_init(&scratch, &run->agent->memory, 0);
     done = phi__tool_state_apply(owner->thread, &order, &scratch, &outcomes, &count, &changed) ==

@@ -2,7 +2,7 @@
 
    The calls of a round see one snapshot of the state, whatever their order. Their effects
    (phi_tool_result.effects) are applied when their results enter the log, in call order, under
-   phi_agent_desc.effects; the next round sees them. A call that is cancelled, or runs into its
+   phi_tool_options.effects; the next round sees them. A call that is cancelled, or runs into its
    deadline, has no effects, and of a call that is started again those of the last try count.
    Threads: the pumping thread. */
 #ifndef PHI_FEATURES_EFFECTS_H

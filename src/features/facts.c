@@ -371,7 +371,7 @@ static bool phi__facts_show(phi__run *run) {
     phi__tellings tellings;
     size_t count = 0, left = 0;
     phi_arena *arena = &run->arena;
-    if (run->agent->desc.disable_facts) return true;
+    if (run->agent->desc.options.disable_facts) return true;
     if (!phi__facts_tellings(run, arena, &tellings)) return false;
     if (!phi__facts_none(run->agent) &&
         !phi__facts_shown_list(run->agent, arena, &list, &count, &left))

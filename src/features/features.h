@@ -15,9 +15,9 @@ PHI_API const struct phi__feature *phi_feature_tool_state(void);        /* featu
 PHI_API const struct phi__feature *phi_feature_failover(void);          /* features/failover.h */
 PHI_API const struct phi__feature *phi_feature_context_edits(void);     /* phi_call_prune... */
 PHI_API const struct phi__feature *phi_feature_deferred_rewrites(void); /* phi_agent_rewrite */
-PHI_API const struct phi__feature *phi_feature_capture(void);           /* capture_requests */
-PHI_API const struct phi__feature *phi_feature_argument_stream(void);   /* phi_tool.fields */
-PHI_API const struct phi__feature *phi_feature_cache_stats(void);       /* phi_agent_cache_stats */
+PHI_API const struct phi__feature *phi_feature_capture(void);         /* options.capture_requests */
+PHI_API const struct phi__feature *phi_feature_argument_stream(void); /* phi_tool.fields */
+PHI_API const struct phi__feature *phi_feature_cache_stats(void);     /* phi_agent_cache_stats */
 
 #ifdef __cplusplus
 }

@@ -39,7 +39,7 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_TURN_END,
     PHI_ENTRY_SPAWN,    /* a tool call ran another agent */
     PHI_ENTRY_NOTE,     /* the host's own; no model sees it */
-    PHI_ENTRY_FORGOTTEN /* every entry before it was freed (phi_agent_desc.at_memory_limit) */
+    PHI_ENTRY_FORGOTTEN /* every entry before it was freed (phi_agent_desc.memory.at_limit) */
 } phi_entry_kind;
 
 /* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
@@ -140,7 +140,7 @@ typedef struct phi_entry {
 } phi_entry;
 
 /* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log
-   that has forgotten entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
+   that has forgotten entries (phi_agent_desc.memory.at_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API uint64_t phi_thread_first(const phi_thread *thread);
 /* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status, when it cannot be

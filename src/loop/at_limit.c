@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 static bool phi__at_limit_stops(const phi__agent *agent) {
-    return agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP;
+    return agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP;
 }
 
 static void phi__at_limit_fill(phi__limit_failure *at_limit) {
@@ -18,13 +18,13 @@ PHI__FN bool phi__at_limit_name(phi__agent *agent) {
     const char *what = phi__at_limit_stops(agent)
                            ? "raise it, keep the thread in a store, or call phi_clear_messages"
                            : "this run needs more than the older turns had; raise it";
-    if (agent->desc.memory_limit_bytes == 0) return true;
+    if (agent->desc.memory.limit_bytes == 0) return true;
     agent->room.at_limit =
         (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
     if (agent->room.at_limit == NULL) return false;
     (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
-                   "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->desc.memory_limit_bytes, what);
+                   "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->desc.memory.limit_bytes, what);
     phi__at_limit_fill(agent->room.at_limit);
     return true;
 }

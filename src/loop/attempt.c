@@ -178,7 +178,7 @@ static bool phi__attempt_prepare(phi__run *run) {
     if (agent->codec != NULL)
         run->attempt.answer->assembly.protocol = phi_str_of(agent->codec->names[0]);
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
-                     &run->attempt.answer->assembly, agent->desc.max_event_bytes);
+                     &run->attempt.answer->assembly, agent->desc.memory.max_event_bytes);
     run->attempt.reader.seen = phi__attempt_seen;
     run->attempt.reader.ctx = run;
     phi__buf_init(&run->attempt.collected, &agent->memory);
@@ -238,8 +238,8 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
     memset(&owner, 0, sizeof owner);
     owner.run = run;
     status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.max_response_bytes, &owner,
-                                &run->attempt.transfer);
+                                &agent->desc.deadlines, agent->desc.memory.max_response_bytes,
+                                &owner, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -445,7 +445,7 @@ static void phi__attempt_too_big(phi__run *run, const char *what, unsigned long 
 }
 
 static void phi__attempt_collect(phi__run *run, phi_str bytes) {
-    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.memory.max_event_bytes
                                                        : (size_t)PHI__ATTEMPT_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
     run->attempt.alive = true;

@@ -303,7 +303,7 @@ PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
         run->attempt.answer = phi__events_answer_new(run);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
-                         &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
+                         &run->attempt.answer->assembly, run->agent->desc.memory.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.emitted = false;
     }

@@ -100,7 +100,7 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
     phi_content *content;
     *count = n;
     if (call->repeats == 0 || !call->started ||
-        call->repeats < call->run->agent->desc.repeat_warn_after)
+        call->repeats < call->run->agent->desc.tool_options.repeat_warn_after)
         return result->content;
     content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (content == NULL) return NULL;
@@ -297,7 +297,7 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
 
 /* True if the result is as small as its agent and its tool want it. */
 static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *result) {
-    uint32_t most_image = call->run->agent->desc.max_result_image_bytes;
+    uint32_t most_image = call->run->agent->desc.tool_options.max_result_image_bytes;
     size_t texts = 0, i;
     for (i = 0; i < result->content_count; i++) {
         const phi_content *c = &result->content[i];

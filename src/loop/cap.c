@@ -139,7 +139,7 @@ static bool phi__cap_media(phi_arena *arena, const phi_texts *texts, phi_content
 }
 
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
-    uint32_t most = call->run->agent->desc.max_result_bytes;
+    uint32_t most = call->run->agent->desc.tool_options.max_result_bytes;
     if (call->tool == NULL || call->tool->max_result_bytes == 0) return most;
     return (uint32_t)phi__min(most, call->tool->max_result_bytes); /* PHI_UNLIMITED: the largest */
 }
@@ -165,9 +165,9 @@ static bool phi__cap_cut(phi__toolcall *call, phi_arena *arena, const phi_tool_r
         line.len = 0;
         good = good && phi__cap_line(&line, texts, place.tail - place.head, path);
     }
-    good =
-        good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
-        phi__cap_media(arena, texts, content, count, call->run->agent->desc.max_result_image_bytes);
+    good = good && phi__cap_texts(arena, result, &place, phi__buf_str(&line), content, &count) &&
+           phi__cap_media(arena, texts, content, count,
+                          call->run->agent->desc.tool_options.max_result_image_bytes);
     phi__buf_free(&line);
     *out = *result;
     out->content = content;
@@ -223,7 +223,7 @@ static void phi__cap_warn(phi__toolcall *call, const char *why) {
     phi_event event;
     (void)snprintf(words, sizeof words, "The whole result of %.*s could not be kept in %.200s: %s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
-                   agent->desc.result_directory, why);
+                   agent->desc.tool_options.result_directory, why);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_WARNING;
     event.tool_call_id = call->block->id;
@@ -247,7 +247,7 @@ static bool phi__cap_list_texts(phi__cap *cap) {
 static phi_status phi__cap_open(phi__toolcall *call, phi__cap *cap, phi__words *words) {
     phi__spill_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.directory = call->run->agent->desc.result_directory;
+    desc.directory = call->run->agent->desc.tool_options.result_directory;
     desc.ending = ".txt";
     phi__cap_random(call, desc.random);
     desc.texts = cap->texts;
@@ -294,7 +294,8 @@ static bool phi__cap_write(phi__toolcall *call, bool all) {
 /* A file is worth it: the texts are too long, and the result is the call's last one. */
 static bool phi__cap_wants_file(const phi__toolcall *call, const phi_tool_result *result) {
     uint32_t most = phi__cap_most(call);
-    if (call->run->agent->desc.result_directory == NULL || most == PHI_UNLIMITED) return false;
+    if (call->run->agent->desc.tool_options.result_directory == NULL || most == PHI_UNLIMITED)
+        return false;
     if (phi__cap_text_bytes(result) <= most || call->run->end.cancelled) return false;
     return !result->is_error || call->tool == NULL || call->tries >= call->tool->retries;
 }
@@ -311,7 +312,7 @@ static phi_status phi__cap_play(phi__toolcall *call, const phi_tool_result *resu
     phi__cap_random(call, random);
     phi__spill_name(random, name);
     phi__buf_init(&path, arena.memory);
-    phi__buf_text(&path, call->run->agent->desc.result_directory);
+    phi__buf_text(&path, call->run->agent->desc.tool_options.result_directory);
     phi__buf_text(&path, name);
     phi__buf_text(&path, ".txt");
     phi__buf_char(&path, '\0');

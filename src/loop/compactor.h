@@ -21,7 +21,7 @@ typedef struct phi_compaction_request {
     size_t item_count;
     uint64_t target_tokens;       /* the tokens that the view may have afterwards, by estimate */
     phi_compaction_config config; /* as it counts now, defaults filled in */
-    /* asked since the history nears the agent's memory_limit_bytes; then config.max_summary_tokens
+    /* asked since the history nears the agent's memory.limit_bytes; then config.max_summary_tokens
        is what there is room for */
     bool at_memory_limit;
 } phi_compaction_request;

@@ -54,7 +54,8 @@ static uint64_t phi__deferral_sum(const phi__agent *agent) {
 
 /* The tools that may be deferred are more than their part of the window. */
 static bool phi__deferral_above(const phi__agent *agent) {
-    uint64_t window = agent->desc.model.context_window, percent = agent->desc.defer_percent;
+    uint64_t window = agent->desc.model.context_window,
+             percent = agent->desc.tool_options.defer_percent;
     if (percent == PHI_UNLIMITED) return false;
     if (window == 0) window = PHI__DEFERRAL_WINDOW;
     return phi__deferral_sum(agent) - 1 > window * percent / 100;
@@ -325,7 +326,7 @@ static bool phi__deferral_gone(const phi__agent *agent, phi_arena *arena,
     const phi__toolset *set = agent->tools;
     phi__tool_view *more;
     size_t i;
-    if (set->has_raw || agent->desc.raw_tool_count > 0) return true;
+    if (set->has_raw || agent->desc.tool_options.raw_tool_count > 0) return true;
     more = (phi__tool_view *)phi__arena_zero(arena, phi__mul(hits->count, sizeof *more));
     if (more == NULL) return false;
     change->more = more;

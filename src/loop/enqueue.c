@@ -208,7 +208,7 @@ PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_que
     if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
         return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.steering_mode = mode;
-    if (queue != PHI_INPUT_STEERING) agent->desc.follow_up_mode = mode;
+    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.input.steering_mode = mode;
+    if (queue != PHI_INPUT_STEERING) agent->desc.input.follow_up_mode = mode;
     return PHI_OK;
 }

@@ -441,7 +441,7 @@ PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event) 
 }
 
 PHI__FN bool phi__events_backlog(const phi__agent *agent) {
-    return agent->events.queued_bytes >= agent->desc.event_queue_bytes;
+    return agent->events.queued_bytes >= agent->desc.memory.event_queue_bytes;
 }
 
 static void phi__events_look_up(phi__record *record) {

@@ -31,7 +31,7 @@ static size_t phi__forget_headroom(size_t limit) {
 
 /* The bytes that the log may take, so that a run fits beside it and the agent's other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
-    size_t limit = agent->desc.memory_limit_bytes, most = limit - phi__forget_headroom(limit);
+    size_t limit = agent->desc.memory.limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
     size_t room = others < most ? most - others : 0;
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
@@ -44,8 +44,8 @@ static bool phi__forget_unseen(const phi__agent *agent) {
 }
 
 static bool phi__forget_may(const phi__agent *agent) {
-    return agent->desc.memory_limit_bytes != 0 &&
-           agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
+    return agent->desc.memory.limit_bytes != 0 &&
+           agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_STOP &&
            agent->thread == &agent->own && agent->slot != NULL;
 }
 
@@ -124,7 +124,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     phi__moment moment;
     bool did;
-    if (agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
+    if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_SHRINK;
     moment.agent = agent;
@@ -171,7 +171,7 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 
 PHI__FN size_t phi__forget_near(const phi__agent *agent) {
     size_t bytes = phi__thread_bytes(agent->thread), room;
-    if (!phi__forget_may(agent) || agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT)
+    if (!phi__forget_may(agent) || agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT)
         return 0;
     room = phi__forget_room(agent, bytes, agent->room.runs_short);
     return bytes > room / 2 + room / 4 ? room : 0;
@@ -190,7 +190,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
         *wait = agent->thread->journal != NULL && /* the next step evicts entries */
                 phi__schedule_timer_set(run, phi__io_now_us(agent->rt->io));
     }
-    agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
+    agent->memory.limit_bytes -= phi__min(agent->desc.memory.limit_bytes / 8, PHI__FORGET_RESERVE);
     return emitted;
 }
 
@@ -199,7 +199,7 @@ PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
 }
 
 PHI__FN void phi__forget_end(phi__agent *agent) {
-    agent->memory.limit_bytes = agent->desc.memory_limit_bytes;
+    agent->memory.limit_bytes = agent->desc.memory.limit_bytes;
 }
 
 PHI__FN void phi__forget_press(phi__agent *agent) {

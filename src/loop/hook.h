@@ -4,7 +4,7 @@
    An agent has one hook function; hook->point says where it is called. It answers at once
    (PHI_ALLOW, PHI_DENY), or returns PHI_WAIT and calls phi_decide later with hook->ticket, from any
    thread: a permission dialog is a hook that waits. The run stands still meanwhile (of tool calls:
-   only that call), phi_step does not. A wait has a deadline, phi_agent_desc.decision_timeout_ms:
+   only that call), phi_step does not. A wait has a deadline, phi_agent_desc.deadlines.decision_ms:
    then the point is denied, or, where nothing can be denied, the run continues. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
@@ -100,7 +100,7 @@ typedef struct phi_hook {
     size_t message_count;
     /* out */
     phi_str reply;       /* copied when the hook returns */
-    uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+    uint32_t timeout_ms; /* of a wait (default: the agent's deadlines.decision_ms; PHI_UNLIMITED) */
     /* Of a wait, for hooks that call another one: after an ALLOW the hook is called again, with
        `round` one higher and the reply of phi_decide as its `reply`, and may wait again. */
     bool ask_again;

@@ -141,7 +141,7 @@ static bool phi__hooks_decision_emit(phi__decision *d, phi_event *event) {
 
 static bool phi__hooks_decision_wait(phi__decision *d, const phi_hook *hook) {
     phi_event event;
-    uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.decision_timeout_ms;
+    uint32_t most = d->run != NULL ? d->run->own.waits_ms : d->agent->desc.deadlines.decision_ms;
     uint64_t after = UINT64_MAX;
     d->state = PHI__DECISION_WAITS;
     d->ask_again = hook->ask_again;

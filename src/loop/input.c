@@ -87,7 +87,7 @@ PHI__FN phi_content phi__input_text(phi_str text) {
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details) {
-    if (to->count >= agent->desc.queue_limit) return PHI_FULL;
+    if (to->count >= agent->desc.input.queue_limit) return PHI_FULL;
     return phi__input_append(agent, to, kind, content, count, source, details);
 }
 
@@ -195,7 +195,8 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__inputs *queue = phi__input_list_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
     phi_hook_point point = steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP;
-    bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
+    bool all = (steering ? agent->desc.input.steering_mode : agent->desc.input.follow_up_mode) ==
+               PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
         run->poll.on = true;
@@ -203,7 +204,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
             phi__input_list_push(&run->poll.pending, phi__input_list_pop(queue));
     }
     while ((agent->desc.hook_points & (uint32_t)point) != 0 && (all || run->poll.got == 0) &&
-           run->poll.got < agent->desc.queue_limit) {
+           run->poll.got < agent->desc.input.queue_limit) {
         phi_hook hook = phi__hooks_make(run, point);
         phi__hooked hooked = phi__hooks_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
@@ -338,7 +339,7 @@ static void phi__input_filter_warn(phi__run *run) {
 
 /* The agent's own hook function is the last one, where it wants to be. */
 static bool phi__input_filter_any(const phi__agent *agent) {
-    return agent->desc.filter_count > 0 ||
+    return agent->desc.input.filter_count > 0 ||
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
@@ -346,13 +347,13 @@ static bool phi__input_filter_any(const phi__agent *agent) {
 static phi__hooked phi__input_filter_decide(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
-    while (run->filter.at <= agent->desc.filter_count) {
+    while (run->filter.at <= agent->desc.input.filter_count) {
         phi_hook hook = phi__hooks_make(run, PHI_HOOK_FILTER);
         phi__hooked hooked;
         hook.text = phi__buf_str(&run->filter.text);
         hook.input = input;
-        if (run->filter.at < agent->desc.filter_count) {
-            const phi_filter *filter = &agent->desc.filters[run->filter.at];
+        if (run->filter.at < agent->desc.input.filter_count) {
+            const phi_filter *filter = &agent->desc.input.filters[run->filter.at];
             hooked = phi__hooks_decide(&run->decision, &hook, filter->fn, filter->user_data);
         } else
             hooked = phi__hooks_run(run, &hook);

@@ -22,7 +22,7 @@ extern "C" {
 
    Ownership: the text is copied, without white space at its ends.
    Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that
-              is full by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the
+              is full by then (phi_agent_input.queue_limit) reports it as dropped. PHI_FULL: the
               inbox is full now, try again. PHI_BAD_ARG: empty or blank, or larger than the inbox
               can ever hold. PHI_STALE.
    Callbacks: safe inside one.

@@ -246,8 +246,9 @@ static bool phi__model_call_offer(phi__run *run) {
     phi__toolset_change change;
     own[0] = agent->desc.model.protocol;
     return phi__deferral_change(agent, &run->arena, &change, &spec->system_prompt) &&
-           phi__toolset_offer(agent->tools, &change, agent->desc.raw_tools,
-                              run->own.toolset == NULL ? agent->desc.raw_tool_count : 0,
+           phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
+                              run->own.toolset == NULL ? agent->desc.tool_options.raw_tool_count
+                                                       : 0,
                               agent->provider == NULL ? agent->codec->names : own, &run->arena,
                               &spec->tools, &spec->tool_count);
 }
@@ -256,9 +257,10 @@ static bool phi__model_call_offer(phi__run *run) {
 static bool phi__model_call_extra(phi__run *run) {
     const phi_agent_desc *desc = &run->agent->desc;
     phi_str *extra = &run->attempt.spec.extra;
-    if (desc->model.extra == NULL && desc->extra == NULL && run->own.extra.len == 0) return true;
-    return phi__extra_join(&run->arena, phi_str_of(desc->model.extra), phi_str_of(desc->extra),
-                           extra) &&
+    if (desc->model.extra == NULL && desc->options.extra == NULL && run->own.extra.len == 0)
+        return true;
+    return phi__extra_join(&run->arena, phi_str_of(desc->model.extra),
+                           phi_str_of(desc->options.extra), extra) &&
            phi__extra_join(&run->arena, *extra, run->own.extra, extra);
 }
 
@@ -271,7 +273,7 @@ static phi_status phi__model_call_fill_spec(phi__run *run, char *words, size_t w
     memset(spec, 0, sizeof *spec);
     spec->model = &agent->desc.model;
     spec->system_prompt = agent->system_prompt;
-    spec->tool_choice = agent->desc.tool_choice;
+    spec->tool_choice = agent->desc.tool_options.choice;
     spec->thinking = agent->desc.thinking;
     spec->max_tokens = agent->desc.max_tokens;
     spec->temperature = phi__run_temperature(run);

@@ -41,8 +41,8 @@ PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
                phi_tokens_of_text(counter, set->views[i].description) +
                phi_tokens_of_text(counter, set->views[i].schema);
     }
-    for (i = 0; i < agent->desc.raw_tool_count; i++)
-        sum += phi_tokens_of_text(counter, phi_str_of(agent->desc.raw_tools[i].json));
+    for (i = 0; i < agent->desc.tool_options.raw_tool_count; i++)
+        sum += phi_tokens_of_text(counter, phi_str_of(agent->desc.tool_options.raw_tools[i].json));
     return sum;
 }
 

@@ -87,6 +87,7 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
 
 PHI__FN phi_status phi__provider_request(phi__run *run) {
     const phi__request_spec *spec = &run->attempt.spec;
+    phi_request_options options = spec->options;
     phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
     if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
     request->agent = run->agent->handle;
@@ -94,12 +95,12 @@ PHI__FN phi_status phi__provider_request(phi__run *run) {
     request->tool_choice = spec->tool_choice;
     request->thinking = spec->thinking;
     request->max_tokens = spec->max_tokens;
-    request->temperature = spec->temperature;
     request->format = spec->format;
     request->session_id = spec->session_id;
-    if (!phi__takes_copy(&run->arena, &spec->options, &request->options) ||
-        !phi__arena_str(&run->arena, spec->extra, &request->extra))
-        return PHI_NO_MEMORY;
+    options.temperature = spec->temperature;
+    options.has_temperature = spec->temperature >= 0;
+    options.extra = spec->extra.len > 0 ? spec->extra.at : NULL;
+    if (!phi__takes_copy(&run->arena, &options, &request->options)) return PHI_NO_MEMORY;
     run->hosted.request = request;
     return phi__provider_messages(run, request);
 }

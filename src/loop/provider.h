@@ -38,11 +38,9 @@ typedef struct phi_model_request {
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens; /* 0: the model's */
-    double temperature;  /* negative: none was set */
     phi_format format;
     phi_str session_id;
-    phi_request_options options;
-    phi_str extra; /* JSON text of an object: of model, agent and request, merged; empty: none */
+    phi_request_options options; /* extra: that of the model, the agent and the run, merged */
 } phi_model_request;
 
 /* An HTTP request; strings and arrays in encode's arena, or with a longer life. */

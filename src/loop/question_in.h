@@ -32,7 +32,7 @@ typedef struct phi__question_desc {
     phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
     phi_str text;        /* for a person: without control characters then, as source */
     phi_str arguments;   /* JSON text: the question itself */
-    uint32_t timeout_ms; /* (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
+    uint32_t timeout_ms; /* (default: the agent's deadlines.decision_ms; PHI_UNLIMITED) */
     /* reply: valid until it returns. */
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
     void *ctx;

@@ -50,7 +50,7 @@ PHI__FN const phi_format *phi__run_format_of(const phi__run *run) {
 
 PHI__FN double phi__run_temperature(const phi__run *run) {
     if (run->own.has_temperature) return run->own.temperature;
-    return run->agent->desc.has_temperature ? run->agent->desc.temperature : -1.0;
+    return run->agent->desc.options.has_temperature ? run->agent->desc.options.temperature : -1.0;
 }
 
 static void phi__run_drop_text(phi__run *run, phi_str text) {
@@ -70,11 +70,11 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->state = PHI__RUN_BEFORE_LOOP;
     phi__input_since(run, phi__posts_next(agent->rt));
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
-    run->own.waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
+    run->own.waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.deadlines.decision_ms;
     run->refusals = phi__run_refusals(agent);
     run->no_turns = order->no_turns;
     run->start.trigger =
-        order->continuation == PHI_CONTINUATION_INITIAL  ? agent->desc.first_turn_trigger
+        order->continuation == PHI_CONTINUATION_INITIAL  ? agent->desc.input.first_turn_trigger
         : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);

@@ -17,10 +17,10 @@ typedef struct phi_limits {
     uint32_t max_duration_ms; /* as deadlines count (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
     /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise; after
-       decision_timeout_ms it ends the run */
+       deadlines.decision_ms it ends the run */
     bool pause;
     /* none of them, whatever they say. phi_agent_get_desc then gives them as unlimited, and this as
-       false. The budget, deadlines, memory_limit_bytes and the repeat guard still hold */
+       false. The budget, deadlines, memory.limit_bytes and the repeat guard still hold */
     bool disable;
 } phi_limits;
 
@@ -35,7 +35,7 @@ typedef struct phi_budget {
     uint64_t max_requests; /* model calls, retries not counted (default: none) */
 } phi_budget;
 
-/* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before
+/* What an agent does when its history nears memory.limit_bytes. The next run begins with it, before
    any hook is called; a run that does not fit by itself ends with an error, and the run after it
    begins with more room. */
 typedef enum phi_at_memory_limit {
@@ -84,19 +84,21 @@ typedef struct phi_retry {
 /* How many a queue gives at a time. */
 typedef enum phi_queue_mode { PHI_QUEUE_ONE_AT_A_TIME = 0, PHI_QUEUE_ALL } phi_queue_mode;
 
-/* How long the network may be silent, without the gaps between steps (docs/loop.md, "Which time
-   counts"). PHI_UNLIMITED for none. */
+/* How long the network may be silent, and a person may think, without the gaps between steps
+   (docs/loop.md, "Which time counts"). PHI_UNLIMITED for none. */
 typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
     uint32_t first_event_ms; /* from there to the first event of the answer (default 300,000) */
     uint32_t idle_ms;  /* between events that mean something; pings do not (default 120,000) */
     uint32_t total_ms; /* a whole model call (default: none; the run's own limit holds) */
+    /* how long a run waits for phi_decide or phi_budget_raise (default 300,000) */
+    uint32_t decision_ms;
 } phi_deadlines;
 
 typedef enum phi_tool_mode {
     PHI_TOOLS_PARALLEL = 0, /* all calls of a turn at once */
     PHI_TOOLS_SEQUENTIAL,   /* one after another */
-    PHI_TOOLS_BATCHED       /* phi_agent_desc.tool_batch at a time (default 4) */
+    PHI_TOOLS_BATCHED       /* phi_tool_options.batch at a time (default 4) */
 } phi_tool_mode;
 
 #ifdef __cplusplus

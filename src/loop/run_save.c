@@ -158,7 +158,7 @@ static void phi__run_save_format(phi__buf *out, const phi_format *format) {
 static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t i;
-    if (run->own.waits_ms != agent->desc.decision_timeout_ms)
+    if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
         phi__records_u64(out, "decision_timeout_ms", run->own.waits_ms);
     if (run->own.extra.len > 0) phi__records_str(out, "extra", run->own.extra);
     if (run->own.context.len > 0) phi__records_str(out, "context", run->own.context);

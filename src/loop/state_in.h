@@ -212,7 +212,7 @@ typedef struct phi__run_own {
     phi__run_format *format; /* the same; NULL: the agent's */
     bool has_temperature;    /* else the agent's */
     double temperature;
-    uint32_t waits_ms; /* decision_timeout_ms of the run */
+    uint32_t waits_ms; /* the run's deadlines.decision_ms */
 } phi__run_own;
 
 struct phi__run {

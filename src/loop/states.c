@@ -387,8 +387,8 @@ static phi__state phi__states_answered(phi__run *run) {
 static phi__state phi__states_repeated(phi__run *run) {
     char reason[PHI__REASON];
     (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
-                   (unsigned)run->agent->desc.repeat_stop_after,
-                   (unsigned)run->agent->desc.repeat_stop_after);
+                   (unsigned)run->agent->desc.tool_options.repeat_stop_after,
+                   (unsigned)run->agent->desc.tool_options.repeat_stop_after);
     return phi__states_stop(run, reason);
 }
 

@@ -134,7 +134,7 @@ static void phi__stored_evict_thread(phi_thread *thread) {
 
 PHI__FN void phi__stored_evict_now(phi__agent *agent) {
     phi_thread *thread = agent->thread;
-    if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
+    if (agent->desc.memory.limit_bytes != 0 && thread->journal != NULL &&
         phi__stored_write(thread, true))
         phi__stored_evict_thread(thread);
 }

@@ -59,7 +59,7 @@ typedef struct phi_tool {
        call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
-    uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
+    uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
     bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
@@ -100,15 +100,15 @@ typedef struct phi_tool {
        (default: none) */
     const char *raw;
     const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
-    /* Of the texts of one result, as phi_agent_desc.max_result_bytes; the smaller of the two counts
+    /* The texts of one result, as phi_tool_options.max_result_bytes; the smaller of the two counts
        (default: the agent's alone) */
     uint32_t max_result_bytes;
     /* A request does not define the tool: the model knows its name, and loads the definition when
        it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
        own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */
     bool deferred;
-    /* ... where the definitions of all such tools exceed phi_agent_desc.defer_percent. Tools of MCP
-       servers and of OpenAPI documents have it. */
+    /* The same when the definitions of all such tools exceed phi_tool_options.defer_percent. Tools
+       of MCP servers and of OpenAPI documents have it. */
     bool may_defer;
     /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
        pointers. They come out of a text: check them. */

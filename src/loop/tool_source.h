@@ -1,8 +1,8 @@
 /* tool_source.h - tools that come and go while an agent lives: a server's, or a game's places.
 
        static const phi_tool_source *const sources[] = {&doors};
-       desc.tool_sources = sources;
-       desc.tool_source_count = 1;
+       desc.tool_options.sources = sources;
+       desc.tool_options.source_count = 1;
 
    An agent asks each source for its version when the agent is made or restored, and when a run and
    each of its turns begin. Where the number is another one, the agent takes the source's list and

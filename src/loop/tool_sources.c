@@ -309,7 +309,8 @@ static bool phi__tool_sources_install(phi__tool_exchange *x, bool quiet) {
     phi__toolset *set = &x->agent->toolset, made;
     bool stood = set->has_fields || set->names_steps;
     phi__toolset_init(&made, &x->agent->memory);
-    if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_timeout_ms)) return false;
+    if (!phi__toolset_take(&made, x->all, x->count, x->agent->desc.tool_options.timeout_ms))
+        return false;
     if (!quiet && !phi__tool_sources_emit(x)) {
         phi__toolset_free(&made);
         return false;
@@ -348,8 +349,8 @@ PHI__FN bool phi__tool_sources_make(phi__agent *agent, const phi_tool_source *co
     for (i = 0; i < count; i++) sources->places[i].source = copy[i] = given[i];
     sources->count = count;
     agent->sources = sources;
-    agent->desc.tool_sources = copy;
-    agent->desc.tool_source_count = count;
+    agent->desc.tool_options.sources = copy;
+    agent->desc.tool_options.source_count = count;
     return true;
 }
 

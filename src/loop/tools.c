@@ -195,8 +195,9 @@ static bool phi__tools_may_start(const phi__run *run) {
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
     if (run->tools.emitted == run->tools.next || run->tools.skipping) return true;
-    if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
-    if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
+    if (agent->desc.tool_options.mode == PHI_TOOLS_SEQUENTIAL) return false;
+    if (agent->desc.tool_options.mode == PHI_TOOLS_BATCHED &&
+        run->tools.next % agent->desc.tool_options.batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!agent->tools->has_lone) return true;
@@ -238,7 +239,8 @@ static bool phi__tools_warn(phi__toolcall *call) {
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
-    uint32_t warn = agent->desc.repeat_warn_after, stop = agent->desc.repeat_stop_after;
+    uint32_t warn = agent->desc.tool_options.repeat_warn_after,
+             stop = agent->desc.tool_options.repeat_stop_after;
     if (call->tool != NULL && call->tool->may_repeat) return true;
     if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
     if (run->tools.repeat_guard == NULL)
@@ -483,8 +485,10 @@ static bool phi__tools_checkpoint(const phi__run *run) {
     if (emitted != run->tools.next || emitted == run->tools.polled || run->tools.skipping ||
         run->end.cancelled)
         return false;
-    if (emitted == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
-    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && emitted % agent->desc.tool_batch == 0;
+    if (emitted == run->tools.count || agent->desc.tool_options.mode == PHI_TOOLS_SEQUENTIAL)
+        return true;
+    return agent->desc.tool_options.mode == PHI_TOOLS_BATCHED &&
+           emitted % agent->desc.tool_options.batch == 0;
 }
 
 static phi__hooked phi__tools_steering(phi__run *run) {

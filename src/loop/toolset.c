@@ -138,7 +138,7 @@ PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t 
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory);
     run->own.toolset = agent->tools = set; /* phi__toolset_free_run frees it */
-    if (!phi__toolset_take(set, tools, count, agent->desc.tool_timeout_ms)) return false;
+    if (!phi__toolset_take(set, tools, count, agent->desc.tool_options.timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
 }

@@ -6,8 +6,8 @@
        phi_mcp *server = phi_mcp_connect(rt, &to);
        while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
-       desc.tool_sources = sources;                    // desc: a phi_agent_desc
-       desc.tool_source_count = 1;
+       desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
+       desc.tool_options.source_count = 1;
 
    A connection is pumped by phi_step, as everything is. All agents of a runtime can share it. Its
    tools are a source: a server may add, remove and change tools while agents run, and agents take

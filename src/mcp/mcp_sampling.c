@@ -158,9 +158,9 @@ static bool phi__mcp_sampling_tools(phi_arena *arena, const phi_json *params, ph
     tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
-    d->tool_choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
-                     : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
-                                                   : PHI_TOOL_CHOICE_AUTO;
+    d->tool_options.choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
+                             : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
+                                                           : PHI_TOOL_CHOICE_AUTO;
     while ((node = phi_json_next(&it)) != NULL) {
         phi_tool *tool = &tools[d->tool_count++];
         const phi_json *schema = phi_json_get(node, "inputSchema");
@@ -193,9 +193,10 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.max_tokens = phi__mcp_sampling_least(
         most > UINT32_MAX ? 0 : (uint32_t)most,
         phi__mcp_sampling_least(agent->desc.max_tokens, agent->desc.model.max_tokens));
-    d.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
-    d.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
-    if (!(d.temperature >= 0.0 && d.temperature <= 100.0)) d.has_temperature = false;
+    d.options.has_temperature = phi_json_is_number(phi_json_get(params, "temperature"));
+    d.options.temperature = phi_json_num(phi_json_get(params, "temperature"), 0);
+    if (!(d.options.temperature >= 0.0 && d.options.temperature <= 100.0))
+        d.options.has_temperature = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = 1;
@@ -203,18 +204,17 @@ static phi_agent_desc phi__mcp_sampling_desc(const phi__agent *agent, const phi_
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
-    d.config_id = "sampling";
+    d.ids.config_id = "sampling";
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.translate_fn = agent->desc.translate_fn;
     d.user_data = agent->desc.user_data;
     d.hook_user_data = agent->desc.hook_user_data;
-    d.disable_facts = true;
+    d.options.disable_facts = true;
     return d;
 }
 

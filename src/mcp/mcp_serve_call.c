@@ -238,17 +238,17 @@ static phi__agent *phi__mcp_serve_call_agent(phi__mcp_serving *serving,
     desc.provider = provider;
     desc.tools = serving->tool;
     desc.tool_count = 1;
-    desc.tool_timeout_ms = from->tool_timeout_ms;
-    desc.decision_timeout_ms = from->decision_timeout_ms;
+    desc.tool_options.timeout_ms = from->tool_timeout_ms;
+    desc.deadlines.decision_ms = from->decision_timeout_ms;
     desc.limits.max_turns = 1;
     desc.limits.max_duration_ms = PHI_UNLIMITED;
     desc.compaction.disable = true;
-    desc.disable_facts = true;
+    desc.options.disable_facts = true;
     desc.retry.disable = true;
     desc.hook_fn = from->hook_fn;
     desc.hook_points = from->hook_fn != NULL ? from->hook_points : 0;
     desc.user_data = from->user_data;
-    desc.config_id = "mcp";
+    desc.ids.config_id = "mcp";
     return phi__agent_make(serving->server->rt, &desc, NULL);
 }
 

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* For phi_agent_desc.tool_sources of any agent of the runtime; the same pointer each time. Valid
+/* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
    the list is empty; while it is started again, it is the last one. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);

@@ -67,7 +67,7 @@ typedef enum phi_event_kind {
     PHI_EV_CONTEXT_WARNING,
     PHI_EV_PRUNED, /* pruned: the messages that tools took out of the view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
-    /* text: the request that is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    /* text: the request that is about to be sent, JSON (phi_agent_desc.options.capture_requests) */
     PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which run was selected */

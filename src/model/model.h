@@ -74,10 +74,12 @@ typedef struct phi_cache {
     bool one_hour;
 } phi_cache;
 
-/* Settings of a request that most APIs have. Zero: not sent. A setting that the protocol or the
-   model does not take is left out of the request, as docs/providers.md has it;
-   phi_preflight_settings names each. */
+/* Settings of a request besides its messages, tools and thinking level. Zero: not sent. A setting
+   that the protocol or the model does not take is left out of the request, as docs/providers.md has
+   it; phi_preflight_settings names each. */
 typedef struct phi_request_options {
+    bool has_temperature; /* send `temperature` */
+    double temperature;
     double top_p;            /* above 0, to 1 */
     uint32_t top_k;          /* tokens to choose from */
     const char *const *stop; /* texts that end the answer, none empty; copied */
@@ -86,6 +88,14 @@ typedef struct phi_request_options {
     bool serial_calls;       /* one tool call in an answer at most */
     int64_t seed;
     const char *service_tier; /* in the provider's words: "flex", "priority"; copied */
+    /* JSON text of an object, merged into the body of each request over the model's `extra`:
+       objects deeply, everything else replaces. A member that phi writes itself is refused by its
+       path: when it is set if phi always writes it, else by the request, before anything is sent.
+       Copied */
+    const char *extra;
+    bool disable_facts; /* the requests show no facts (features/facts.h) */
+    /* emit the request of each turn, before its first attempt: PHI_EV_TURN_REQUEST */
+    bool capture_requests;
 } phi_request_options;
 
 /* A tool that the provider hosts, as JSON: web search, code execution, file search, an MCP

@@ -84,8 +84,8 @@ static void phi__event_json_snapshot(phi__event_writer *w) {
                      agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
     phi__records_str(&w->out, "thinking_level",
                      phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->desc.has_temperature) {
-        phi__records_double(&w->out, "temperature", agent->desc.temperature);
+    if (agent->desc.options.has_temperature) {
+        phi__records_double(&w->out, "temperature", agent->desc.options.temperature);
     }
     phi__buf_char(&w->out, '}');
 }

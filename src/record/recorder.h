@@ -31,7 +31,7 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
+    /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
        phi_check_and_rotate has changed the session); else it begins by its first loop. */

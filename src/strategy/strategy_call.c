@@ -124,15 +124,15 @@ static void phi__strategy_call_tools(const phi__agent *agent, phi_agent_desc *d)
                                    (uint32_t)PHI_HOOK_QUESTION;
     d->tools = agent->tools->tools; /* the run's, which may not be the agent's */
     d->tool_count = agent->tools->count;
-    d->raw_tools = agent->desc.raw_tools;
-    d->raw_tool_count = agent->desc.raw_tool_count;
-    d->defer_percent = agent->desc.defer_percent;
-    d->tool_mode = agent->desc.tool_mode;
-    d->tool_batch = agent->desc.tool_batch;
-    d->tool_timeout_ms = agent->desc.tool_timeout_ms;
+    d->tool_options.raw_tools = agent->desc.tool_options.raw_tools;
+    d->tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
+    d->tool_options.defer_percent = agent->desc.tool_options.defer_percent;
+    d->tool_options.mode = agent->desc.tool_options.mode;
+    d->tool_options.batch = agent->desc.tool_options.batch;
+    d->tool_options.timeout_ms = agent->desc.tool_options.timeout_ms;
     d->hook_points |= agent->desc.hook_points & points;
-    d->repeat_warn_after = agent->desc.repeat_warn_after;
-    d->repeat_stop_after = agent->desc.repeat_stop_after;
+    d->tool_options.repeat_warn_after = agent->desc.tool_options.repeat_warn_after;
+    d->tool_options.repeat_stop_after = agent->desc.tool_options.repeat_stop_after;
 }
 
 static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
@@ -145,13 +145,14 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    d.temperature = call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
-    d.has_temperature = d.temperature >= 0.0;
     /* a call in the agent's own words is the answer itself; others ask in a form of their own */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
-    d.extra = agent->desc.extra;
+    d.options.temperature =
+        call->has_temperature ? call->temperature : phi__run_temperature(agent->run);
+    d.options.has_temperature = d.options.temperature >= 0.0;
+    d.options.disable_facts = d.options.capture_requests = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
     d.limits.max_turns = turns;
@@ -164,11 +165,11 @@ static phi_agent_desc phi__strategy_call_desc(const phi__strategy_job *job,
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     if (call->tools) phi__strategy_call_tools(agent, &d);
     if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn;
-    d.decision_timeout_ms = agent->run->own.waits_ms;
-    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
-    d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP;
-    d.max_event_bytes = agent->desc.max_event_bytes;
-    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.deadlines.decision_ms = agent->run->own.waits_ms;
+    d.memory.limit_bytes = agent->desc.memory.limit_bytes;
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
+    d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
+    d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.translate_fn = agent->desc.translate_fn;
     d.token_counter = agent->desc.token_counter;
     d.user_data = agent->desc.user_data;

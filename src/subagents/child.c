@@ -168,9 +168,9 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
         !phi__child_inherit(parent, scratch, out))
         return false;
     out->parent = parent->handle;
-    out->agent_id = out->session_id = out->thread_id = NULL;
-    if (out->config_id == NULL) out->config_id = "sub";
-    out->first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    out->ids.agent_id = out->ids.session_id = out->thread_id = NULL;
+    if (out->ids.config_id == NULL) out->ids.config_id = "sub";
+    out->input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
     if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;

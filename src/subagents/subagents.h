@@ -32,8 +32,9 @@ typedef struct phi_subagent {
     /* for the model (default: "Delegate a task to the 'name' sub-agent") */
     const char *description;
     /* The settings of children. A model without a protocol: the calling agent's model and provider.
-       Limits default to 10 turns, 1,000,000 tokens, 300 s; config_id to "sub"; parent, agent_id,
-       session_id, thread_id and first_turn_trigger are phi's to fill. (default: all defaults) */
+       Limits default to 10 turns, 1,000,000 tokens, 300 s; ids.config_id to "sub". phi fills
+       parent, ids.agent_id, ids.session_id, thread_id and input.first_turn_trigger. (default: all
+       defaults) */
     const phi_agent_desc *agent;
     /* A child gets tools that are sub-agents only where it is fewer than so many levels below the
        agent at the top (default 1: none does) */

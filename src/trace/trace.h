@@ -56,8 +56,8 @@ typedef struct phi_trace_desc {
     const phi_policy *policy;
     phi_token_counter token_counter; /* counts the page's tokens (default: the estimate) */
     uint64_t tools_tokens;           /* the policy's budget is less by them (default: 0) */
-    /* The page shows the requests that these sessions captured (phi_agent_desc.capture_requests;
-       default: none) */
+    /* The page shows the requests that these sessions captured (`capture_requests`; default:
+       none) */
     const struct phi_session *const *sessions;
     size_t session_count;
     /* Bytes of each text; the rest is cut, with a note (default 8,000; PHI_UNLIMITED) */

@@ -86,12 +86,21 @@ PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__reques
                : spec->thinking;
 }
 
+static bool phi__takes_copy_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
 PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
                              phi_request_options *out) {
     const char **stop = NULL;
     phi_str copy;
     size_t i;
     *out = *from;
+    if (!from->has_temperature) out->temperature = 0;
     out->stop = NULL;
     if (from->stop_count > 0) {
         stop = (const char **)phi_arena_alloc(arena, phi__mul(from->stop_count, sizeof *stop));
@@ -102,10 +111,8 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
         if (!phi__arena_str(arena, phi_str_of(from->stop[i]), &copy)) return false;
         stop[i] = copy.at;
     }
-    if (from->service_tier == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(from->service_tier), &copy)) return false;
-    out->service_tier = copy.at;
-    return true;
+    return phi__takes_copy_text(arena, &out->service_tier) &&
+           phi__takes_copy_text(arena, &out->extra);
 }
 
 PHI__FN const char *phi__takes_fault(const phi_request_options *options) {

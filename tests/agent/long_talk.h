@@ -121,7 +121,7 @@ static inline phi_agent_desc talk_desc(const phi_tool *tools, size_t count, uint
     desc.tool_count = count;
     desc.limits.max_turns = desc.limits.max_duration_ms = PHI_UNLIMITED;
     desc.limits.max_tokens = UINT64_MAX;
-    desc.repeat_warn_after = desc.repeat_stop_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_warn_after = desc.tool_options.repeat_stop_after = PHI_UNLIMITED;
     desc.compaction.system_prompt_tokens = 10;
     return desc;
 }

@@ -154,7 +154,7 @@ TEST(a_new_model_takes_over_in_mid_conversation) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_request(r, 1), "\"other-model\"") != NULL);
     CHECK_STR(phi_message_at(agent, 3)->loop_id, "session.anthropic.other-model.1");
-    desc.config_id = "smith";
+    desc.ids.config_id = "smith";
     configured = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_agent_set_model(configured, &model), PHI_OK);
     CHECK_EQ_INT(phi_prompt(configured, "3"), PHI_OK);
@@ -270,7 +270,7 @@ TEST(a_prompt_refused_for_memory_may_be_tried_for_ever) {
     char text[3000];
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    desc.memory_limit_bytes = 8500;
+    desc.memory.limit_bytes = 8500;
     agent = rig_agent(r, &desc);
     REQUIRE(agent.rt != NULL);
     for (i = 0; i < 3; i++) rig_refuses(r, PHI_NETWORK);
@@ -386,18 +386,18 @@ TEST(an_agent_s_defaults_are_no_thinking_parallel_tools_one_at_a_time_queues_and
     phi_agent agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK_EQ_INT(got.thinking, PHI_THINKING_OFF);
-    CHECK_EQ_INT(got.tool_mode, PHI_TOOLS_PARALLEL);
-    CHECK_EQ_INT(got.steering_mode, PHI_QUEUE_ONE_AT_A_TIME);
-    CHECK_EQ_INT(got.follow_up_mode, PHI_QUEUE_ONE_AT_A_TIME);
+    CHECK_EQ_INT(got.tool_options.mode, PHI_TOOLS_PARALLEL);
+    CHECK_EQ_INT(got.input.steering_mode, PHI_QUEUE_ONE_AT_A_TIME);
+    CHECK_EQ_INT(got.input.follow_up_mode, PHI_QUEUE_ONE_AT_A_TIME);
     CHECK(!got.retry.disable);
     CHECK_EQ_INT(got.retry.max_retries, 3);
     CHECK_EQ_INT(got.retry.initial_delay_ms, 1000);
     CHECK(near_to(got.retry.backoff_multiplier, 2.0));
     CHECK_EQ_INT(got.retry.max_delay_ms, 30000);
     CHECK_EQ_INT(got.retry.max_server_delay_ms, 60000);
-    CHECK_EQ_INT(got.first_turn_trigger, PHI_TRIGGER_USER);
+    CHECK_EQ_INT(got.input.first_turn_trigger, PHI_TRIGGER_USER);
     CHECK_EQ_INT(got.cache.mode, PHI_CACHE_AUTO);
-    CHECK(!got.has_temperature);
+    CHECK(!got.options.has_temperature);
     CHECK(got.system_prompt == NULL || got.system_prompt[0] == '\0');
     CHECK_EQ_STR(got.model.id, "test-model");
     rig_free(r);
@@ -556,14 +556,14 @@ TEST(what_is_waited_for_and_kept_by_default_is_what_the_header_says) {
     CHECK_EQ_INT(got.deadlines.first_event_ms, 300000);
     CHECK_EQ_INT(got.deadlines.idle_ms, 120000);
     CHECK_EQ_INT(got.deadlines.total_ms, PHI_UNLIMITED);
-    CHECK_EQ_INT(got.event_queue_bytes, 262144);
-    CHECK_EQ_INT(got.max_event_bytes, 16777216);
-    CHECK_EQ_INT(got.max_response_bytes, 268435456);
+    CHECK_EQ_INT(got.memory.event_queue_bytes, 262144);
+    CHECK_EQ_INT(got.memory.max_event_bytes, 16777216);
+    CHECK_EQ_INT(got.memory.max_response_bytes, 268435456);
     CHECK_EQ_INT(got.retry.max_retries, 3);
     CHECK_EQ_INT(got.retry.initial_delay_ms, 1000);
     CHECK_EQ_INT(got.retry.max_delay_ms, 30000);
     CHECK_EQ_INT(got.retry.max_server_delay_ms, 60000);
-    CHECK_EQ_INT(got.decision_timeout_ms, 300000);
+    CHECK_EQ_INT(got.deadlines.decision_ms, 300000);
     rig_free(r);
 }
 

@@ -241,23 +241,23 @@ TEST(numbers_that_make_no_sense_are_refused) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     volatile double zero = 0.0;
-    desc.has_temperature = true;
-    desc.temperature = -0.5;
-    refused(r, &desc, PHI_BAD_ARG, "temperature is -0.5: expected 0 or more");
-    desc.temperature = 1.0 / zero;
+    desc.options.has_temperature = true;
+    desc.options.temperature = -0.5;
+    refused(r, &desc, PHI_BAD_ARG, "options.temperature is -0.5: expected 0 or more");
+    desc.options.temperature = 1.0 / zero;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    desc.temperature = zero / zero;
+    desc.options.temperature = zero / zero;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
     desc = rig_desc();
-    desc.tool_mode = (phi_tool_mode)9;
+    desc.tool_options.mode = (phi_tool_mode)9;
     refused(r, &desc, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-            "first_turn_trigger, keep or at_memory_limit is none of its values");
+            "thinking, tool_options.choice or mode, input.steering_mode, follow_up_mode or "
+            "first_turn_trigger, keep or memory.at_limit is none of its values");
     desc = rig_desc();
     desc.thinking = (phi_thinking)9;
     refused(r, &desc, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-            "first_turn_trigger, keep or at_memory_limit is none of its values");
+            "thinking, tool_options.choice or mode, input.steering_mode, follow_up_mode or "
+            "first_turn_trigger, keep or memory.at_limit is none of its values");
     rig_free(r);
 }
 
@@ -268,15 +268,15 @@ TEST(a_tools_array_of_none_and_the_largest_numbers_are_taken) {
     phi_agent agent;
     desc.tools = &tool;
     desc.max_tokens = UINT32_MAX;
-    desc.tool_batch = UINT32_MAX;
+    desc.tool_options.batch = UINT32_MAX;
     desc.model.context_window = desc.model.max_tokens = UINT32_MAX;
     desc.limits.max_turns = UINT32_MAX;
     desc.limits.max_tokens = UINT64_MAX;
     desc.limits.max_duration_ms = UINT32_MAX;
     desc.limits.max_cost = 1e300;
-    desc.memory_limit_bytes = SIZE_MAX;
-    desc.event_queue_bytes = desc.max_event_bytes = SIZE_MAX;
-    desc.max_response_bytes = UINT64_MAX;
+    desc.memory.limit_bytes = SIZE_MAX;
+    desc.memory.event_queue_bytes = desc.memory.max_event_bytes = SIZE_MAX;
+    desc.memory.max_response_bytes = UINT64_MAX;
     agent = rig_agent(r, &desc);
     REQUIRE(agent.rt != NULL);
     rig_says(r, "fine");
@@ -313,7 +313,7 @@ TEST(an_agent_that_is_not_made_leaves_nothing) {
         desc.tools = &tool;
         desc.tool_count = 1;
         desc.system_prompt = "You are small.";
-        desc.agent_id = desc.session_id = NULL;
+        desc.ids.agent_id = desc.ids.session_id = NULL;
         test_alloc_fail_at(n);
         agent = phi_agent_new(rig_runtime(r), &desc);
         tripped = test_alloc_tripped();

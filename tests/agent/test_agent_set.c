@@ -45,8 +45,8 @@ TEST(thinking_tokens_and_temperature_are_in_the_next_request_and_its_loop_id) {
     memset(&to, 0, sizeof to);
     to.thinking = PHI_THINKING_HIGH;
     to.max_tokens = 8000;
-    to.has_temperature = true;
-    to.temperature = 0.25;
+    to.options.has_temperature = true;
+    to.options.temperature = 0.25;
     rig_says(r, "One.");
     rig_says(r, "Two.");
     rig_says(r, "Three.");
@@ -57,12 +57,12 @@ TEST(thinking_tokens_and_temperature_are_in_the_next_request_and_its_loop_id) {
     CHECK(has(r, 1, "\"thinking\"") && has(r, 1, "\"max_tokens\":24384"));
     CHECK(strstr(phi_agent_last_loop_id(agent).at, ".test-model.thinking.") != NULL);
     to.thinking = PHI_THINKING_OFF;
-    set(agent, &to, PHI_SET_THINKING | PHI_SET_TEMPERATURE);
+    set(agent, &to, PHI_SET_THINKING | PHI_SET_OPTIONS);
     (void)run(r, agent);
     CHECK(!has(r, 2, "\"thinking\":{") && has(r, 2, "\"temperature\":0.25"));
     CHECK(strstr(phi_agent_last_loop_id(agent).at, ".thinking.") == NULL);
     CHECK_EQ_INT(now_of(agent).max_tokens, 8000);
-    CHECK(now_of(agent).has_temperature);
+    CHECK(now_of(agent).options.has_temperature);
     CHECK_EQ_INT(now_of(agent).thinking, PHI_THINKING_OFF);
     rig_free(r);
 }
@@ -74,7 +74,7 @@ TEST(cache_marks_and_the_choice_of_tools_are_in_the_next_request) {
     phi_agent agent = agent_with(r, &desc, &tool);
     memset(&to, 0, sizeof to);
     to.cache.mode = PHI_CACHE_DISABLED;
-    to.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    to.tool_options.choice = PHI_TOOL_CHOICE_REQUIRED;
     rig_says(r, "One.");
     rig_says(r, "Two.");
     (void)run(r, agent);
@@ -147,8 +147,8 @@ TEST(calls_run_in_the_order_that_was_set_with_the_deadline_that_was_set) {
     phi_tool tool = rig_wait(r);
     phi_agent agent = agent_with(r, &desc, &tool);
     memset(&to, 0, sizeof to);
-    to.tool_mode = PHI_TOOLS_SEQUENTIAL;
-    to.tool_timeout_ms = 50;
+    to.tool_options.mode = PHI_TOOLS_SEQUENTIAL;
+    to.tool_options.timeout_ms = 50;
     set(agent, &to, PHI_SET_TOOL_MODE | PHI_SET_TOOL_TIMEOUT);
     rig_calls(r, calls, 2);
     rig_says(r, "Done.");
@@ -157,7 +157,7 @@ TEST(calls_run_in_the_order_that_was_set_with_the_deadline_that_was_set) {
     CHECK_EQ_INT(rig_started(r), 1);
     CHECK_EQ_INT(rig_run_until(r, 10000), 0);
     CHECK_EQ_INT(count_of(rig_story(r), "Tool exceeded timeout of 50ms"), 6); /* END and messages */
-    CHECK_EQ_INT(now_of(agent).tool_batch, 4);
+    CHECK_EQ_INT(now_of(agent).tool_options.batch, 4);
     rig_free(r);
 }
 
@@ -219,17 +219,17 @@ TEST(hooks_and_filters_are_those_that_were_set) {
     memset(&to, 0, sizeof to);
     filter.fn = filters_out;
     filter.user_data = &filtered;
-    to.filters = &filter;
-    to.filter_count = 1;
+    to.input.filters = &filter;
+    to.input.filter_count = 1;
     set(agent, &to, PHI_SET_HOOKS | PHI_SET_FILTERS);
     filter.fn = NULL; /* copied */
     CHECK(strstr(run(r, agent), "not here") != NULL);
     CHECK_EQ_INT(hooked, 1);
     CHECK_EQ_INT(filtered, 1);
     to = now_of(agent);
-    REQUIRE(to.filter_count == 1);
+    REQUIRE(to.input.filter_count == 1);
     set(agent, &to, PHI_SET_FILTERS);
-    to.filter_count = 0;
+    to.input.filter_count = 0;
     set(agent, &to, PHI_SET_FILTERS);
     rig_says(r, "Here.");
     (void)run(r, agent);
@@ -244,28 +244,28 @@ TEST(the_rest_is_shown_by_the_desc_and_the_repeat_guard_counts_by_it) {
     phi_tool tool = rig_echo();
     phi_agent agent = agent_with(r, &desc, &tool);
     memset(&to, 0, sizeof to);
-    to.repeat_warn_after = PHI_UNLIMITED;
-    to.repeat_stop_after = 2;
+    to.tool_options.repeat_warn_after = PHI_UNLIMITED;
+    to.tool_options.repeat_stop_after = 2;
     to.keep = PHI_KEEP_NONE;
-    to.decision_timeout_ms = 9;
-    to.steering_mode = to.follow_up_mode = PHI_QUEUE_ALL;
-    to.queue_limit = 3;
-    to.max_result_bytes = 1000;
-    to.max_result_image_bytes = 2000;
-    to.capture_requests = true;
-    to.effects.mode = PHI_EFFECTS_DENY_ALL;
+    to.deadlines.decision_ms = 9;
+    to.input.steering_mode = to.input.follow_up_mode = PHI_QUEUE_ALL;
+    to.input.queue_limit = 3;
+    to.tool_options.max_result_bytes = 1000;
+    to.tool_options.max_result_image_bytes = 2000;
+    to.options.capture_requests = true;
+    to.tool_options.effects.mode = PHI_EFFECTS_DENY_ALL;
     set(agent, &to,
-        PHI_SET_REPEAT | PHI_SET_KEEP | PHI_SET_DECISION_TIMEOUT | PHI_SET_QUEUES |
-            PHI_SET_RESULTS | PHI_SET_CAPTURE | PHI_SET_EFFECTS);
+        PHI_SET_REPEAT | PHI_SET_KEEP | PHI_SET_DEADLINES | PHI_SET_QUEUES | PHI_SET_RESULTS |
+            PHI_SET_OPTIONS | PHI_SET_EFFECTS);
     is = now_of(agent);
-    CHECK_EQ_INT(is.repeat_stop_after, 2);
+    CHECK_EQ_INT(is.tool_options.repeat_stop_after, 2);
     CHECK_EQ_INT(is.keep, PHI_KEEP_NONE);
-    CHECK_EQ_INT(is.decision_timeout_ms, 9);
-    CHECK(is.steering_mode == PHI_QUEUE_ALL && is.follow_up_mode == PHI_QUEUE_ALL);
-    CHECK_EQ_INT(is.queue_limit, 3);
-    CHECK_EQ_INT(is.max_result_bytes, 1000);
-    CHECK_EQ_INT(is.max_result_image_bytes, 2000);
-    CHECK(is.effects.mode == PHI_EFFECTS_DENY_ALL);
+    CHECK_EQ_INT(is.deadlines.decision_ms, 9);
+    CHECK(is.input.steering_mode == PHI_QUEUE_ALL && is.input.follow_up_mode == PHI_QUEUE_ALL);
+    CHECK_EQ_INT(is.input.queue_limit, 3);
+    CHECK_EQ_INT(is.tool_options.max_result_bytes, 1000);
+    CHECK_EQ_INT(is.tool_options.max_result_image_bytes, 2000);
+    CHECK(is.tool_options.effects.mode == PHI_EFFECTS_DENY_ALL);
     rig_call(r, "toolu_1", "echo", "{}");
     rig_call(r, "toolu_2", "echo", "{}");
     CHECK(strstr(run(r, agent), "[Agent stopped: Repeated tool call (2/2)]") != NULL);
@@ -293,9 +293,9 @@ TEST(the_records_of_the_next_run_show_the_new_values) {
     memset(&to, 0, sizeof to);
     to.thinking = PHI_THINKING_LOW;
     to.max_tokens = 1234;
-    to.has_temperature = true;
-    to.temperature = 0.5;
-    set(agent, &to, PHI_SET_THINKING | PHI_SET_MAX_TOKENS | PHI_SET_TEMPERATURE);
+    to.options.has_temperature = true;
+    to.options.temperature = 0.5;
+    set(agent, &to, PHI_SET_THINKING | PHI_SET_MAX_TOKENS | PHI_SET_OPTIONS);
     rig_watch(r, keep_start, start);
     rig_says(r, "Here.");
     (void)run(r, agent);
@@ -386,9 +386,10 @@ TEST(a_bad_value_changes_nothing_and_is_named) {
     memset(&to, 0, sizeof to);
     memset(&failover, 0, sizeof failover);
     to.max_tokens = 7;
-    to.has_temperature = true;
-    to.temperature = -1;
-    refused(agent, &to, PHI_SET_TEMPERATURE, PHI_BAD_ARG, "temperature is -1: expected 0 or more");
+    to.options.has_temperature = true;
+    to.options.temperature = -1;
+    refused(agent, &to, PHI_SET_OPTIONS, PHI_BAD_ARG,
+            "options.temperature is -1: expected 0 or more");
     to.compaction.compact_at_pct = 2;
     refused(agent, &to, PHI_SET_COMPACTION, PHI_BAD_ARG,
             "compaction.compact_at_pct is 2: expected 0 to 1");
@@ -397,15 +398,16 @@ TEST(a_bad_value_changes_nothing_and_is_named) {
             "PHI_HOOK_BEFORE_TOOL in hook_points");
     to.hook_points = 1;
     refused(agent, &to, PHI_SET_HOOKS, PHI_BAD_ARG, "hook_fn is missing, hook_points is 0x1");
-    to.filter_count = 2;
-    refused(agent, &to, PHI_SET_FILTERS, PHI_BAD_ARG, "filters is missing, filter_count is 2");
+    to.input.filter_count = 2;
+    refused(agent, &to, PHI_SET_FILTERS, PHI_BAD_ARG,
+            "input.filters is missing, filter_count is 2");
     to.failover = &failover;
     refused(agent, &to, PHI_SET_FAILOVER, PHI_BAD_ARG,
             "failover.model_count is 0: expected 1 to 16");
-    to.tool_mode = (phi_tool_mode)9;
+    to.tool_options.mode = (phi_tool_mode)9;
     refused(agent, &to, PHI_SET_TOOL_MODE, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, first_turn_trigger, "
-            "keep or at_memory_limit is none of its values");
+            "thinking, tool_options.choice or mode, input.steering_mode, follow_up_mode or "
+            "first_turn_trigger, keep or memory.at_limit is none of its values");
     refused(agent, &to, 1u << 30, PHI_BAD_ARG,
             "phi_agent_set: fields is 0x40000002: expected PHI_SET_ bits");
     CHECK_EQ_INT(phi_agent_set(agent, &to, 0), PHI_BAD_ARG);
@@ -438,8 +440,8 @@ TEST(want_of_memory_changes_nothing) {
         filter.user_data = &calls;
         to.thinking = PHI_THINKING_LOW;
         to.compaction.focus_message = "Mind the river.";
-        to.filters = &filter;
-        to.filter_count = 1;
+        to.input.filters = &filter;
+        to.input.filter_count = 1;
         to.failover = &failover;
         test_alloc_fail_at(n);
         status = phi_agent_set(
@@ -448,7 +450,7 @@ TEST(want_of_memory_changes_nothing) {
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
         (void)snprintf(line, sizeof line, "%d %d %d %d", (int)now_of(agent).thinking,
-                       (int)now_of(agent).filter_count, now_of(agent).failover != NULL,
+                       (int)now_of(agent).input.filter_count, now_of(agent).failover != NULL,
                        now_of(agent).compaction.focus_message != NULL);
         CHECK_EQ_STR(line, tripped ? "0 0 0 0" : "2 1 1 1");
         if (tripped) {
@@ -570,9 +572,9 @@ TEST(the_part_of_the_window_above_which_tools_are_deferred_counts_from_the_next_
     CHECK(has(r, 0, "\"name\":\"echo\""));
     memset(&to, 0, sizeof to);
     for (i = 0; i < 3; i++) {
-        to.defer_percent = percent[i];
+        to.tool_options.defer_percent = percent[i];
         set(agent, &to, PHI_SET_DEFER_PERCENT);
-        CHECK_EQ_INT(now_of(agent).defer_percent, i == 2 ? 10 : percent[i]);
+        CHECK_EQ_INT(now_of(agent).tool_options.defer_percent, i == 2 ? 10 : percent[i]);
         (void)run(r, agent);
         CHECK_EQ_INT(has(r, i + 1, "\"name\":\"load_tools\""), i == 0);
         CHECK_EQ_INT(has(r, i + 1, "\"name\":\"echo\""), i != 0);

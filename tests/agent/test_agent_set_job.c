@@ -106,7 +106,7 @@ TEST(a_job_has_its_own_copies_of_the_texts_and_goes_on_when_they_change) {
     to.texts = &texts;
     CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_TEXTS), PHI_OK);
     CHECK_EQ_INT(w.ends, 0);
-    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_TEXTS | PHI_SET_EXTRA), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_TEXTS | PHI_SET_OPTIONS), PHI_OK);
     CHECK_EQ_INT(w.ends, 0);
     CHECK(w.request->config.texts == NULL); /* it began with phi's own */
     rig_free(r);

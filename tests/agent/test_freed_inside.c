@@ -95,7 +95,7 @@ TEST(an_agent_is_freed_inside_of_any_callback) {
         desc.policy = &policy;
         desc.token_counter.count_text = leaving_count;
         desc.store = store_mem_store(store);
-        desc.capture_requests = true;
+        desc.options.capture_requests = true;
         l.agent = rig_agent(r, &desc);
         for (i = 0; i < 6; i++) rig_call(r, "c", "tool", "{\"a\":\"" LONG "\",\"b\":2}");
         rig_says(r, "Done.");

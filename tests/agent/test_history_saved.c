@@ -246,7 +246,7 @@ TEST(a_history_larger_than_the_agents_limit_is_refused_for_ever) {
     int i;
     static char words[100000];
     memset(words, 'a', sizeof words - 1);
-    desc.memory_limit_bytes = 65536;
+    desc.memory.limit_bytes = 65536;
     agent = rig_agent(r, &desc);
     REQUIRE(agent.rt != NULL);
     text = text_block("short");

@@ -336,10 +336,10 @@ TEST(results_that_phi_gives_are_in_the_hosts_words) {
     w.tools[1].timeout_ms = 50;
     w.tools[2] = tool_of("much", gives_much);
     w.desc.tool_count = 3;
-    w.desc.max_result_bytes = 200;
-    w.desc.max_result_image_bytes = 10;
-    w.desc.repeat_warn_after = 2;
-    w.desc.repeat_stop_after = 3;
+    w.desc.tool_options.max_result_bytes = 200;
+    w.desc.tool_options.max_result_image_bytes = 10;
+    w.desc.tool_options.repeat_warn_after = 2;
+    w.desc.tool_options.repeat_stop_after = 3;
     make(&w);
     rig_call(w.r, "c1", "nothing", "{}");
     rig_call(w.r, "c2", "waits", "{}");
@@ -366,8 +366,8 @@ TEST(calls_that_are_denied_skipped_cancelled_or_lost_say_so_in_the_hosts_words) 
     begin(&w);
     w.tools[1] = tool_of("waits", waits);
     w.desc.tool_count = 2;
-    w.desc.tool_mode = PHI_TOOLS_SEQUENTIAL;
-    w.desc.decision_timeout_ms = 40;
+    w.desc.tool_options.mode = PHI_TOOLS_SEQUENTIAL;
+    w.desc.deadlines.decision_ms = 40;
     rig_hooks(w.r, &w.desc, PHI_HOOK_BEFORE_TOOL);
     rig_answers(w.r, PHI_HOOK_BEFORE_TOOL, PHI_DENY, NULL);
     rig_answers(w.r, PHI_HOOK_BEFORE_TOOL, PHI_WAIT, NULL);

@@ -77,8 +77,8 @@ static phi_agent leaving(rig *r, leaver *l, phi_tool *tool, phi_filter *filter) 
     filter->user_data = l;
     desc.tools = tool;
     desc.tool_count = 1;
-    desc.filters = filter;
-    desc.filter_count = 1;
+    desc.input.filters = filter;
+    desc.input.filter_count = 1;
     desc.hook_fn = leave_hook;
     desc.hook_points = (PHI_HOOK_CREDENTIAL << 1) - 1; /* all */
     desc.translate_fn = leave_translate;

@@ -151,7 +151,7 @@ TEST(usage_and_loop_ids_count_on) {
     rig *r = rig_new();
     phi_agent_desc desc = limited(65536, PHI_AT_MEMORY_LIMIT_FORGET);
     talk t;
-    desc.session_id = "s";
+    desc.ids.session_id = "s";
     talk_begin(&t, r, &desc);
     CHECK_EQ_INT((int)exchanges(&t, 100), 100);
     CHECK(t.times > 2);
@@ -243,7 +243,7 @@ TEST(a_run_that_does_not_fit_says_which_limit_and_the_next_one_goes_on) {
     CHECK_EQ_INT((int)exchanges(&t, 20), 20);
     CHECK_EQ_INT(talk_say(&t, question, huge), PHI_NO_MEMORY);
     CHECK_EQ_STR(t.error,
-                 "Out of memory: the agent's memory_limit_bytes, 65536, are used up: this run "
+                 "Out of memory: the agent's memory.limit_bytes, 65536, are used up: this run "
                  "needs more than the older turns had; raise it");
     CHECK_EQ_INT((int)exchanges(&t, 40), 40);
     free(huge);
@@ -264,7 +264,7 @@ TEST(a_prompt_that_finds_no_memory_makes_room_at_the_next_step) {
     CHECK_EQ_INT(phi_append_message(t.agent, &told), PHI_OK);
     CHECK_EQ_INT(talk_say(&t, large, answer), PHI_NO_MEMORY);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_NO_MEMORY);
-    CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory_limit_bytes, 65536,") ==
+    CHECK(strstr(words, "phi_prompt: Out of memory: the agent's memory.limit_bytes, 65536,") ==
           words);
     (void)rig_step(r);
     (void)rig_step(r);
@@ -293,7 +293,7 @@ TEST(a_host_that_wants_it_to_stop_is_told_so_and_clearing_makes_it_usable_again)
     if (t.error[0] != '\0') words = t.error;
     CHECK(
         strstr(words,
-               "Out of memory: the agent's memory_limit_bytes, 65536, are used up: raise it, keep "
+               "Out of memory: the agent's memory.limit_bytes, 65536, are used up: raise it, keep "
                "the thread in a store, or call phi_clear_messages") != NULL);
     (void)rig_step(r);
     CHECK(exchange(&t) == PHI_NO_MEMORY); /* for good */
@@ -435,7 +435,7 @@ TEST(a_snapshot_of_an_agent_that_has_forgotten_goes_on_and_can_be_stored) {
     CHECK_EQ_INT((int)exchanges(&t, 60), 60);
     CHECK(store_mem_count(store, "t") == phi_thread_count(thread) - phi_thread_first(thread));
     CHECK_EQ_INT(phi_agent_free(again), PHI_OK);
-    desc.memory_limit_bytes = 0; /* a log is read back as a whole */
+    desc.memory.limit_bytes = 0; /* a log is read back as a whole */
     again = phi_agent_new(rig_runtime(r), &desc);
     REQUIRE(again.rt != NULL);
     CHECK(phi_thread_first(phi_agent_thread(again)) == t.last_to);

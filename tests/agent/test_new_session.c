@@ -826,7 +826,7 @@ TEST(a_snapshot_right_after_goes_on_in_the_new_session) {
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_new_session(agent, false), PHI_OK);
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
-    desc.session_id = NULL;
+    desc.ids.session_id = NULL;
     loaded = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
     REQUIRE(loaded.rt != NULL);
     CHECK_EQ_STR(shown(loaded), CARRIED);

@@ -164,7 +164,7 @@ TEST(a_tool_may_begin_a_bare_run_and_free_a_thread) {
     CHECK_EQ_INT(phi_thread_message_count(in.thread), 2);
     rig_call(r, "t2", "end", "{}");
     rig_says(r, "done");
-    desc.agent_id = NULL;
+    desc.ids.agent_id = NULL;
     CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(in.seen, 2);

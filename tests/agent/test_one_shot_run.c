@@ -95,7 +95,7 @@ TEST(each_run_says_anew_what_the_agent_is) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     other.model = phi_model_anthropic("other-model", "key");
     other.system_prompt = prompt;
-    other.session_id = "other";
+    other.ids.session_id = "other";
     (void)run_over(r, thread, &other, "second");
     memset(prompt, 'x', sizeof prompt - 1); /* it was copied */
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -204,11 +204,11 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
     CHECK_EQ_STR(words_of(r), "phi_run: the last message is the model's own");
-    desc.agent_id = NULL;
+    desc.ids.agent_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
-    desc.agent_id = "agent";
-    desc.session_id = NULL;
+    desc.ids.agent_id = "agent";
+    desc.ids.session_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r),
@@ -340,8 +340,8 @@ TEST(a_loop_id_is_given_once_to_a_thread) {
     CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(start, "session.anthropic.test-model.2 <  (0) session");
-    desc.session_id = "\xff";
-    refused(r, &run, PHI_BAD_ARG, "session_id is not UTF-8");
+    desc.ids.session_id = "\xff";
+    refused(r, &run, PHI_BAD_ARG, "ids.session_id is not UTF-8");
     rig_free(r);
 }
 
@@ -384,7 +384,7 @@ TEST(what_a_run_did_stays_readable_after_its_agent_is_gone) {
     phi_arena_init(&arena, &memory, 0);
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.session_id = NULL;
+    desc.ids.session_id = NULL;
     rig_call(r, "t1", "echo", "{\"n\":1}");
     rig_call(r, "t2", "nobody", "{}");
     rig_breaks(r, "", PHI_NETWORK, "gone");

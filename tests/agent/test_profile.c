@@ -153,8 +153,8 @@ TEST(a_profile_fills_only_what_is_unset) {
     CHECK_EQ_STR(got.system_prompt, "You are the smith.");
     CHECK_EQ_INT(got.thinking, PHI_THINKING_LOW);
     CHECK_EQ_INT(got.max_tokens, 777);
-    CHECK(got.has_temperature && near_to(got.temperature, 0.25));
-    CHECK_EQ_STR(got.config_id, "smith");
+    CHECK(got.options.has_temperature && near_to(got.options.temperature, 0.25));
+    CHECK_EQ_STR(got.ids.config_id, "smith");
     CHECK_EQ_STR(got.workspace, "forge");
     rig_says(r, "a");
     ask(r, agent, "Hi");
@@ -163,17 +163,17 @@ TEST(a_profile_fills_only_what_is_unset) {
     desc.system_prompt = "You are the cook.";
     desc.thinking = PHI_THINKING_HIGH;
     desc.max_tokens = 99;
-    desc.has_temperature = true;
-    desc.temperature = 0.0;
-    desc.config_id = "cook";
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.0;
+    desc.ids.config_id = "cook";
     desc.workspace = "kitchen";
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK_EQ_STR(got.system_prompt, "You are the cook.");
     CHECK_EQ_INT(got.thinking, PHI_THINKING_HIGH);
     CHECK_EQ_INT(got.max_tokens, 99);
-    CHECK(got.has_temperature && near_to(got.temperature, 0.0));
-    CHECK_EQ_STR(got.config_id, "cook");
+    CHECK(got.options.has_temperature && near_to(got.options.temperature, 0.0));
+    CHECK_EQ_STR(got.ids.config_id, "cook");
     CHECK_EQ_STR(got.workspace, "kitchen");
     rig_free(r);
 }

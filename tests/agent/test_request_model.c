@@ -189,7 +189,7 @@ TEST(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_
     phi_model other = phi_model_anthropic("other-model", "key");
     phi_ask_desc desc = by(&other);
     const char *words;
-    agent_desc.extra = "{\"contents\":[]}";
+    agent_desc.options.extra = "{\"contents\":[]}";
     agent = rig_agent(r, &agent_desc);
     other.id = NULL;
     CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
@@ -198,7 +198,7 @@ TEST(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_
     other = phi_model_google("gemini-x", "key");
     CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK(strncmp(words, "extra: ", 7) == 0);
+    CHECK(strncmp(words, "options.extra: ", 15) == 0);
     CHECK_EQ_STR(own_id(agent), "test-model");
     CHECK_EQ_INT(phi_message_count(agent), 0);
     other = phi_model_anthropic("other-model", "key");

@@ -72,8 +72,8 @@ TEST(a_request_has_a_format_and_a_temperature_of_its_own_and_the_next_has_not) {
     phi_response response;
     phi_format format = gold();
     phi_ask_desc desc = own_desc(&format);
-    agent_desc.has_temperature = true;
-    agent_desc.temperature = 1.0;
+    agent_desc.options.has_temperature = true;
+    agent_desc.options.temperature = 1.0;
     agent = rig_agent(r, &agent_desc);
     rig_says(r, "{\"gold\":3}");
     rig_says(r, "Three.");

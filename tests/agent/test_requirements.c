@@ -21,13 +21,13 @@ static phi_agent_desc full_desc(rig *r, phi_tool *tools, phi_filter *filter) {
     desc.system_prompt = "Be brief.";
     desc.tools = tools;
     desc.tool_count = 2;
-    desc.tool_mode = PHI_TOOLS_BATCHED;
-    desc.tool_batch = 3;
-    desc.tool_timeout_ms = 7000;
+    desc.tool_options.mode = PHI_TOOLS_BATCHED;
+    desc.tool_options.batch = 3;
+    desc.tool_options.timeout_ms = 7000;
     desc.thinking = PHI_THINKING_HIGH;
     desc.max_tokens = 1234;
-    desc.has_temperature = true;
-    desc.temperature = 0.25;
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.25;
     desc.cache.mode = PHI_CACHE_MANUAL;
     desc.cache.tools = true;
     desc.compaction.max_context_tokens = 50000;
@@ -41,16 +41,16 @@ static phi_agent_desc full_desc(rig *r, phi_tool *tools, phi_filter *filter) {
     desc.retry.initial_delay_ms = 20;
     desc.retry.backoff_multiplier = 3.0;
     desc.retry.max_delay_ms = 400;
-    desc.agent_id = "smith";
-    desc.session_id = "village";
-    desc.config_id = "mine";
+    desc.ids.agent_id = "smith";
+    desc.ids.session_id = "village";
+    desc.ids.config_id = "mine";
     desc.workspace = "/tmp";
-    desc.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    desc.input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
     desc.hook_fn = allows;
     desc.hook_points = PHI_HOOK_BEFORE_TURN;
-    desc.filters = filter;
-    desc.filter_count = 1;
-    desc.steering_mode = desc.follow_up_mode = PHI_QUEUE_ALL;
+    desc.input.filters = filter;
+    desc.input.filter_count = 1;
+    desc.input.steering_mode = desc.input.follow_up_mode = PHI_QUEUE_ALL;
     return desc;
 }
 
@@ -58,12 +58,12 @@ static void same_settings(const phi_agent_desc *got) {
     CHECK_EQ_STR(got->system_prompt, "Be brief.");
     CHECK_EQ_INT(got->tool_count, 2);
     CHECK_EQ_STR(got->tools[1].name, "wait");
-    CHECK_EQ_INT(got->tool_mode, PHI_TOOLS_BATCHED);
-    CHECK_EQ_INT(got->tool_batch, 3);
-    CHECK_EQ_INT(got->tool_timeout_ms, 7000);
+    CHECK_EQ_INT(got->tool_options.mode, PHI_TOOLS_BATCHED);
+    CHECK_EQ_INT(got->tool_options.batch, 3);
+    CHECK_EQ_INT(got->tool_options.timeout_ms, 7000);
     CHECK_EQ_INT(got->thinking, PHI_THINKING_HIGH);
     CHECK_EQ_INT(got->max_tokens, 1234);
-    CHECK(got->has_temperature && got->temperature == 0.25);
+    CHECK(got->options.has_temperature && got->options.temperature == 0.25);
     CHECK_EQ_INT(got->cache.mode, PHI_CACHE_MANUAL);
     CHECK(got->cache.tools && !got->cache.system && !got->cache.messages);
     CHECK_EQ_INT(got->compaction.max_context_tokens, 50000);
@@ -80,15 +80,15 @@ static void same_rest(const phi_agent_desc *got) {
     CHECK_EQ_INT(got->retry.initial_delay_ms, 20);
     CHECK(got->retry.backoff_multiplier == 3.0);
     CHECK_EQ_INT(got->retry.max_delay_ms, 400);
-    CHECK_EQ_STR(got->agent_id, "smith");
-    CHECK_EQ_STR(got->session_id, "village");
-    CHECK_EQ_STR(got->config_id, "mine");
+    CHECK_EQ_STR(got->ids.agent_id, "smith");
+    CHECK_EQ_STR(got->ids.session_id, "village");
+    CHECK_EQ_STR(got->ids.config_id, "mine");
     CHECK_EQ_STR(got->workspace, "/tmp");
-    CHECK_EQ_INT(got->first_turn_trigger, PHI_TRIGGER_SUB_AGENT);
+    CHECK_EQ_INT(got->input.first_turn_trigger, PHI_TRIGGER_SUB_AGENT);
     CHECK(got->hook_fn == allows && got->hook_points == PHI_HOOK_BEFORE_TURN);
-    CHECK_EQ_INT(got->filter_count, 1);
-    CHECK_EQ_INT(got->steering_mode, PHI_QUEUE_ALL);
-    CHECK_EQ_INT(got->follow_up_mode, PHI_QUEUE_ALL);
+    CHECK_EQ_INT(got->input.filter_count, 1);
+    CHECK_EQ_INT(got->input.steering_mode, PHI_QUEUE_ALL);
+    CHECK_EQ_INT(got->input.follow_up_mode, PHI_QUEUE_ALL);
     CHECK_EQ_STR(got->model.id, "test-model");
     CHECK_EQ_STR(got->model.protocol, PHI_PROTOCOL_ANTHROPIC);
 }
@@ -162,7 +162,7 @@ TEST(a_thousand_events_wait_for_the_host_and_come_out_in_order) {
     phi_agent agent;
     phi_event event;
     size_t at, i, next = 0;
-    desc.event_queue_bytes = 1048576; /* a full queue stops the reading */
+    desc.memory.event_queue_bytes = 1048576; /* a full queue stops the reading */
     agent = rig_agent(r, &desc);
     at = (size_t)snprintf(body, sizeof body,
                           "data: {\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n"
@@ -278,7 +278,7 @@ static uint32_t timeout_of(uint32_t of_tool, uint32_t of_agent, uint32_t *cut_ms
     tool.timeout_ms = of_tool;
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.tool_timeout_ms = of_agent;
+    desc.tool_options.timeout_ms = of_agent;
     desc.limits.max_duration_ms = PHI_UNLIMITED;
     agent = rig_agent(r, &desc);
     rig_call(r, "c1", "wait", "{}");

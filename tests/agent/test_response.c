@@ -174,8 +174,8 @@ TEST(a_run_that_a_hook_denied_or_a_filter_rejected_has_failed) {
     CHECK_EQ_INT(info.status, PHI_DENIED);
     CHECK(info.message == NULL);
     desc = rig_desc();
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_DENY, "no such words");
     rejected = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_ask(rejected, "go", &response), PHI_OK);

@@ -70,7 +70,7 @@ TEST(extras_of_model_agent_and_request_are_one_object_in_the_body) {
     phi_agent agent;
     memset(&ask, 0, sizeof ask);
     desc.model.extra = "{\"metadata\":{\"user_id\":\"model\",\"a\":1},\"speed\":\"fast\"}";
-    desc.extra = "{\"metadata\":{\"user_id\":\"agent\",\"b\":[1]}}";
+    desc.options.extra = "{\"metadata\":{\"user_id\":\"agent\",\"b\":[1]}}";
     agent = rig_agent(r, &desc);
     rig_says(r, "One.");
     rig_says(r, "Two.");
@@ -82,8 +82,8 @@ TEST(extras_of_model_agent_and_request_are_one_object_in_the_body) {
     CHECK(has(r, 0, "\"metadata\":{\"user_id\":\"agent\",\"a\":1,\"b\":[2]},\"speed\":null,"));
     (void)run(r, agent); /* the request's own was for that run */
     CHECK(has(r, 1, "\"metadata\":{\"user_id\":\"agent\",\"a\":1,\"b\":[1]},\"speed\":\"fast\","));
-    desc.extra = NULL;
-    CHECK_EQ_INT(phi_agent_set(agent, &desc, PHI_SET_EXTRA), PHI_OK);
+    desc.options.extra = NULL;
+    CHECK_EQ_INT(phi_agent_set(agent, &desc, PHI_SET_OPTIONS), PHI_OK);
     (void)run(r, agent);
     CHECK(has(r, 2, "\"metadata\":{\"user_id\":\"model\",\"a\":1},\"speed\":\"fast\","));
     rig_free(r);
@@ -99,24 +99,25 @@ TEST(an_extra_of_what_phi_always_writes_makes_no_agent) {
     phi_response response;
     memset(&to, 0, sizeof to);
     memset(&ask, 0, sizeof ask);
-    desc.extra = "{\"messages\":[]}";
-    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "extra: phi writes \"messages\" itself");
-    desc.extra = "[]";
-    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "extra: expected a JSON object, got array");
-    desc.extra = NULL;
+    desc.options.extra = "{\"messages\":[]}";
+    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "options.extra: phi writes \"messages\" itself");
+    desc.options.extra = "[]";
+    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG),
+                 "options.extra: expected a JSON object, got array");
+    desc.options.extra = NULL;
     desc.model.extra = "{\"model\":\"x\"}";
     CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "model.extra: phi writes \"model\" itself");
     desc.model.extra = NULL;
-    desc.extra = "{\"contents\":1}";
+    desc.options.extra = "{\"contents\":1}";
     agent = rig_agent(r, &desc);
-    to.extra = "{\"stream\":false}";
-    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_EXTRA), PHI_BAD_ARG);
+    to.options.extra = "{\"stream\":false}";
+    CHECK_EQ_INT(phi_agent_set(agent, &to, PHI_SET_OPTIONS), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "extra: phi writes \"stream\" itself");
+    CHECK_EQ_STR(words, "options.extra: phi writes \"stream\" itself");
     model = phi_model_google("gemini-3-flash", "K");
     CHECK_EQ_INT(phi_agent_set_model(agent, &model), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "extra: phi writes \"contents\" itself");
+    CHECK_EQ_STR(words, "options.extra: phi writes \"contents\" itself");
     ask.text = "Hi";
     ask.extra = "{\"a\":1,\"a\":2}";
     CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_BAD_ARG);
@@ -130,14 +131,14 @@ TEST(an_extra_of_what_this_request_has_fails_the_call_before_anything_is_sent) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    desc.extra = "{\"temperature\":1}";
+    desc.options.extra = "{\"temperature\":1}";
     agent = rig_agent(r, &desc);
     rig_says(r, "One.");
     (void)run(r, agent);
     CHECK(has(r, 0, "\"temperature\":1,"));
-    desc.has_temperature = true;
-    desc.temperature = 0.5;
-    CHECK_EQ_INT(phi_agent_set(agent, &desc, PHI_SET_TEMPERATURE), PHI_OK);
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.5;
+    CHECK_EQ_INT(phi_agent_set(agent, &desc, PHI_SET_OPTIONS), PHI_OK);
     CHECK(strstr(run(r, agent), "extra: phi writes \"temperature\" itself in this request") !=
           NULL);
     CHECK_EQ_INT(rig_requests(r), 1);
@@ -226,7 +227,7 @@ static phi_verdict set_options_again(void *user_data, phi_hook *hook) {
     phi_agent_desc got;
     (void)hook;
     CHECK_EQ_INT(phi_agent_get_desc(s->agent, &got), PHI_OK);
-    CHECK_EQ_INT(phi_agent_set(s->agent, &got, PHI_SET_OPTIONS | PHI_SET_EXTRA), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set(s->agent, &got, PHI_SET_OPTIONS), PHI_OK);
     s->sets++;
     return PHI_ALLOW;
 }
@@ -240,8 +241,8 @@ TEST(options_set_while_a_request_is_under_way_leave_it_as_it_is) {
     int i;
     raw.protocol = PHI_PROTOCOL_ANTHROPIC;
     raw.json = "{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}";
-    desc.raw_tools = &raw;
-    desc.raw_tool_count = 1;
+    desc.tool_options.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = 1;
     desc.options.stop = stops;
     desc.options.stop_count = 1;
     desc.hook_fn = set_options_again;
@@ -282,15 +283,15 @@ TEST(raw_tools_are_sent_to_their_protocol_alone) {
     raws[0].json = json;
     raws[1].protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
     raws[1].json = "{\"type\":\"web_search\"}";
-    desc.raw_tools = raws;
-    desc.raw_tool_count = 2;
+    desc.tool_options.raw_tools = raws;
+    desc.tool_options.raw_tool_count = 2;
     agent = rig_agent(r, &desc);
     json[2] = 'X';
     rig_says(r, "One.");
     rig_says(r, "Two.");
     (void)run(r, agent);
     CHECK(has(r, 0, "\"tools\":[{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}],"));
-    desc.raw_tool_count = 0;
+    desc.tool_options.raw_tool_count = 0;
     CHECK_EQ_INT(phi_agent_set(agent, &desc, PHI_SET_RAW_TOOLS), PHI_OK);
     (void)run(r, agent);
     CHECK(lacks(r, 1, "\"tools\""));
@@ -307,8 +308,8 @@ TEST(a_request_that_names_its_tools_gets_no_raw_ones) {
     memset(&ask, 0, sizeof ask);
     raw.protocol = PHI_PROTOCOL_ANTHROPIC;
     raw.json = "{\"type\":\"web_search_20250305\",\"name\":\"web_search\"}";
-    desc.raw_tools = &raw;
-    desc.raw_tool_count = 1;
+    desc.tool_options.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = 1;
     agent = rig_agent(r, &desc);
     rig_says(r, "One.");
     ask.text = "Hi";
@@ -353,9 +354,9 @@ TEST(a_captured_request_shows_raw_tools_and_the_level_of_thinking) {
     phi_agent agent;
     raw.protocol = PHI_PROTOCOL_ANTHROPIC;
     raw.json = "{\"type\":\"x\"}";
-    desc.raw_tools = &raw;
-    desc.raw_tool_count = 1;
-    desc.capture_requests = true;
+    desc.tool_options.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = 1;
+    desc.options.capture_requests = true;
     desc.thinking = PHI_THINKING_MAX;
     rig_watch(r, keep_request, captured);
     agent = rig_agent(r, &desc);
@@ -400,23 +401,24 @@ TEST(raw_tools_that_are_no_good_make_no_agent) {
     phi_raw_tool raw;
     phi_tool tool;
     int calls = 0;
-    desc.raw_tool_count = 1;
-    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "raw_tools is missing, raw_tool_count is 1");
-    desc.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = 1;
+    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG),
+                 "tool_options.raw_tools is missing, raw_tool_count is 1");
+    desc.tool_options.raw_tools = &raw;
     raw.protocol = NULL;
     raw.json = "{}";
-    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "raw_tools[0].protocol is missing");
+    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "tool_options.raw_tools[0].protocol is missing");
     raw.protocol = PHI_PROTOCOL_ANTHROPIC;
     raw.json = NULL;
-    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "raw_tools[0].json is missing");
+    CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG), "tool_options.raw_tools[0].json is missing");
     raw.json = "[]";
     CHECK_EQ_STR(refusal(r, &desc, PHI_BAD_ARG),
-                 "raw_tools[0].json: expected a JSON object, got array");
+                 "tool_options.raw_tools[0].json: expected a JSON object, got array");
     raw.json = "{\"a\":\"\xff\"}";
-    CHECK(strstr(refusal(r, &desc, PHI_BAD_ARG), "raw_tools[0].json") != NULL);
+    CHECK(strstr(refusal(r, &desc, PHI_BAD_ARG), "tool_options.raw_tools[0].json") != NULL);
     raw.json = "{";
-    CHECK(strncmp(refusal(r, &desc, PHI_BAD_ARG), "raw_tools[0].json:1:2: ", 23) == 0);
-    desc.raw_tool_count = 0;
+    CHECK(strncmp(refusal(r, &desc, PHI_BAD_ARG), "tool_options.raw_tools[0].json:1:2: ", 36) == 0);
+    desc.tool_options.raw_tool_count = 0;
     tool = memory_tool(&calls);
     tool.raw_protocol = NULL;
     desc.tools = &tool;
@@ -453,10 +455,10 @@ TEST(after_a_failover_the_other_protocol_gets_its_own_raw_tools_and_the_models_e
     raws[1].protocol = "openai";
     raws[1].json = "{\"type\":\"of_chat\"}";
     desc.failover = &failover;
-    desc.raw_tools = raws;
-    desc.raw_tool_count = 2;
+    desc.tool_options.raw_tools = raws;
+    desc.tool_options.raw_tool_count = 2;
     desc.model.extra = "{\"speed\":\"fast\"}";
-    desc.extra = "{\"metadata\":{}}";
+    desc.options.extra = "{\"metadata\":{}}";
     desc.options.top_k = 3;
     agent = rig_agent(r, &desc);
     rig_replies(r, 500, "Content-Type: application/json\r\n", "{\"error\":{\"message\":\"no\"}}");
@@ -479,7 +481,7 @@ typedef struct heard {
 static phi_status own_open(void *user_data, const phi_model_request *request, void **call) {
     heard *h = (heard *)user_data;
     *call = h;
-    (void)snprintf(h->extra, sizeof h->extra, "%s", request->extra.at);
+    (void)snprintf(h->extra, sizeof h->extra, "%s", request->options.extra);
     if (CHECK_EQ_INT(request->tool_count, 1))
         (void)snprintf(h->raw, sizeof h->raw, "%s", request->tools[0].raw.at);
     if (CHECK_EQ_INT(request->options.stop_count, 1))
@@ -519,9 +521,9 @@ TEST(a_model_of_the_hosts_own_gets_options_extra_and_raw_tools) {
     raw.protocol = "OWN";
     raw.json = "{\"a\":1}";
     desc.model.protocol = "own";
-    desc.raw_tools = &raw;
-    desc.raw_tool_count = 1;
-    desc.extra = "{\"messages\":1}"; /* whose names are the host's to know */
+    desc.tool_options.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = 1;
+    desc.options.extra = "{\"messages\":1}"; /* whose names are the host's to know */
     desc.options.top_p = 0.25;
     desc.options.stop = stops;
     desc.options.stop_count = 1;
@@ -562,28 +564,28 @@ TEST(preflight_names_what_a_model_does_not_take) {
     raw.protocol = PHI_PROTOCOL_ANTHROPIC;
     raw.json = "{}";
     tool = memory_tool(&calls);
-    desc.raw_tools = &raw;
-    desc.raw_tool_count = 1;
+    desc.tool_options.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = 1;
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.options.top_k = 5;
-    desc.has_temperature = true;
+    desc.options.has_temperature = true;
     desc.thinking = PHI_THINKING_MAX;
     CHECK_EQ_INT(look(&desc, words), PHI_UNSUPPORTED);
     CHECK_EQ_STR(words, "temperature is not sent; top_k is not sent; "
-                        "thinking is lowered to xhigh; raw_tools[0] is for anthropic_messages; "
-                        "tool \"memory\" is not sent");
+                        "thinking is lowered to xhigh; tool_options.raw_tools[0] is for "
+                        "anthropic_messages; tool \"memory\" is not sent");
     desc.options.top_p = -1;
     CHECK_EQ_INT(look(&desc, words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "options.top_p: expected above 0, to 1");
     desc.options.top_p = 0;
-    desc.extra = "{\"input\":1}";
+    desc.options.extra = "{\"input\":1}";
     CHECK_EQ_INT(look(&desc, words), PHI_BAD_ARG);
-    CHECK_EQ_STR(words, "extra: phi writes \"input\" itself");
-    desc.extra = "{\"reasoning\":{\"effort\":\"low\"}}";
+    CHECK_EQ_STR(words, "options.extra: phi writes \"input\" itself");
+    desc.options.extra = "{\"reasoning\":{\"effort\":\"low\"}}";
     CHECK_EQ_INT(look(&desc, words), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "extra: phi writes \"reasoning.effort\" itself in this request");
-    desc.extra = NULL;
+    desc.options.extra = NULL;
     desc.model.extra = "{";
     CHECK_EQ_INT(look(&desc, words), PHI_BAD_ARG);
     CHECK(strncmp(words, "model.extra:1:2: ", 17) == 0);
@@ -611,17 +613,17 @@ TEST(what_is_said_survives_every_failed_allocation) {
         to.options.stop = stops;
         to.options.stop_count = 1;
         to.options.service_tier = "auto";
-        to.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
-        to.raw_tools = &raw;
-        to.raw_tool_count = 1;
+        to.options.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
+        to.tool_options.raw_tools = &raw;
+        to.tool_options.raw_tool_count = 1;
         test_alloc_fail_at(n);
-        status = phi_agent_set(agent, &to, PHI_SET_OPTIONS | PHI_SET_EXTRA | PHI_SET_RAW_TOOLS);
+        status = phi_agent_set(agent, &to, PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
         CHECK_EQ_INT(phi_agent_get_desc(agent, &desc), PHI_OK);
-        CHECK_EQ_INT(desc.extra != NULL, !tripped);
-        CHECK_EQ_INT(desc.raw_tool_count, tripped ? 0 : 1);
+        CHECK_EQ_INT(desc.options.extra != NULL, !tripped);
+        CHECK_EQ_INT(desc.tool_options.raw_tool_count, tripped ? 0 : 1);
         CHECK_EQ_INT(desc.options.stop_count, tripped ? 0 : 1);
         rig_free(r);
         if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;

@@ -58,8 +58,8 @@ static phi_agent_desc story_desc(story *s) {
     s->tools[1] = rig_wait(s->r);
     desc.tools = s->tools;
     desc.tool_count = 2;
-    desc.session_id = "game";
-    desc.agent_id = "smith";
+    desc.ids.session_id = "game";
+    desc.ids.agent_id = "smith";
     return desc;
 }
 
@@ -376,7 +376,7 @@ TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
         CHECK_EQ_INT(phi_steer(agent, says[i]), PHI_OK);
     }
     CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
-    desc.queue_limit = 1;
+    desc.input.queue_limit = 1;
     agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
     if (CHECK(agent.rt != NULL)) {
         CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 3);
@@ -926,9 +926,9 @@ TEST(a_prompt_is_of_the_time_when_it_was_said_also_after_a_restore) {
     phi_entry was, now;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    desc.filters = &filter;
-    fresh.filters = &passes;
-    desc.filter_count = fresh.filter_count = 1;
+    desc.input.filters = &filter;
+    fresh.input.filters = &passes;
+    desc.input.filter_count = fresh.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
@@ -967,8 +967,8 @@ TEST(a_prompt_that_a_filter_rejected_is_in_no_snapshot) {
         phi_agent agent;
         int before = 0, after = 0, runs = 1;
         rig_runtime(r)->slice.budget_us = 0;
-        desc.filters = &filter;
-        desc.filter_count = 1;
+        desc.input.filters = &filter;
+        desc.input.filter_count = 1;
         rig_answers(r, PHI_HOOK_FILTER, verdicts[i], NULL);
         rig_says(r, "Well.");
         agent = rig_agent(r, &desc);

@@ -41,7 +41,7 @@ static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) 
 
 static phi_agent_desc desc_of(village *v, const char *id, phi_agent parent) {
     phi_agent_desc desc = rig_desc();
-    desc.agent_id = id;
+    desc.ids.agent_id = id;
     desc.parent = parent;
     desc.tools = &v->tool;
     desc.tool_count = 1;

@@ -123,7 +123,7 @@ TEST(without_a_session_of_its_own_an_agent_has_that_of_the_log) {
     rig_free(r);
     r = rig_new();
     desc = stored_desc("t");
-    desc.session_id = NULL;
+    desc.ids.session_id = NULL;
     agent = rig_agent(r, &desc);
     CHECK_STR(phi_agent_session_id(agent), "session");
     talk(r, agent, "hi", "ho");
@@ -131,7 +131,7 @@ TEST(without_a_session_of_its_own_an_agent_has_that_of_the_log) {
     rig_free(r);
     r = rig_new();
     desc = stored_desc("t");
-    desc.session_id = "other";
+    desc.ids.session_id = "other";
     agent = rig_agent(r, &desc);
     CHECK_STR(phi_agent_last_loop_id(agent), "");
     talk(r, agent, "hi", "ho");
@@ -811,7 +811,7 @@ TEST(without_memory_for_the_thread_of_another_session_an_agent_stays_in_its_own)
         store = store_mem_new();
         r = rig_new();
         desc = stored_desc("b");
-        desc.session_id = "evening";
+        desc.ids.session_id = "evening";
         talk(r, rig_agent(r, &desc), "in b", "one");
         rig_free(r);
         r = rig_new();

@@ -643,8 +643,8 @@ static void make_twins(story *s) {
         desc.compaction.max_summary_tokens = 300;
         desc.compactor = compactor;
         desc.keep = keeps_none ? PHI_KEEP_NONE : PHI_KEEP_COMPLETE;
-        desc.event_queue_bytes = (size_t)64 << 20; /* a stored one has more to tell */
-        desc.capture_requests = captures;
+        desc.memory.event_queue_bytes = (size_t)64 << 20; /* a stored one has more to tell */
+        desc.options.capture_requests = captures;
         if (watches) rig_watch(t->r, watch, t);
         desc.store = i == 0 ? NULL : i == 1 ? store_mem_store(s->store) : &s->files;
         desc.thread_id = i == 0 ? NULL : s->id;

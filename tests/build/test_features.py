@@ -246,7 +246,7 @@ class Features(unittest.TestCase):
     def test_agents_of_a_runtime_that_names_no_feature_talk_and_say_what_to_name(self):
         self.amalgamate(ROOT)
         said = self.run_host("".join(REFUSED.replace("WANTS", wants) for wants in (
-            "capture_requests = true", "failover = &failover", "policy = &policy", "tools = &streams")) +
+            "options.capture_requests = true", "failover = &failover", "policy = &policy", "tools = &streams")) +
             'printf("%d\\n", (int)phi_fact_set(phi_fact_all(rt), "a", phi_str_of("b"), NULL));')
         self.assertEqual(said[0], "end 0")
         for line, name in zip(said[1:5], ("capture", "failover", "summaries", "argument_stream")):

@@ -117,8 +117,8 @@ static inline void compat_close(compat_wire *c) {
 static inline phi_agent_desc compat_desc(phi_model model) {
     phi_agent_desc desc = PHI_ZERO;
     desc.model = model;
-    desc.agent_id = "agent";
-    desc.session_id = "session";
+    desc.ids.agent_id = "agent";
+    desc.ids.session_id = "session";
     desc.retry.disable = true;
     return desc;
 }

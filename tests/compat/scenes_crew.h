@@ -27,7 +27,7 @@ static inline void crew_until(scene *s, int steps, size_t requests) {
 static inline void crew_make(scene *s) {
     scene_plain_make(s);
     s->worker_desc = rig_desc();
-    s->worker_desc.agent_id = s->worker_desc.session_id = NULL;
+    s->worker_desc.ids.agent_id = s->worker_desc.ids.session_id = NULL;
     s->worker_desc.system_prompt = "You work.";
     s->workers[0].name = "worker";
     s->workers[0].description = "Works";
@@ -76,9 +76,9 @@ static inline void crew_rest(scene *s) {
 
 static inline phi_agent_desc branch_desc(const char *id) {
     phi_agent_desc desc = rig_desc();
-    desc.agent_id = desc.session_id = NULL;
+    desc.ids.agent_id = desc.ids.session_id = NULL;
     desc.model.id = id;
-    desc.config_id = id;
+    desc.ids.config_id = id;
     return desc;
 }
 

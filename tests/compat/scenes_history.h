@@ -67,8 +67,8 @@ static inline void head_make(scene *s) {
     s->source.take = door_take;
     s->source_version = 1;
     s->sources[0] = &s->source;
-    s->desc.tool_sources = s->sources;
-    s->desc.tool_source_count = 1;
+    s->desc.tool_options.sources = s->sources;
+    s->desc.tool_options.source_count = 1;
 }
 
 static inline void head_act(scene *s) {
@@ -124,7 +124,7 @@ static inline void state_make(scene *s) {
     scene_plain_make(s);
     (void)scene_has(s, scene_tool("change", "Changes", SCENE_FREE, scene_change_start));
     (void)scene_has(s, rig_wait(s->r));
-    s->desc.effects.deny = PHI_EFFECT_REPLACE;
+    s->desc.tool_options.effects.deny = PHI_EFFECT_REPLACE;
 }
 
 static inline void state_act(scene *s) {
@@ -182,7 +182,7 @@ static inline void compacted_make(scene *s) {
     s->desc.compaction.tool_output_max_lines = 6;
     s->desc.compaction.keep_first_turns = 1;
     s->desc.compaction.keep_recent_turns = 2;
-    s->desc.max_result_bytes = 1200;
+    s->desc.tool_options.max_result_bytes = 1200;
 }
 
 static inline void compacted_act(scene *s) {

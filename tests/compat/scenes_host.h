@@ -119,9 +119,9 @@ static inline void dropped_make(scene *s) {
     scene_plain_make(s);
     (void)scene_has(s, rig_wait(s->r));
     s->filter.fn = refusing_filter;
-    s->desc.filters = &s->filter;
-    s->desc.filter_count = 1;
-    s->desc.queue_limit = 1;
+    s->desc.input.filters = &s->filter;
+    s->desc.input.filter_count = 1;
+    s->desc.input.queue_limit = 1;
 }
 
 static inline void dropped_act(scene *s) {
@@ -171,10 +171,10 @@ static inline void odd_make(scene *s) {
     (void)scene_has(s, scene_tool("long", "A long text", NULL, scene_long_start));
     s->tools[0].max_result_bytes = 150;
     s->desc.profile = &profile;
-    s->desc.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
+    s->desc.input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT;
     s->desc.token_counter.count_text = counted;
     s->desc.translate_fn = without_first;
-    s->desc.max_result_image_bytes = 5;
+    s->desc.tool_options.max_result_image_bytes = 5;
     s->desc.deadlines.first_event_ms = 200;
     s->desc.model.cost.input = 3;
     s->desc.limits.max_cost = 100;

@@ -37,7 +37,7 @@ static inline void talks_make(scene *s) {
     s->desc.budget.max_tokens = 1000000;
     s->desc.budget.max_cost = 7.5;
     s->desc.budget.max_requests = 100;
-    s->desc.capture_requests = true;
+    s->desc.options.capture_requests = true;
 }
 
 static inline void talks_ask(scene *s) {
@@ -104,7 +104,7 @@ static inline void calls_make(scene *s) {
     wait->heartbeat_ms = 5;
     wait->schema = SCENE_FREE;
     (void)scene_has(s, scene_count());
-    s->desc.follow_up_mode = PHI_QUEUE_ALL;
+    s->desc.input.follow_up_mode = PHI_QUEUE_ALL;
 }
 
 static inline void calls_act(scene *s) {
@@ -137,7 +137,7 @@ static inline void calls_rest(scene *s) {
 
 static inline void steer_make(scene *s) {
     calls_make(s);
-    s->desc.tool_mode = PHI_TOOLS_SEQUENTIAL;
+    s->desc.tool_options.mode = PHI_TOOLS_SEQUENTIAL;
 }
 
 static inline void steer_act(scene *s) {
@@ -178,8 +178,8 @@ static inline void decisions_make(scene *s) {
     s->desc.hook_fn = decisions_hook;
     s->desc.hook_points = PHI_HOOK_BEFORE_TOOL;
     s->filter.fn = decisions_hook;
-    s->desc.filters = &s->filter;
-    s->desc.filter_count = 1;
+    s->desc.input.filters = &s->filter;
+    s->desc.input.filter_count = 1;
 }
 
 static inline void decisions_act(scene *s) {
@@ -227,8 +227,8 @@ static inline void limits_make(scene *s) {
     scene_plain_make(s);
     (void)scene_has(s, rig_echo());
     s->desc.limits.max_turns = 4;
-    s->desc.repeat_warn_after = 2;
-    s->desc.repeat_stop_after = 3;
+    s->desc.tool_options.repeat_warn_after = 2;
+    s->desc.tool_options.repeat_stop_after = 3;
     s->desc.budget.max_requests = 9;
 }
 

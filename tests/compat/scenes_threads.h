@@ -207,8 +207,8 @@ static inline void hosted_make(scene *s) {
     s->desc.model.id = "claude-sonnet-4-5";
     s->desc.model.reasoning = true;
     s->desc.thinking = PHI_THINKING_HIGH;
-    s->desc.raw_tools = &search;
-    s->desc.raw_tool_count = 1;
+    s->desc.tool_options.raw_tools = &search;
+    s->desc.tool_options.raw_tool_count = 1;
 }
 
 static inline void hosted_act(scene *s) {
@@ -264,8 +264,8 @@ static inline void texts_make(scene *s) {
     }
     s->desc.texts = &s->texts;
     s->desc.limits.max_turns = 5;
-    s->desc.repeat_warn_after = 2;
-    s->desc.repeat_stop_after = 3;
+    s->desc.tool_options.repeat_warn_after = 2;
+    s->desc.tool_options.repeat_stop_after = 3;
     s->tools[4].timeout_ms = 30;
     s->desc.compaction.keep_first_turns = 1;
     s->desc.compaction.keep_recent_turns = 1;
@@ -307,8 +307,8 @@ static inline void texts_rest(scene *s) {
 
 static inline void forgets_make(scene *s) {
     scene_plain_make(s);
-    s->desc.memory_limit_bytes = 60000;
-    s->desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    s->desc.memory.limit_bytes = 60000;
+    s->desc.memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
 }
 
 static inline void forgets_act(scene *s) {

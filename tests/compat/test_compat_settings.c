@@ -84,8 +84,8 @@ static void sampling_and_limits(settings *s) {
     desc.system_prompt = NULL;
     one_request(&s->out, "no system prompt", &desc, NULL);
     desc = plain(s);
-    desc.has_temperature = true;
-    desc.temperature = 0.25;
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.25;
     desc.max_tokens = 777;
     desc.options.top_p = 0.9;
     desc.options.top_k = 40;
@@ -101,9 +101,9 @@ static void sampling_and_limits(settings *s) {
 
 static void tools_and_choice(settings *s) {
     phi_agent_desc desc = with_tools(s);
-    desc.tool_choice = PHI_TOOL_CHOICE_NONE;
+    desc.tool_options.choice = PHI_TOOL_CHOICE_NONE;
     one_request(&s->out, "tools, choice none", &desc, NULL);
-    desc.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    desc.tool_options.choice = PHI_TOOL_CHOICE_REQUIRED;
     desc.options.serial_calls = true;
     one_request(&s->out, "tools, choice required, serial calls", &desc, NULL);
     desc.thinking = PHI_THINKING_LOW;
@@ -126,8 +126,8 @@ static void hosted_tools(settings *s) {
     raw[0].json = "{\"type\":\"web_search_20250305\",\"name\": \"web_search\",\"max_uses\":5.0}";
     raw[1].protocol = "own";
     raw[1].json = "{}";
-    desc.raw_tools = raw;
-    desc.raw_tool_count = 2;
+    desc.tool_options.raw_tools = raw;
+    desc.tool_options.raw_tool_count = 2;
     desc.tool_count = 4;
     s->tools[3].raw = "{\"type\":\"memory_20250818\",\"name\":\"memory\"}";
     s->tools[3].raw_protocol = s->model.protocol;
@@ -170,14 +170,15 @@ static void marks_and_extra(settings *s) {
     desc.model.headers = s->headers;
     desc.model.header_count = 2;
     desc.model.extra = "{\"metadata\":{\"team\":\"docs\",\"user\":\"1\"},\"verbosity\":\"low\"}";
-    desc.extra = "{\"metadata\":{\"user\":\"7\"},\"context_management\":{\"edits\":[{\"type\":"
-                 "\"clear_tool_uses_20250919\"}]},\"x\":null}";
+    desc.options.extra =
+        "{\"metadata\":{\"user\":\"7\"},\"context_management\":{\"edits\":[{\"type\":"
+        "\"clear_tool_uses_20250919\"}]},\"x\":null}";
     one_request(&s->out, "extra of model, agent and request; headers; context edits", &desc,
                 "{\"metadata\":{\"request\":1e2},\"verbosity\":\"high\"}");
-    desc.extra = NULL;
+    desc.options.extra = NULL;
     desc.model.extra = NULL;
     desc.model.api_version = "2026-10-21";
-    desc.has_temperature = true;
+    desc.options.has_temperature = true;
     one_request(&s->out, "a later version of the API, temperature 0", &desc, NULL);
 }
 
@@ -255,10 +256,10 @@ static void talk_of(compat_text *out, phi_model model, phi_thinking level, const
     messages[2].tool_name = phi_str_of("read");
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.tool_choice = PHI_TOOL_CHOICE_REQUIRED;
+    desc.tool_options.choice = PHI_TOOL_CHOICE_REQUIRED;
     desc.thinking = level;
-    desc.has_temperature = true;
-    desc.temperature = 0.5;
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.5;
     desc.system_prompt = "S";
     if (compat_agent(&c, &desc)) {
         CHECK_EQ_INT(phi_replace_messages(c.agent, messages, 3), PHI_OK);
@@ -339,8 +340,8 @@ static void levels(compat_text *out, phi_model model) {
         phi_agent_desc desc = compat_desc(model);
         char heading[200];
         desc.thinking = (phi_thinking)level;
-        desc.has_temperature = true;
-        desc.temperature = 0.5;
+        desc.options.has_temperature = true;
+        desc.options.temperature = 0.5;
         desc.options.top_p = 0.5;
         (void)snprintf(heading, sizeof heading, "%s %s, thinking %s", model.provider, model.id,
                        names[level]);

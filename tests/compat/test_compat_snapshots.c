@@ -33,7 +33,7 @@ static bool reread(scene *s, const scene_kind *kind, const char *suffix) {
     scene_begin(s, kind, NULL);
     if (stored == NULL) return false;
     text.at = stored;
-    s->desc.memory_limit_bytes = 0; /* no more is forgotten */
+    s->desc.memory.limit_bytes = 0; /* no more is forgotten */
     good = scene_load(s, text);
     if (good) {
         again = snapshot_of(s);
@@ -82,7 +82,7 @@ static void interrupted(const scene_kind *kind, compat_text *out) {
     if (stored == NULL) return;
     text.at = stored;
     scene_begin(&s, kind, NULL);
-    s.desc.memory_limit_bytes = 0;
+    s.desc.memory.limit_bytes = 0;
     s.agent = phi_agent_restore(rig_runtime(s.r), &s.desc, text, PHI_RESTORE_INTERRUPT);
     CHECK(s.agent.rt != NULL);
     scene_end(&s);
@@ -148,8 +148,8 @@ static bool villager(void *user_data, phi_str id, size_t index, const phi_agent 
                      phi_agent_desc *out) {
     village *v = (village *)user_data;
     *out = v->s.desc;
-    out->agent_id = id.at;
-    out->session_id = id.at;
+    out->ids.agent_id = id.at;
+    out->ids.session_id = id.at;
     (void)index;
     if (phi__str_is(id, "child")) out->parent = agents[0];
     return !phi__str_is(id, "nobody");

@@ -336,7 +336,7 @@ TEST(what_guards_the_tools_of_an_agent_guards_those_of_its_sub_agents) {
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     d = made_desc(&m, NULL);
-    CHECK_EQ_INT(child_of(&d)->decision_timeout_ms, 77000);
+    CHECK_EQ_INT(child_of(&d)->deadlines.decision_ms, 77000);
     rig_call(r, "c1", "helper", "{\"task\":\"go\"}");
     rig_call(r, "c2", "echo", "{\"text\":\"x\"}");
     rig_says(r, "It was denied.");

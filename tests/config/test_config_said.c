@@ -20,13 +20,13 @@ TEST(an_instance_replaces_what_the_agents_have) {
     CHECK_EQ_STR(made_problems(&m), "");
     d = made_desc(&m, "base");
     CHECK(d.options.top_p > 0.4 && d.options.stop_count == 1);
-    CHECK_EQ_STR(d.extra, "{\"a\":1}");
-    CHECK_EQ_INT(d.raw_tool_count, 1);
+    CHECK_EQ_STR(d.options.extra, "{\"a\":1}");
+    CHECK_EQ_INT(d.tool_options.raw_tool_count, 1);
     d = made_desc(&m, "own");
     CHECK_EQ_INT(d.options.top_k, 7);
     CHECK_EQ_INT(d.options.stop_count, 0);
-    CHECK_EQ_STR(d.extra, "{\"b\":2}");
-    CHECK_EQ_INT(d.raw_tool_count, 0);
+    CHECK_EQ_STR(d.options.extra, "{\"b\":2}");
+    CHECK_EQ_INT(d.tool_options.raw_tool_count, 0);
     made_free(&m);
     rig_free(r);
 }
@@ -56,7 +56,7 @@ TEST(an_extra_that_is_no_object_is_a_problem_at_its_place) {
 
 TEST(an_extra_that_the_protocol_refuses_makes_no_agent) {
     check_problem(PROVIDER "[agent.extra]\nmessages = []\n",
-                  "extra: phi writes \"messages\" itself");
+                  "options.extra: phi writes \"messages\" itself");
 }
 
 TEST_MAIN(TEST_ENTRY(an_instance_replaces_what_the_agents_have),

@@ -171,8 +171,8 @@ static phi_str diagnosed(seen *s, const char *previous) {
     (void)snprintf(extra, sizeof extra, "{\"diagnostics\":{\"previous_message_id\":%s%s%s}}",
                    previous != NULL ? "\"" : "", previous != NULL ? previous : "null",
                    previous != NULL ? "\"" : "");
-    change.extra = extra;
-    CHECK_EQ_INT(phi_agent_set(s->agent, &change, PHI_SET_EXTRA), PHI_OK);
+    change.options.extra = extra;
+    CHECK_EQ_INT(phi_agent_set(s->agent, &change, PHI_SET_OPTIONS), PHI_OK);
     CHECK(crowd_ask(s, "Well?"));
     if (!CHECK_EQ_INT(s->status, PHI_OK)) printf("  %s\n", s->failure_text);
     answer = phi_message_at(s->agent, phi_message_count(s->agent) - 1);

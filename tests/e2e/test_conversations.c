@@ -321,8 +321,8 @@ TEST(each_version_of_anthropics_api_takes_an_agent_with_a_temperature_and_marks_
             (void)snprintf(version, sizeof version, "%s", versions[i]);
             desc.model.api_version = version;
         }
-        desc.has_temperature = true;
-        desc.temperature = 0.5;
+        desc.options.has_temperature = true;
+        desc.options.temperature = 0.5;
         desc.cache.one_hour = true;
         s = crowd_add(c, &desc, "claude");
         memset(version, 'x', sizeof version - 1); /* it was copied */

@@ -334,7 +334,7 @@ TEST(an_answer_larger_than_the_limit_is_refused) {
     int w;
     for (w = 0; w < E2E_WIRES; w++) {
         phi_agent_desc desc = e2e_desc((e2e_wire)w, "/s/long-10000");
-        desc.max_response_bytes = 100000;
+        desc.memory.max_response_bytes = 100000;
         trouble_with(__func__, (e2e_wire)w, NULL, &desc);
     }
 }
@@ -387,7 +387,7 @@ TEST(an_answer_larger_than_the_agent_s_memory_is_an_error) {
     int w;
     for (w = 0; w < E2E_WIRES; w++) {
         phi_agent_desc desc = e2e_desc((e2e_wire)w, "/s/long-100000");
-        desc.memory_limit_bytes = 300000;
+        desc.memory.limit_bytes = 300000;
         trouble_with(__func__, (e2e_wire)w, NULL, &desc);
     }
 }
@@ -570,7 +570,7 @@ TEST(a_queue_nobody_drains_stops_the_reading_and_nothing_is_lost) {
         crowd *c = crowd_new(NULL);
         seen *s;
         size_t used;
-        desc.event_queue_bytes = 20000;
+        desc.memory.event_queue_bytes = 20000;
         desc.deadlines.idle_ms = 200; /* it stands still while the host does not drain */
         s = c != NULL ? crowd_add(c, &desc, "queue") : NULL;
         REQUIRE(s != NULL && crowd_prompt(s, "Hi."));

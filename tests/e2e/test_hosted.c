@@ -150,8 +150,8 @@ static void searches_openai(bool azure, const char *path) {
     desc.model.base_url = url;
     desc.model.extra = "{\"include\":[\"web_search_call.action.sources\"]}";
     desc.thinking = PHI_THINKING_LOW;
-    desc.raw_tools = azure ? &of_azure : &of_openai;
-    desc.raw_tool_count = 1;
+    desc.tool_options.raw_tools = azure ? &of_azure : &of_openai;
+    desc.tool_options.raw_tool_count = 1;
     s = crowd_add(c, &desc, azure ? "azure" : "openai");
     REQUIRE(s != NULL);
     s->on_event = note_items;

@@ -102,8 +102,8 @@ static void check_count(phi_runtime *rt, const phi_model *model) {
     phi_query *q;
     desc.model = *model;
     desc.thinking = PHI_THINKING_LOW;
-    desc.has_temperature = true;
-    desc.temperature = 0.5;
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.5;
     agent = phi_agent_new(rt, &desc);
     REQUIRE(agent.rt != NULL);
     add_history(agent);

@@ -35,11 +35,11 @@ static seen *agent_at(crowd *c, const target *t, const char *path) {
     desc.model.id = t->id;
     desc.model.base_url = url;
     desc.model.api_key = "a-key";
-    desc.extra = t->extra;
+    desc.options.extra = t->extra;
     raw.protocol = t->protocol;
     raw.json = t->raw;
-    desc.raw_tools = &raw;
-    desc.raw_tool_count = t->raw != NULL ? 1 : 0;
+    desc.tool_options.raw_tools = &raw;
+    desc.tool_options.raw_tool_count = t->raw != NULL ? 1 : 0;
     desc.options.top_p = 0.9;
     desc.options.stop = stops;
     desc.options.stop_count = 1;

@@ -84,8 +84,8 @@ static bool life_begin(life *l, int wire, const char *path) {
     l->source.release = source_release;
     l->source.user_data = l;
     l->sources[0] = &l->source;
-    l->desc.tool_sources = l->sources;
-    l->desc.tool_source_count = 1;
+    l->desc.tool_options.sources = l->sources;
+    l->desc.tool_options.source_count = 1;
     l->s = crowd_add(l->c, &l->desc, ids[wire]);
     return l->s != NULL;
 }
@@ -321,7 +321,7 @@ static void evaluation_of_two(life *l) {
     asks(l, 2);
     for (branch = 0; branch < 2; branch++) {
         configs[branch] = l->desc;
-        configs[branch].agent_id = NULL;
+        configs[branch].ids.agent_id = NULL;
     }
     configs[1].system_prompt = "You are a king.";
     desc.configs = configs;

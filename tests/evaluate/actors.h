@@ -117,8 +117,8 @@ static inline void stage_set(stage *s, rig *r, size_t branches) {
         s->configs[i] = actor_desc(s, i);
     }
     s->own = s->configs[0];
-    s->own.session_id = "s";
-    s->own.agent_id = "me";
+    s->own.ids.session_id = "s";
+    s->own.ids.agent_id = "me";
     s->own.system_prompt = "Be brief.";
     s->desc.configs = &s->configs[1];
     s->desc.config_count = branches;

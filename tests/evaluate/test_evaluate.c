@@ -221,9 +221,9 @@ TEST(numbers_go_on_behind_those_of_every_configuration) {
     stage s;
     told t;
     stage_set(&s, rig_new(), 3);
-    s.configs[2].config_id = "own";
-    s.configs[3].config_id = "own";
-    s.own.config_id = "own";
+    s.configs[2].ids.config_id = "own";
+    s.configs[3].ids.config_id = "own";
+    s.own.ids.config_id = "own";
     REQUIRE(stage_open(&s));
     tell(&t, &s);
     CHECK_EQ_INT(phi_prompt(s.agent, "1"), PHI_OK);
@@ -505,7 +505,7 @@ TEST(a_selection_that_is_too_large_or_fails_or_never_comes_is_some_branch) {
         stage s;
         chooser c;
         stage_set(&s, rig_new(), 3);
-        s.own.decision_timeout_ms = 200;
+        s.own.deadlines.decision_ms = 200;
         REQUIRE(stage_open(&s));
         custom(&s, &c);
         s.actors[1].text = NULL; /* the first one fails */

@@ -106,7 +106,7 @@ TEST(branches_under_a_memory_limit_fail_and_the_others_win) {
     stage s;
     memset(much, 'y', sizeof much - 1);
     stage_set(&s, rig_new(), 2);
-    s.configs[1].memory_limit_bytes = 30000;
+    s.configs[1].memory.limit_bytes = 30000;
     REQUIRE(stage_open(&s));
     s.actors[1].text = much;
     stage_evaluate(&s);
@@ -125,7 +125,7 @@ TEST(a_branch_under_a_memory_limit_sees_the_whole_view_or_does_not_begin) {
     for (limit = 20000; limit < 120000; limit += 5000) {
         phi_status status;
         stage_set(&s, rig_new(), 2);
-        s.configs[1].memory_limit_bytes = limit;
+        s.configs[1].memory.limit_bytes = limit;
         REQUIRE(stage_open(&s));
         for (i = 0; i < 4; i++) {
             CHECK_EQ_INT(phi_prompt(s.agent, much), PHI_OK);
@@ -151,7 +151,7 @@ TEST(an_agent_at_its_memory_limit_keeps_what_it_had) {
     phi_evaluation e;
     memset(much, 'y', sizeof much - 1);
     stage_set(&s, rig_new(), 2);
-    s.own.memory_limit_bytes = 60000;
+    s.own.memory.limit_bytes = 60000;
     REQUIRE(stage_open(&s));
     CHECK_EQ_INT(phi_prompt(s.agent, "Hello"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);

@@ -203,7 +203,7 @@ TEST(an_effect_that_cannot_be_applied_changes_nothing_and_is_reported) {
         phi_tool tool = fx_tool(&b);
         phi_agent_desc desc = rig_desc();
         phi_agent agent;
-        desc.effects.max_state_bytes = 40;
+        desc.tool_options.effects.max_state_bytes = 40;
         agent = agent_with(r, &desc, &tool);
         CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of(refused[i].before)), PHI_OK);
         (void)rig_step(r);
@@ -285,13 +285,14 @@ TEST(what_is_no_effect_is_refused_and_the_call_waits_on) {
 TEST(a_policy_out_of_range_makes_no_agent) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    desc.effects.max_state_bytes = 1024 * 1024 + 1;
+    desc.tool_options.effects.max_state_bytes = 1024 * 1024 + 1;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK_EQ_STR(words_of(r), "effects.max_state_bytes is 1048577: expected at most 1048576");
-    desc.effects.max_state_bytes = 0;
-    desc.effects.mode = (phi_effect_mode)7;
+    CHECK_EQ_STR(words_of(r),
+                 "tool_options.effects.max_state_bytes is 1048577: expected at most 1048576");
+    desc.tool_options.effects.max_state_bytes = 0;
+    desc.tool_options.effects.mode = (phi_effect_mode)7;
     CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK_EQ_STR(words_of(r), "effects.mode is none of its values");
+    CHECK_EQ_STR(words_of(r), "tool_options.effects.mode is none of its values");
     rig_free(r);
 }
 
@@ -333,7 +334,7 @@ TEST(the_calls_of_a_round_see_one_state_and_the_next_round_their_effects) {
         phi_tool tool = fx_tool(&b);
         phi_agent_desc desc = rig_desc();
         phi_agent agent;
-        desc.tool_mode = modes[m];
+        desc.tool_options.mode = modes[m];
         agent = agent_with(r, &desc, &tool);
         CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{\"z\":0}")), PHI_OK);
         rig_calls(r, round, 2);
@@ -498,7 +499,7 @@ TEST(a_policy_denies_effects_and_says_so) {
         phi_agent_desc desc = rig_desc();
         phi_agent agent;
         char notes[2000];
-        desc.effects = cases[i].policy;
+        desc.tool_options.effects = cases[i].policy;
         agent = agent_with(r, &desc, &tool);
         CHECK_EQ_INT(phi_agent_set_tool_state(agent, phi_str_of("{\"a\":0}")), PHI_OK);
         run_fx(r, agent,
@@ -584,7 +585,7 @@ TEST(a_hidden_agent_has_the_state_and_facts_of_the_one_above_it_and_both_policie
     desc.tool_count = 1;
     agent = rig_agent(r, &desc);
     desc.parent = agent;
-    desc.effects.deny = PHI_EFFECT_REPLACE;
+    desc.tool_options.effects.deny = PHI_EFFECT_REPLACE;
     child = rig_agent(r, &desc);
     phi__find_agent(child)->tree.watch = &hidden;
     CHECK_EQ_INT(phi_fact_set(phi_fact_agent(agent), "k", phi_str_of("v"), NULL), PHI_OK);
@@ -902,8 +903,8 @@ TEST(an_agent_at_its_memory_limit_keeps_its_state) {
     phi_agent agent;
     char effects[120];
     int i;
-    desc.memory_limit_bytes = 100000;
-    desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    desc.memory.limit_bytes = 100000;
+    desc.memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
     agent = agent_with(r, &desc, &tool);
     for (i = 0; i < 150; i++) {
         (void)snprintf(effects, sizeof effects, "[{\"op\":\"merge\",\"value\":{\"k%d\":%d}}]",

@@ -240,7 +240,7 @@ TEST(without_facts_or_where_they_are_disabled_nothing_is_shown) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
     CHECK(strstr(ask(r, plain_agent(r)), HEAD) == NULL);
-    desc.disable_facts = true;
+    desc.options.disable_facts = true;
     agent = rig_agent(r, &desc);
     set(phi_fact_all(agent.rt), "a", "b");
     CHECK(strstr(ask(r, agent), HEAD) == NULL);
@@ -268,7 +268,7 @@ TEST(a_fact_that_a_tool_sets_is_told_with_the_next_call_as_an_update_of_the_log)
     tool.name = "open";
     tool.description = "Opens";
     tool.start = set_start;
-    desc.capture_requests = true;
+    desc.options.capture_requests = true;
     agent = agent_with(r, &desc, &tool);
     rig_call(r, "c1", "open", "{}");
     rig_says(r, "Open.");
@@ -406,8 +406,8 @@ static phi_agent target_agent(rig *r, const target *t, const phi_tool *tool) {
     phi_agent_desc desc = rig_desc();
     desc.model = t->model;
     desc.system_prompt = "You stand at the gate.";
-    desc.session_id = "s";
-    desc.agent_id = t->name;
+    desc.ids.session_id = "s";
+    desc.ids.agent_id = t->name;
     return agent_with(r, &desc, tool);
 }
 

@@ -89,8 +89,8 @@ static void reel_runs(rig *r, reel *to) {
     phi_agent agent;
     s.failover.stay = PHI_FAILOVER_STAY_FOR;
     s.failover.stay_ms = 1000;
-    desc.agent_id = "a";
-    desc.session_id = "s";
+    desc.ids.agent_id = "a";
+    desc.ids.session_id = "s";
     desc.retry.disable = false;
     desc.retry.max_retries = 1;
     agent = rig_agent(r, &desc);
@@ -432,8 +432,8 @@ TEST(the_list_of_a_source_may_change_at_the_switch) {
         source.take = shelf_take;
         source.release = shelf_release;
         sources[0] = &source;
-        desc.tool_sources = sources;
-        desc.tool_source_count = 1;
+        desc.tool_options.sources = sources;
+        desc.tool_options.source_count = 1;
         agent = rig_agent(r, &desc);
         rig_watch(r, change_at_retract, &shelf_of);
         rig_breaks(r, HALF, PHI_NETWORK, "the cable was cut");

@@ -172,7 +172,7 @@ TEST(a_pause_before_the_next_model_ends_by_its_deadline_an_abort_a_stop_and_the_
         phi_agent_desc desc = desc_that_pauses(&s, r);
         phi_agent agent;
         phi_pending_item item;
-        desc.decision_timeout_ms = 1000;
+        desc.deadlines.decision_ms = 1000;
         agent = rig_agent(r, &desc);
         paused(r, agent);
         if (how == 1) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
@@ -241,7 +241,7 @@ TEST(a_snapshot_of_a_pause_at_a_limit_makes_no_call_before_there_is_room) {
         phi_arena_init(&arena, &memory, 0);
         desc.budget.max_cost = 100;
         desc.budget.max_requests = 1;
-        desc.decision_timeout_ms = 1000;
+        desc.deadlines.decision_ms = 1000;
         agent = rig_agent(r, &desc);
         paused(r, agent);
         CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &saved), PHI_OK);
@@ -361,8 +361,8 @@ static phi_agent agent_back_soon(rig *r, shelf *s, phi_agent_desc *desc) {
     phi_agent agent;
     shelf_begin(s);
     sources[0] = &s->source;
-    desc->tool_sources = sources;
-    desc->tool_source_count = 1;
+    desc->tool_options.sources = sources;
+    desc->tool_options.source_count = 1;
     agent = rig_agent(r, desc);
     rig_replies(r, 500, HEARD_JSON, "{}");
     rig_says(r, "Here.");
@@ -402,8 +402,8 @@ TEST(a_run_that_pauses_keeps_its_tools_while_it_looks_for_room) {
     int i;
     shelf_begin(&shelf_of);
     sources[0] = &shelf_of.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     s.models[0].model = phi_model_google("gemini-2.5-pro", "key-2");
     s.models[0].model.cost.output = 1000000;
     agent = rig_agent(r, &desc);
@@ -462,8 +462,8 @@ TEST(a_restored_run_carries_the_tools_that_the_model_of_its_seat_takes) {
     phi_arena_init(&arena, &memory, 0);
     shelf_begin(&shelf_of);
     sources[0] = &shelf_of.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     s.models[0].model = phi_model_google("gemini-2.5-pro", "key-1");
     agent = rig_agent(r, &desc);
     rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);

@@ -26,9 +26,9 @@ static void begin(stage *s, const phi_store *store) {
     s->tools[1] = rig_wait(s->r);
     desc.tools = s->tools;
     desc.tool_count = 2;
-    desc.session_id = "branch";
+    desc.ids.session_id = "branch";
     s->side = rig_agent(s->r, &desc);
-    desc.session_id = "trunk";
+    desc.ids.session_id = "trunk";
     desc.store = store;
     desc.thread_id = store != NULL ? "trunk" : NULL;
     s->main = rig_agent(s->r, &desc);

@@ -152,7 +152,8 @@ static bool set(phi_agent_desc *desc, const char *setting) {
     else if (is(setting, "turns", &value))
         desc->limits.max_turns = (uint32_t)atoi(value);
     else if (is(setting, "must_call", &value))
-        desc->tool_choice = value[0] == '1' ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
+        desc->tool_options.choice =
+            value[0] == '1' ? PHI_TOOL_CHOICE_REQUIRED : PHI_TOOL_CHOICE_AUTO;
     else if (is(setting, "schema", &value))
         desc->format = yes_or_no;
     else

@@ -80,7 +80,7 @@ static inline phi_agent act_agent(rig *r, const phi_tool *tool, phi_tool_mode mo
     phi_agent_desc desc = rig_desc();
     desc.tools = tool;
     desc.tool_count = 1;
-    desc.tool_mode = mode;
+    desc.tool_options.mode = mode;
     return rig_agent(r, &desc);
 }
 

@@ -167,7 +167,7 @@ static bool crowd_new(crowd *c, uint32_t size, phi_hook_fn hook_fn) {
         agent.model = phi_model_anthropic("test-model", "test-key");
         agent.tools = &tool;
         agent.tool_count = 1;
-        agent.repeat_stop_after = agent.repeat_warn_after = PHI_UNLIMITED;
+        agent.tool_options.repeat_stop_after = agent.tool_options.repeat_warn_after = PHI_UNLIMITED;
         agent.limits.max_duration_ms = PHI_UNLIMITED;
         agent.user_data = m;
         agent.hook_fn = hook_fn;

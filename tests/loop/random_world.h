@@ -328,9 +328,9 @@ static void limit(world *w, phi_agent_desc *desc) {
     if (pick(w, 4) == 0) desc->budget.max_tokens = ANSWER_TOKENS + pick(w, 1000);
     if (pick(w, 6) == 0) desc->budget.max_requests = 1 + pick(w, 6);
     if (pick(w, 6) == 0) desc->budget.max_cost = 0.2 + 0.1 * pick(w, 8);
-    desc->decision_timeout_ms = 1 + pick(w, 80);
-    desc->repeat_warn_after = 1 + pick(w, 4);
-    desc->repeat_stop_after = 2 + pick(w, 6);
+    desc->deadlines.decision_ms = 1 + pick(w, 80);
+    desc->tool_options.repeat_warn_after = 1 + pick(w, 4);
+    desc->tool_options.repeat_stop_after = 2 + pick(w, 6);
     desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 1 + pick(w, 60);
     desc->retry.disable = pick(w, 2) == 0;
     desc->retry.initial_delay_ms = 1 + pick(w, 20);
@@ -345,8 +345,8 @@ static phi_agent_desc any_desc(world *w, phi_tool tools[3], phi_filter filters[2
     make_tools(w, tools);
     desc.tools = tools;
     desc.tool_count = 3;
-    desc.tool_mode = (phi_tool_mode)pick(w, 3);
-    desc.tool_batch = 1 + pick(w, 3);
+    desc.tool_options.mode = (phi_tool_mode)pick(w, 3);
+    desc.tool_options.batch = 1 + pick(w, 3);
     desc.max_tokens = ANSWER_TOKENS;
     desc.model.cost.input = desc.model.cost.output = 1000;
     desc.user_data = w;
@@ -361,15 +361,15 @@ static phi_agent_desc any_desc(world *w, phi_tool tools[3], phi_filter filters[2
         filters[i].fn = any_hook;
         filters[i].user_data = w;
     }
-    desc.filters = filters;
-    if (pick(w, 4) == 0) desc.filter_count = 1 + pick(w, 2);
-    desc.steering_mode = (phi_queue_mode)pick(w, 2);
-    desc.follow_up_mode = (phi_queue_mode)pick(w, 2);
-    desc.queue_limit = 1 + pick(w, 4);
+    desc.input.filters = filters;
+    if (pick(w, 4) == 0) desc.input.filter_count = 1 + pick(w, 2);
+    desc.input.steering_mode = (phi_queue_mode)pick(w, 2);
+    desc.input.follow_up_mode = (phi_queue_mode)pick(w, 2);
+    desc.input.queue_limit = 1 + pick(w, 4);
     if (pick(w, 3) == 0 && phi_agent_alive(parent->agent)) desc.parent = parent->agent;
-    if (pick(w, 4) == 0) desc.session_id = desc.agent_id = NULL;
-    if (pick(w, 3) == 0) desc.event_queue_bytes = 400 + pick(w, 4000);
-    if (w->starving && pick(w, 4) == 0) desc.memory_limit_bytes = 8000 + pick(w, 20000);
+    if (pick(w, 4) == 0) desc.ids.session_id = desc.ids.agent_id = NULL;
+    if (pick(w, 3) == 0) desc.memory.event_queue_bytes = 400 + pick(w, 4000);
+    if (w->starving && pick(w, 4) == 0) desc.memory.limit_bytes = 8000 + pick(w, 20000);
     return desc;
 }
 
@@ -378,7 +378,7 @@ static void sit(world *w, seat *s) {
     phi_filter filters[2];
     phi_agent_desc desc = any_desc(w, tools, filters);
     memset(s, 0, sizeof *s);
-    s->limited = desc.memory_limit_bytes != 0;
+    s->limited = desc.memory.limit_bytes != 0;
     s->budget = desc.budget;
     s->agent = rig_agent(w->r, &desc);
     HOLDS(w, s->agent.rt != NULL || s->limited || test_alloc_tripped());

@@ -116,8 +116,8 @@ static void check(spoken p, const char *body, size_t piece, phi_status broken) {
     desc.model = model_of(p);
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.max_event_bytes = 4096;
-    desc.max_response_bytes = 16384;
+    desc.memory.max_event_bytes = 4096;
+    desc.memory.max_response_bytes = 16384;
     agent = rig_agent(r, &desc);
     if (broken == PHI_OK)
         rig_replies(r, 200, p == BEDROCK ? FRAMES : EVENTS, body);

@@ -164,7 +164,7 @@ TEST(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would) {
     phi_agent agent;
     desc.limits.max_turns = 1;
     desc.limits.pause = true;
-    desc.decision_timeout_ms = 5000;
+    desc.deadlines.decision_ms = 5000;
     agent = rig_agent(r, &desc);
     rig_says(r, "one");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
@@ -186,7 +186,7 @@ TEST(a_pause_that_is_over_is_not_listed_with_what_the_run_waits_for) {
     phi_pending_item items[2];
     desc.limits.max_turns = 1;
     desc.limits.pause = true;
-    desc.decision_timeout_ms = 5000;
+    desc.deadlines.decision_ms = 5000;
     rig_hooks(r, &desc, PHI_HOOK_AFTER_LOOP);
     rig_answers(r, PHI_HOOK_AFTER_LOOP, PHI_WAIT, NULL);
     agent = rig_agent(r, &desc);

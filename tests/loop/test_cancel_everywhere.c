@@ -58,7 +58,7 @@ static void set_up(scene *s, phi_tool_mode mode) {
     tools[1] = rig_wait(s->r);
     desc.tools = tools;
     desc.tool_count = 2;
-    desc.tool_mode = mode;
+    desc.tool_options.mode = mode;
     desc.retry.disable = false;
     desc.retry.initial_delay_ms = 6;
     rig_hooks(s->r, &desc, 0xffff & ~(uint32_t)(PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP));

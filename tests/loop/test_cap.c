@@ -37,8 +37,8 @@ static void begin_with(scene *s, const phi_runtime_desc *runtime, uint32_t most,
     s->desc = rig_desc();
     s->desc.tools = &s->tool;
     s->desc.tool_count = 1;
-    s->desc.max_result_bytes = most;
-    if (keeps) s->desc.result_directory = directory;
+    s->desc.tool_options.max_result_bytes = most;
+    if (keeps) s->desc.tool_options.result_directory = directory;
     if (s->r != NULL) rig_watch(s->r, watch, s);
 }
 
@@ -158,7 +158,7 @@ TEST(an_image_that_is_too_large_becomes_a_text_that_says_so) {
     scene s;
     phi_content blocks[2];
     begin_with(&s, NULL, 0, true);
-    s.desc.max_result_image_bytes = 9;
+    s.desc.tool_options.max_result_image_bytes = 9;
     REQUIRE(ask(&s));
     memset(blocks, 0, sizeof blocks);
     blocks[0].kind = blocks[1].kind = PHI_CONTENT_IMAGE;
@@ -178,7 +178,7 @@ TEST(documents_and_audio_have_the_cap_of_images) {
     phi_content blocks[5];
     const phi_message *m;
     begin_with(&s, NULL, 0, true);
-    s.desc.max_result_image_bytes = 9;
+    s.desc.tool_options.max_result_image_bytes = 9;
     REQUIRE(ask(&s));
     rig_careless(s.r); /* its model takes no audio */
     memset(blocks, 0, sizeof blocks);
@@ -210,7 +210,7 @@ TEST(by_default_two_mebibytes_of_text_are_whole_and_unlimited_is_unlimited) {
     memset(text, 'x', sizeof text - 1);
     for (i = 0; i < 3; i++) {
         begin_with(&s, NULL, i == 2 ? PHI_UNLIMITED : 0, false);
-        if (i == 2) s.desc.max_result_image_bytes = PHI_UNLIMITED;
+        if (i == 2) s.desc.tool_options.max_result_image_bytes = PHI_UNLIMITED;
         REQUIRE(ask(&s));
         text[2097152] = i == 0 ? '\0' : 'x';
         CHECK_EQ_INT(give_text(&s, text), PHI_OK);
@@ -409,13 +409,13 @@ TEST(without_a_directory_that_can_be_made_the_result_is_cut_and_the_host_warned)
     char want[500];
     REQUIRE(fresh());
     begin_with(&s, NULL, 100, true);
-    s.desc.result_directory = "/proc/self/nothing/there";
+    s.desc.tool_options.result_directory = "/proc/self/nothing/there";
     REQUIRE(ask(&s));
     CHECK_EQ_INT(give_text(&s, big), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 100), 0);
     CHECK_EQ_INT(s.warnings, 1);
     (void)snprintf(want, sizeof want, "The whole result of wait could not be kept in %s: %s",
-                   s.desc.result_directory, "No such file or directory");
+                   s.desc.tool_options.result_directory, "No such file or directory");
     CHECK_EQ_STR(s.warning, want);
     CHECK(strstr(result_of(&s)->content[0].text.at, "bytes left out ...]") != NULL);
     rig_free(s.r);

@@ -40,7 +40,7 @@ static void end(rig *r) {
 
 static phi_agent_desc capturing(const phi_tool *tool) {
     phi_agent_desc desc = rig_desc();
-    desc.capture_requests = true;
+    desc.options.capture_requests = true;
     desc.tools = tool;
     desc.tool_count = tool != NULL ? 1 : 0;
     return desc;
@@ -170,8 +170,8 @@ TEST(a_schema_stands_in_the_request) {
     desc.format.kind = PHI_FORMAT_JSON_SCHEMA;
     desc.format.schema = "{\"type\":\"object\"}";
     desc.format.name = "point";
-    desc.has_temperature = true;
-    desc.temperature = 0.5;
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.5;
     agent = rig_agent(r, &desc);
     rig_says(r, "{}");
     CHECK_EQ_INT(phi_prompt(agent, "q"), PHI_OK);
@@ -191,7 +191,7 @@ TEST(attempts_after_the_first_tell_nothing_and_without_the_option_nobody_does) {
         rig *r = begin();
         phi_agent_desc desc = rig_desc();
         phi_agent agent;
-        desc.capture_requests = on == 1;
+        desc.options.capture_requests = on == 1;
         desc.retry.disable = false;
         agent = rig_agent(r, &desc);
         rig_replies(r, 529, "", "{}");

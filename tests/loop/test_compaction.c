@@ -26,7 +26,7 @@ static phi_agent_desc desc_of(rig *r) {
     desc.tool_count = 1;
     desc.limits.max_turns = PHI_UNLIMITED;
     desc.limits.max_tokens = UINT64_MAX;
-    desc.repeat_warn_after = desc.repeat_stop_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_warn_after = desc.tool_options.repeat_stop_after = PHI_UNLIMITED;
     desc.compaction.max_context_tokens = 1000;
     desc.compaction.system_prompt_tokens = 10;
     desc.compaction.keep_first_turns = 1;
@@ -139,8 +139,8 @@ TEST(a_run_that_keeps_nothing_needs_no_memory_to_give_back_what_it_compacted) {
     uint64_t tokens = 0;
     int i;
     desc.keep = PHI_KEEP_NONE;
-    desc.memory_limit_bytes = 131072;
-    desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    desc.memory.limit_bytes = 131072;
+    desc.memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
     desc.hook_fn = memory_ends_with_the_error;
     desc.hook_points = PHI_HOOK_BEFORE_LOOP | PHI_HOOK_ON_ERROR;
     desc.user_data = &tokens;
@@ -390,8 +390,8 @@ TEST(an_agent_that_forgets_is_compacted_whatever_was_left_before) {
     phi_agent agent;
     int i;
     desc.compaction.max_context_tokens = 2250;
-    desc.memory_limit_bytes = 65536;
-    desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    desc.memory.limit_bytes = 65536;
+    desc.memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 20; i++) {
         script(r, 1);

@@ -110,8 +110,8 @@ TEST(a_run_that_is_stopped_while_a_filter_waits_ends_at_once) {
     phi_agent_desc desc = rig_desc();
     phi_filter filter = rig_filter(r);
     phi_agent agent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_prompt(agent, "may I?"), PHI_OK);

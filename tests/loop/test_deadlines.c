@@ -156,7 +156,7 @@ TEST(a_breakpoint_does_not_decide_for_a_person) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    desc.decision_timeout_ms = 60000;
+    desc.deadlines.decision_ms = 60000;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP);
     rig_answers(r, PHI_HOOK_BEFORE_LOOP, PHI_WAIT, NULL);
     rig_says(r, "hello");
@@ -301,7 +301,7 @@ TEST(without_a_run_a_host_may_sleep_as_long_as_it_wants) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    desc.decision_timeout_ms = PHI_UNLIMITED;
+    desc.deadlines.decision_ms = PHI_UNLIMITED;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP);
     rig_answers(r, PHI_HOOK_BEFORE_LOOP, PHI_WAIT, NULL);
     agent = rig_agent(r, &desc);

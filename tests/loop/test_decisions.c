@@ -34,7 +34,7 @@ TEST(a_decision_about_steering_is_not_taken_for_another_question) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    desc.steering_mode = PHI_QUEUE_ALL;
+    desc.input.steering_mode = PHI_QUEUE_ALL;
     rig_hooks(r, &desc, PHI_HOOK_STEERING | PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_TURN);
     rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, NULL); /* before the first turn */
     rig_answers(r, PHI_HOOK_STEERING, PHI_WAIT, NULL);  /* after it */
@@ -63,7 +63,7 @@ TEST(a_decision_that_comes_too_late_is_stale) {
         phi_agent_desc desc = rig_desc();
         phi_agent agent;
         phi_ticket ticket;
-        desc.decision_timeout_ms = 50;
+        desc.deadlines.decision_ms = 50;
         rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN);
         rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_WAIT, NULL);
         agent = rig_agent(r, &desc);
@@ -122,7 +122,7 @@ TEST(a_wait_may_have_no_deadline) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
     phi_pending_item item;
-    desc.decision_timeout_ms = PHI_UNLIMITED;
+    desc.deadlines.decision_ms = PHI_UNLIMITED;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP);
     rig_answers(r, PHI_HOOK_BEFORE_LOOP, PHI_WAIT, NULL);
     rig_says(r, "hello");
@@ -297,7 +297,7 @@ TEST(a_tool_that_needs_approval_never_runs_by_silence) {
     phi_tool tool = rig_wait(r);
     phi_agent agent;
     tool.needs_approval = true;
-    desc.decision_timeout_ms = 20;
+    desc.deadlines.decision_ms = 20;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
     rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_WAIT, NULL);
     rig_call(r, "c1", "wait", "{}");

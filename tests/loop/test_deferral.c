@@ -204,7 +204,7 @@ TEST(tools_that_may_be_deferred_are_above_a_part_of_the_window) {
         s.tools[1].deferred = s.tools[2].deferred = false;
         s.tools[1].may_defer = s.tools[2].may_defer = true;
         s.desc.model.context_window = 200; /* the two have 43 tokens */
-        s.desc.defer_percent = percent[i];
+        s.desc.tool_options.defer_percent = percent[i];
         s.r = rig_new();
         s.agent = rig_agent(s.r, &s.desc);
         rig_says(s.r, "done");

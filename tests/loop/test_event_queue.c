@@ -13,7 +13,7 @@ TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
     size_t deltas = 0;
     size_t waiting;
     REQUIRE(body != NULL);
-    desc.event_queue_bytes = 20000;
+    desc.memory.event_queue_bytes = 20000;
     agent = rig_agent(r, &desc);
     at = (size_t)sprintf(body, "data: {\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n"
                                "data: {\"type\":\"content_block_start\",\"index\":0,"
@@ -85,7 +85,7 @@ static phi_call silent_call(rig *r) {
     phi_agent agent;
     desc.tools = &wait;
     desc.tool_count = 1;
-    desc.event_queue_bytes = SIZE_MAX;
+    desc.memory.event_queue_bytes = SIZE_MAX;
     agent = rig_agent(r, &desc);
     rig_silent(r, true);
     rig_call(r, "c1", "wait", "{}");
@@ -208,7 +208,7 @@ TEST(a_retry_goes_on_behind_a_full_event_queue) {
     rig *r = rig_new();
     phi_agent_desc desc = patient();
     phi_agent agent;
-    desc.event_queue_bytes = 1;
+    desc.memory.event_queue_bytes = 1;
     rig_breaks(r, half_stream("first"), PHI_NETWORK, "cut");
     rig_says(r, "second");
     agent = rig_agent(r, &desc);
@@ -294,7 +294,7 @@ TEST(a_held_agents_stream_stops_at_its_queue_and_goes_on_when_it_is_let_out) {
     phi_agent_desc desc = rig_desc();
     phi_agent slow;
     size_t counts[2] = {0, 0};
-    desc.event_queue_bytes = 1;
+    desc.memory.event_queue_bytes = 1;
     rig_says(r, "a long answer.");
     slow = rig_agent(r, &desc);
     rig_silent(r, true);

@@ -315,10 +315,10 @@ TEST(each_deadline_ends_it_with_words) {
         int answers; /* 0: nothing, 1: its head, 2: a byte */
         const char *message;
     } rows[] = {
-        {{0, 50, 0, 0}, 0, "no answer within 50 ms"},
-        {{0, 60, 0, 0}, 1, "no answer within 60 ms"},
-        {{0, 0, 70, 0}, 2, "the answer was silent for 70 ms"},
-        {{0, 0, 0, 80}, 2, "the answer was not whole after 80 ms"},
+        {{0, 50, 0, 0, 0}, 0, "no answer within 50 ms"},
+        {{0, 60, 0, 0, 0}, 1, "no answer within 60 ms"},
+        {{0, 0, 70, 0, 0}, 2, "the answer was silent for 70 ms"},
+        {{0, 0, 0, 80, 0}, 2, "the answer was not whole after 80 ms"},
     };
     size_t i;
     for (i = 0; i < PHI__COUNT(rows); i++) {

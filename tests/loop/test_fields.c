@@ -94,8 +94,8 @@ static phi_agent_desc act_desc(const phi_tool *tool) {
     memset(&s, 0, sizeof s);
     desc.tools = tool;
     desc.tool_count = 1;
-    desc.repeat_stop_after = PHI_UNLIMITED;
-    desc.repeat_warn_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_stop_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_warn_after = PHI_UNLIMITED;
     return desc;
 }
 
@@ -484,7 +484,7 @@ TEST(a_call_that_nobody_approves_in_time_is_dropped) {
     desc = act_desc(&tool);
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
     rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_WAIT, NULL);
-    desc.decision_timeout_ms = 20;
+    desc.deadlines.decision_ms = 20;
     ends_in(r, &desc, HALF_STORY REST_STORY "dropped 0 c1\n");
     rig_free(r);
 }
@@ -542,7 +542,7 @@ static const char *const two[] = {"c1 act {\"a\":1}", "c2 act {\"a\":2}"};
 /* Two calls, one after the other: the first runs, the second has not begun. */
 static void first_of_two(rig *r, const phi_tool *tool) {
     phi_agent_desc desc = act_desc(tool);
-    desc.tool_mode = PHI_TOOLS_SEQUENTIAL;
+    desc.tool_options.mode = PHI_TOOLS_SEQUENTIAL;
     act_agent(r, &desc);
     s.pends = true;
     rig_calls(r, two, 2);
@@ -587,7 +587,7 @@ TEST(a_call_that_repeats_itself_too_often_is_dropped) {
     rig *r = rig_new();
     phi_tool tool = act_tool();
     phi_agent_desc desc = act_desc(&tool);
-    desc.repeat_stop_after = 2;
+    desc.tool_options.repeat_stop_after = 2;
     act_agent(r, &desc);
     rig_call(r, "c1", "act", "{\"a\":1}");
     rig_call(r, "c2", "act", "{\"a\":1}");
@@ -728,7 +728,7 @@ TEST(tools_cannot_be_replaced_nor_prompts_made_from_on_field) {
     rig *r = rig_new();
     phi_tool tool = act_tool();
     phi_agent_desc desc = act_desc(&tool);
-    desc.repeat_stop_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_stop_after = PHI_UNLIMITED;
     act_agent(r, &desc);
     s.on_field = SET_TOOLS;
     whole_call();

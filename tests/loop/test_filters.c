@@ -16,8 +16,8 @@ TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     content[1].data = phi_str_of("aGk=");
     content[1].mime_type = phi_str_of("image/png");
     content[2].text = phi_str_of("two");
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     agent = rig_agent(r, &desc);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt_content(agent, content, 3), PHI_OK);
@@ -34,8 +34,8 @@ TEST(filters_are_asked_in_order_and_the_first_rejection_ends_the_run) {
     heard h;
     filters[0] = filters[1] = filters[2] = filters[3] = rig_filter(r);
     heard_begin(&h, r);
-    desc.filters = filters;
-    desc.filter_count = 4;
+    desc.input.filters = filters;
+    desc.input.filter_count = 4;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_LOOP);
     rig_answers(r, PHI_HOOK_FILTER, PHI_ALLOW, NULL);
     rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "careful");
@@ -68,8 +68,8 @@ TEST(warnings_are_one_text_block_behind_the_last_user_message) {
     phi_filter filters[3];
     phi_agent agent;
     filters[0] = filters[1] = filters[2] = rig_filter(r);
-    desc.filters = filters;
-    desc.filter_count = 3;
+    desc.input.filters = filters;
+    desc.input.filter_count = 3;
     rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "one");
     rig_answers(r, PHI_HOOK_FILTER, PHI_ALLOW, NULL);
     rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "two");
@@ -104,8 +104,8 @@ TEST(of_several_prompts_filters_see_all_texts_and_the_last_one_gets_the_warning)
     prompts[0].content = &blocks[0];
     prompts[1].content = &blocks[1];
     prompts[0].content_count = prompts[1].content_count = 1;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     run.agent = &desc;
     run.thread = thread;
     run.prompts = prompts;
@@ -138,8 +138,8 @@ TEST(rejected_steering_before_the_first_turn_ends_the_run_without_one) {
     phi_agent agent;
     heard h;
     heard_begin(&h, r);
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_hooks(r, &desc, PHI_HOOK_AFTER_LOOP);
     rig_answers(r, PHI_HOOK_FILTER, PHI_ALLOW, NULL);
     rig_answers(r, PHI_HOOK_FILTER, PHI_DENY, "bad words");
@@ -166,8 +166,8 @@ TEST(a_rejected_follow_up_ends_the_run_after_its_first_turn) {
     phi_agent agent;
     heard h;
     heard_begin(&h, r);
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_ALLOW, NULL);
     rig_answers(r, PHI_HOOK_FILTER, PHI_DENY, "bad words");
     agent = rig_agent(r, &desc);
@@ -196,8 +196,8 @@ TEST(steering_and_follow_ups_that_are_warned_of_get_the_warning_block) {
     phi_agent_desc desc = rig_desc();
     phi_filter filter = rig_filter(r);
     phi_agent agent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_ALLOW, NULL);
     rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "of steering");
     rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "of a follow-up");
@@ -222,8 +222,8 @@ TEST(a_filter_may_wait_and_reject_later) {
     phi_filter filter = rig_filter(r);
     phi_agent agent;
     phi_pending_item item;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_prompt(agent, "cats"), PHI_OK);
@@ -263,8 +263,8 @@ TEST(a_prompt_whose_filter_waits_when_the_run_is_aborted_is_reported) {
     phi_filter filters[2];
     phi_agent agent;
     filters[0] = filters[1] = rig_filter(r);
-    desc.filters = filters;
-    desc.filter_count = 2;
+    desc.input.filters = filters;
+    desc.input.filter_count = 2;
     rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "careful");
     rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
     agent = rig_agent(r, &desc);

@@ -24,8 +24,8 @@ TEST(every_hook_is_called_in_the_strict_order) {
     phi_tool tool = work_tool();
     phi_filter filter = rig_filter(r);
     phi_agent agent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_hooks(r, &desc, 0x7fff); /* all but FILTER, which only filters are */
     agent = agent_with(r, &desc, &tool);
     rig_call(r, "c1", "work", "{}");

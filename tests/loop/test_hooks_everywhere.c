@@ -113,8 +113,8 @@ static void start_all_points(rig *r, act *a, phi_agent *agent, phi_agent parent)
     a->r = r;
     rig_hook_with(r, act_hook, a);
     rig_hooks(r, &desc, EVERY_POINT & ~PHI_HOOK_FILTER);
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     desc.parent = parent;
     script_all_points(r);
     *agent = agent_with(r, &desc, &tool);

@@ -95,7 +95,7 @@ TEST(of_many_threads_that_decide_one_ticket_exactly_one_wins) {
     int round, won;
     memset(&none, 0, sizeof none);
     memset(&nobody, 0, sizeof nobody);
-    desc.decision_timeout_ms = PHI_UNLIMITED;
+    desc.deadlines.decision_ms = PHI_UNLIMITED;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN);
     agent = rig_agent(r, &desc);
     begin(&b, workers, threads, decide_all);
@@ -134,7 +134,7 @@ TEST(of_a_decision_and_its_deadline_exactly_one_counts) {
     int round, wins = 0;
     memset(&none, 0, sizeof none);
     memset(&nobody, 0, sizeof nobody);
-    desc.decision_timeout_ms = 3;
+    desc.deadlines.decision_ms = 3;
     rig_mock(r);
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN);
     agent = rig_agent(r, &desc);
@@ -202,7 +202,7 @@ TEST(what_threads_say_at_the_end_of_a_run_is_never_lost) {
     int round;
     memset(&none, 0, sizeof none);
     memset(&nobody, 0, sizeof nobody);
-    desc.queue_limit = 10;
+    desc.input.queue_limit = 10;
     rig_mock(r);
     agent = rig_agent(r, &desc);
     begin(&b, workers, threads, say_all);

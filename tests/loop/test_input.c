@@ -10,8 +10,8 @@ static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want)
     phi_agent agent;
     char got[400] = "";
     size_t i;
-    if (queue == PHI_INPUT_STEERING) desc.steering_mode = mode;
-    if (queue == PHI_INPUT_FOLLOW_UP) desc.follow_up_mode = mode;
+    if (queue == PHI_INPUT_STEERING) desc.input.steering_mode = mode;
+    if (queue == PHI_INPUT_FOLLOW_UP) desc.input.follow_up_mode = mode;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 5; i++) rig_says(r, "ok");
     for (i = 0; i < 3; i++) {
@@ -42,8 +42,8 @@ TEST(steering_and_follow_ups_may_be_pulled_from_hooks) {
     phi_agent_desc desc = rig_desc();
     phi_filter filter = rig_filter(r);
     phi_agent agent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_hooks(r, &desc, PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP);
     rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, "left");
     rig_answers(r, PHI_HOOK_FOLLOW_UP, PHI_WAIT, NULL);
@@ -239,10 +239,10 @@ TEST(a_run_does_not_end_before_a_full_inbox_was_read) {
     int posted = 0;
     rig_says(r, "one");
     rig_says(r, "two");
-    rig_chunk(r, 20);     /* the first answer takes many steps */
-    desc.queue_limit = 1; /* of the other's, that the inbox may be full of its messages */
+    rig_chunk(r, 20);           /* the first answer takes many steps */
+    desc.input.queue_limit = 1; /* of the other's, that the inbox may be full of its messages */
     other = rig_agent(r, &desc);
-    desc.queue_limit = 0;
+    desc.input.queue_limit = 0;
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5), 1);
@@ -339,9 +339,9 @@ TEST(a_refused_message_takes_none_of_its_neighbours_along) {
         phi_filter filter = rig_filter(r);
         phi_agent agent;
         int i;
-        desc.filters = &filter;
-        desc.filter_count = 1;
-        desc.steering_mode = PHI_QUEUE_ALL;
+        desc.input.filters = &filter;
+        desc.input.filter_count = 1;
+        desc.input.steering_mode = PHI_QUEUE_ALL;
         agent = rig_agent(r, &desc);
         CHECK_EQ_INT(phi_steer(agent, "a"), PHI_OK);
         CHECK_EQ_INT(phi_steer(agent, "b"), PHI_OK);
@@ -373,7 +373,7 @@ TEST(a_full_queue_reports_what_it_does_not_take) {
     phi_agent agent;
     phi_content block = text_block("x");
     int i;
-    desc.queue_limit = 2;
+    desc.input.queue_limit = 2;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 5; i++) CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
     CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
@@ -407,8 +407,8 @@ TEST(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times) {
     phi_agent agent;
     pull p;
     memset(&p, 0, sizeof p);
-    desc.steering_mode = PHI_QUEUE_ALL;
-    desc.queue_limit = 8;
+    desc.input.steering_mode = PHI_QUEUE_ALL;
+    desc.input.queue_limit = 8;
     desc.limits.max_turns = 3;
     rig_hook_with(r, pull_always, &p);
     rig_hooks(r, &desc, PHI_HOOK_STEERING);
@@ -430,11 +430,11 @@ TEST(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times) {
 static bool say_much(rig *r, int fill, phi_agent *agent) {
     phi_agent_desc desc = rig_desc();
     phi_agent other;
-    desc.queue_limit = 1;
+    desc.input.queue_limit = 1;
     other = rig_agent(r, &desc);
     while (other.rt != NULL && fill-- >= 0) (void)phi_follow_up(other, "x");
-    desc.queue_limit = 0;
-    desc.steering_mode = PHI_QUEUE_ALL;
+    desc.input.queue_limit = 0;
+    desc.input.steering_mode = PHI_QUEUE_ALL;
     *agent = rig_agent(r, &desc);
     if (agent->rt == NULL || phi_prompt(*agent, "go") != PHI_OK) return false;
     (void)phi_steer(*agent, "S1");
@@ -504,7 +504,7 @@ static bool lost_without_a_word(int fill) {
     char reported[40];
     bool lost = false;
     size_t i;
-    desc.queue_limit = 1;
+    desc.input.queue_limit = 1;
     other = rig_agent(r, &desc);
     agent = agent_with(r, &desc, &tool);
     rig_silent(r, true);
@@ -549,8 +549,8 @@ TEST(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten) {
     phi_agent agent;
     phi_event event;
     size_t i, told = 0, used = 0;
-    desc.queue_limit = 1;
-    desc.event_queue_bytes = 8192;
+    desc.input.queue_limit = 1;
+    desc.memory.event_queue_bytes = 8192;
     agent = rig_agent(r, &desc);
     rig_silent(r, true);
     for (i = 0; i < 5000; i++) {

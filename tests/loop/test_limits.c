@@ -106,7 +106,7 @@ TEST(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache) {
         phi_agent_desc desc = rig_desc();
         phi_tool tool = rig_echo();
         phi_agent agent;
-        desc.repeat_warn_after = PHI_UNLIMITED;
+        desc.tool_options.repeat_warn_after = PHI_UNLIMITED;
         if (i == 0) {
             desc.limits.max_tokens = 30;
         } else {

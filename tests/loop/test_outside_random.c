@@ -316,10 +316,10 @@ static bool tell(uint32_t seed) {
     w.starving = seed % 3 == 0;
     w.r = rig_new();
     w.desc = rig_desc();
-    w.desc.agent_id = "a";
-    w.desc.session_id = "s";
-    w.desc.decision_timeout_ms = 300;
-    w.desc.tool_mode = seed % 2 == 0 ? PHI_TOOLS_PARALLEL : PHI_TOOLS_SEQUENTIAL;
+    w.desc.ids.agent_id = "a";
+    w.desc.ids.session_id = "s";
+    w.desc.deadlines.decision_ms = 300;
+    w.desc.tool_options.mode = seed % 2 == 0 ? PHI_TOOLS_PARALLEL : PHI_TOOLS_SEQUENTIAL;
     for (i = 0; i < SOURCES; i++) {
         shop *s = &w.shops[i];
         s->w = &w;
@@ -329,8 +329,8 @@ static bool tell(uint32_t seed) {
         s->source.release = shop_release;
         w.sources[i] = &s->source;
     }
-    w.desc.tool_sources = w.sources;
-    w.desc.tool_source_count = SOURCES;
+    w.desc.tool_options.sources = w.sources;
+    w.desc.tool_options.source_count = SOURCES;
     rig_hooks(w.r, &w.desc, PHI_HOOK_QUESTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_BEFORE_TURN);
     make_agent(&w);
     play(&w);

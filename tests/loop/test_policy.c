@@ -226,7 +226,7 @@ TEST(a_long_run_is_compacted_when_its_turn_is_too_large) {
     desc.policy = &policy;
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.repeat_stop_after = desc.repeat_warn_after = PHI_UNLIMITED;
+    desc.tool_options.repeat_stop_after = desc.tool_options.repeat_warn_after = PHI_UNLIMITED;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 8; i++) {
         char id[8];

@@ -208,7 +208,7 @@ static phi_agent agent_of(rig *r, const protocol *p) {
     tool = rig_echo();
     desc.model = p->model;
     desc.system_prompt = "You are the smith.";
-    desc.session_id = "session-1";
+    desc.ids.session_id = "session-1";
     desc.tools = &tool;
     desc.tool_count = 1;
     return rig_agent(r, &desc);

@@ -168,7 +168,7 @@ TEST(its_protocol_is_not_written_where_the_original_would_refuse_it) {
     phi_provider provider = parrot_provider(&p);
     int seen = 0;
     parrot_begin(&p);
-    desc.config_id = "c";
+    desc.ids.config_id = "c";
     desc.model.provider = "birds";
     CHECK_EQ_INT(phi_register_provider(rig_runtime(r), &provider), PHI_OK);
     rig_watch(r, look_at_snapshot, &seen);
@@ -360,7 +360,7 @@ TEST(a_host_that_does_not_read_its_events_is_not_written_to) {
     int i;
     parrot_begin(&p);
     desc.provider = &provider;
-    desc.event_queue_bytes = 1;
+    desc.memory.event_queue_bytes = 1;
     agent = rig_agent(r, &desc);
     rig_silent(r, true);
     CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);

@@ -104,7 +104,7 @@ static phi_agent asking(rig *r, asker *a, uint32_t points) {
     tool = ask_tool(a);
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.decision_timeout_ms = 400;
+    desc.deadlines.decision_ms = 400;
     if (points != 0) rig_hooks(r, &desc, points);
     rig_call(r, "c1", "ask", "{}");
     rig_says(r, "done");

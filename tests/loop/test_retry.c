@@ -243,8 +243,8 @@ TEST(the_same_seed_gives_the_same_delays_and_two_agents_differ) {
         for (i = 0; i < 8; i++) rig_replies(r, 500, HEARD_JSON, "{}");
         run_heard(r, agent, &h[k]);
         if (k == 1) { /* another one, in the same runtime */
-            desc.agent_id = "another";
-            desc.session_id = "another";
+            desc.ids.agent_id = "another";
+            desc.ids.session_id = "another";
             agent = rig_agent(r, &desc);
             run_heard(r, agent, &h[2]);
         }

@@ -154,8 +154,8 @@ TEST(a_run_goes_from_before_loop_over_start_filters_and_turns_to_end_and_after_l
     phi_agent_desc desc = rig_desc();
     phi_filter filter = rig_filter(r);
     phi_agent agent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_LOOP);
     agent = rig_agent(r, &desc);
     rig_says(r, "Hello");

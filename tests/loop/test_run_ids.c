@@ -10,7 +10,7 @@ TEST(missing_ids_are_made_and_can_be_read_back) {
     heard h;
     char want[160];
     heard_begin(&h, r);
-    desc.agent_id = desc.session_id = NULL;
+    desc.ids.agent_id = desc.ids.session_id = NULL;
     agent = rig_agent(r, &desc);
     CHECK_EQ_INT(phi_agent_id(agent).len, 36);
     CHECK_EQ_INT(phi_agent_session_id(agent).len, 36);
@@ -36,7 +36,7 @@ TEST(every_run_of_an_agent_has_its_agent_id_and_its_session_id) {
     heard h;
     char agent_id[sizeof h.agent_id], session_id[sizeof h.session_id];
     heard_begin(&h, r);
-    desc.agent_id = desc.session_id = NULL;
+    desc.ids.agent_id = desc.ids.session_id = NULL;
     agent = rig_agent(r, &desc);
     rig_says(r, "a");
     rig_says(r, "b");
@@ -236,7 +236,7 @@ static phi_trigger first_trigger_of(phi_continuation kind) {
     heard_begin(&h, r);
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.first_turn_trigger = PHI_TRIGGER_SUB_AGENT; /* of prompts only */
+    desc.input.first_turn_trigger = PHI_TRIGGER_SUB_AGENT; /* of prompts only */
     agent = rig_agent(r, &desc);
     rig_call(r, "c1", "echo", "{}");
     rig_says(r, "done");

@@ -136,7 +136,7 @@ TEST(a_memory_limit_of_the_agent_is_an_error_event) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
     char text[8000];
-    desc.memory_limit_bytes = 12000;
+    desc.memory.limit_bytes = 12000;
     agent = rig_agent(r, &desc);
     REQUIRE(agent.rt != NULL);
     memset(text, 'a', sizeof text);
@@ -145,7 +145,7 @@ TEST(a_memory_limit_of_the_agent_is_an_error_event) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 50), 0);
     CHECK(strstr(rig_story(r),
-                 "Error no_memory \"Out of memory: the agent's memory_limit_bytes, 12000, are "
+                 "Error no_memory \"Out of memory: the agent's memory.limit_bytes, 12000, are "
                  "used up: this run needs more than the older turns had; raise it\"\n") != NULL);
     CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit said no") != NULL);
     rig_free(r);
@@ -189,10 +189,10 @@ static bool all_of_it_within(scene *s, size_t limit) {
     s->parent = rig_agent(s->r, &desc);
     if (s->parent.rt == NULL) return false;
     desc.parent = s->parent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
-    desc.steering_mode = PHI_QUEUE_ALL;
-    desc.memory_limit_bytes = limit;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
+    desc.input.steering_mode = PHI_QUEUE_ALL;
+    desc.memory.limit_bytes = limit;
     s->child = agent_with(s->r, &desc, &tool);
     if (s->child.rt == NULL) return false;
     for (i = 0; i < 6; i++) {
@@ -317,7 +317,7 @@ TEST(a_failed_run_without_memory_for_its_last_hooks_still_ends) {
             phi_agent_desc desc = rig_desc();
             phi_agent other, agent;
             int n;
-            desc.queue_limit = 1;
+            desc.input.queue_limit = 1;
             other = rig_agent(r, &desc);
             for (n = 0; n <= fill; n++) CHECK_EQ_INT(phi_follow_up(other, "x"), PHI_OK);
             rig_hook_with(r, waits_at_the_end, NULL);

@@ -127,7 +127,7 @@ static void play_with(teller *t, uint32_t seed, phi_tape *tape) {
     tools[1].user_data = &c;
     desc.tools = tools;
     desc.tool_count = 2;
-    desc.agent_id = desc.session_id = NULL; /* random ones */
+    desc.ids.agent_id = desc.ids.session_id = NULL; /* random ones */
     desc.retry.disable = false;
     rig_hooks(c.r, &desc, 0xffff);
     rig_hook_with(c.r, some_wait, &c);
@@ -135,7 +135,7 @@ static void play_with(teller *t, uint32_t seed, phi_tape *tape) {
     rig_chunk(c.r, 100);
     script(c.r);
     for (i = 0; i < CASTS; i++) {
-        desc.tool_mode = (phi_tool_mode)i;
+        desc.tool_options.mode = (phi_tool_mode)i;
         c.agents[i] = rig_agent(c.r, &desc);
         CHECK_EQ_INT(phi_prompt(c.agents[i], "go"), PHI_OK);
     }

@@ -31,9 +31,9 @@ static phi_agent three_calls(rig *r, phi_tool_mode mode, uint32_t hooks, size_t 
     phi_agent_desc desc = rig_desc();
     phi_tool tool = rig_wait(r);
     phi_agent agent;
-    desc.tool_mode = mode;
-    desc.tool_batch = 2;
-    desc.repeat_warn_after = PHI_UNLIMITED;
+    desc.tool_options.mode = mode;
+    desc.tool_options.batch = 2;
+    desc.tool_options.repeat_warn_after = PHI_UNLIMITED;
     if (hooks != 0) rig_hooks(r, &desc, hooks);
     agent = agent_with(r, &desc, &tool);
     rig_calls(r, three, 3);
@@ -144,9 +144,9 @@ TEST(steering_is_polled_where_the_mode_says) {
         phi_agent_desc desc = rig_desc();
         phi_tool tool = rig_echo();
         phi_agent agent;
-        desc.tool_mode = modes[i];
-        desc.tool_batch = 2;
-        desc.repeat_warn_after = PHI_UNLIMITED;
+        desc.tool_options.mode = modes[i];
+        desc.tool_options.batch = 2;
+        desc.tool_options.repeat_warn_after = PHI_UNLIMITED;
         rig_hooks(r, &desc, PHI_HOOK_STEERING);
         agent = agent_with(r, &desc, &tool);
         rig_calls(r, calls, 3);
@@ -206,7 +206,7 @@ static void wait_between_calls(const char *reply, size_t started, const char *se
     phi_agent agent;
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.tool_mode = PHI_TOOLS_SEQUENTIAL;
+    desc.tool_options.mode = PHI_TOOLS_SEQUENTIAL;
     rig_hooks(r, &desc, PHI_HOOK_STEERING | PHI_HOOK_BEFORE_TOOL);
     rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, NULL); /* before the first turn */
     rig_answers(r, PHI_HOOK_STEERING, PHI_WAIT, NULL);

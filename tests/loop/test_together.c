@@ -443,7 +443,7 @@ static void make_desc(world *w) {
     make_tools(w);
     w->desc.tools = w->tools;
     w->desc.tool_count = pick(w, 3) == 0 ? 5 : TOOLS;
-    w->desc.tool_mode = (phi_tool_mode)pick(w, 3);
+    w->desc.tool_options.mode = (phi_tool_mode)pick(w, 3);
     w->desc.model.context_window = 100 + pick(w, 500);
     w->desc.limits.max_turns = 1 + pick(w, 8);
     w->desc.compaction.system_prompt_tokens = 10;
@@ -464,13 +464,13 @@ static void make_desc(world *w) {
         w->desc.policy = &w->policy;
     }
     if (pick(w, 4) == 0) w->desc.format = format;
-    w->desc.capture_requests = pick(w, 3) == 0;
+    w->desc.options.capture_requests = pick(w, 3) == 0;
     if (pick(w, 3) != 0) {
         w->desc.hook_fn = any_hook;
         w->desc.hook_points = test_random(&w->state) & 0xffff;
     }
     w->desc.user_data = w;
-    w->desc.decision_timeout_ms = 1 + pick(w, 80);
+    w->desc.deadlines.decision_ms = 1 + pick(w, 80);
     w->desc.deadlines.first_event_ms = w->desc.deadlines.idle_ms = 1 + pick(w, 60);
     w->desc.retry.disable = pick(w, 2) == 0;
     w->desc.retry.initial_delay_ms = 1 + pick(w, 20);

@@ -169,8 +169,8 @@ static int ms_of_three_tools(phi_tool_mode mode) {
     tool.step = slow_step;
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.tool_mode = mode;
-    desc.tool_batch = 2;
+    desc.tool_options.mode = mode;
+    desc.tool_options.batch = 2;
     agent = rig_agent(r, &desc);
     rig_calls(r, calls, 3);
     rig_says(r, "done");
@@ -199,7 +199,7 @@ TEST(a_batch_size_of_0_is_the_default_of_4) {
                                         "c3 wait {\"n\":3}", "c4 wait {\"n\":4}",
                                         "c5 wait {\"n\":5}"};
     size_t i;
-    desc.tool_mode = PHI_TOOLS_BATCHED;
+    desc.tool_options.mode = PHI_TOOLS_BATCHED;
     agent = agent_with(r, &desc, &tool);
     rig_calls(r, calls, 5);
     rig_says(r, "done");

@@ -106,8 +106,8 @@ static void shelf_clear(shelf *s) {
 static phi_agent shelf_agent(rig *r, shelf *s, phi_agent_desc *desc) {
     const phi_tool_source *sources[1];
     sources[0] = &s->source;
-    desc->tool_sources = sources;
-    desc->tool_source_count = 1;
+    desc->tool_options.sources = sources;
+    desc->tool_options.source_count = 1;
     return rig_agent(r, desc); /* the array is copied */
 }
 
@@ -142,8 +142,8 @@ TEST(a_source_gives_an_agent_its_tools) {
     CHECK(strstr(rig_story(r), "ToolsChanged") == NULL);
     CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
     CHECK_EQ_INT(got.tool_count, 1);
-    CHECK_EQ_INT(got.tool_source_count, 1);
-    CHECK(got.tool_sources[0] == &s.source);
+    CHECK_EQ_INT(got.tool_options.source_count, 1);
+    CHECK(got.tool_options.sources[0] == &s.source);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(s.out, 0);
     rig_free(r);
@@ -234,8 +234,8 @@ TEST(the_first_of_two_tools_with_a_name_counts) {
     sources[1] = &b.source;
     desc.tools = &echo;
     desc.tool_count = 1;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 2;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 2;
     agent = rig_agent(r, &desc);
     rig_call(r, "c1", "door", "{}");
     rig_call(r, "c2", "echo", "{}");
@@ -334,14 +334,14 @@ TEST(a_source_is_checked_when_an_agent_is_made) {
     shelf_init(&s);
     sources[0] = &s.source;
     for (how = 0; how < 4; how++) {
-        desc.tool_sources = how == 0 ? NULL : sources;
-        desc.tool_source_count = how == 1 ? 2 : 1;
+        desc.tool_options.sources = how == 0 ? NULL : sources;
+        desc.tool_options.source_count = how == 1 ? 2 : 1;
         s.source.version = how == 2 ? NULL : shelf_version;
         s.source.take = how == 3 ? NULL : shelf_take;
         CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-        CHECK_EQ_STR(words_of(r), how == 1
-                                      ? "tool_sources[1]: expected a source with version and take"
-                                      : "tool_sources[0]: expected a source with version and take");
+        CHECK_EQ_STR(words_of(r),
+                     how == 1 ? "tool_options.sources[1]: expected a source with version and take"
+                              : "tool_options.sources[0]: expected a source with version and take");
     }
     rig_free(r);
 }
@@ -482,8 +482,8 @@ TEST(a_call_out_of_a_snapshot_finds_the_tool_of_its_source) {
     phi_allocator allocator = test_allocator();
     shelf_init(&s);
     *shelf_put(&s, "wait") = rig_wait(r);
-    desc.agent_id = "a";
-    desc.session_id = "s";
+    desc.ids.agent_id = "a";
+    desc.ids.session_id = "s";
     agent = shelf_agent(r, &s, &desc);
     rig_call(r, "c1", "wait", "{}");
     rig_says(r, "done");
@@ -495,8 +495,8 @@ TEST(a_call_out_of_a_snapshot_finds_the_tool_of_its_source) {
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     CHECK_EQ_INT(s.out, 0);
     sources[0] = &s.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     agent = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
     CHECK(phi_agent_alive(agent));
     CHECK_EQ_INT(rig_run(r, 20), 1);
@@ -559,8 +559,8 @@ TEST(a_sub_agent_has_the_sources_of_its_desc) {
     shelf_init(&s);
     shelf_put(&s, "door");
     sources[0] = &s.source;
-    child.tool_sources = sources;
-    child.tool_source_count = 1;
+    child.tool_options.sources = sources;
+    child.tool_options.source_count = 1;
     memset(&helper, 0, sizeof helper);
     helper.name = "helper";
     helper.description = "Helps";
@@ -596,8 +596,8 @@ TEST(a_one_shot_run_gives_its_list_back) {
     shelf_init(&s);
     shelf_put(&s, "door");
     sources[0] = &s.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     memset(&how, 0, sizeof how);
     memset(&prompt, 0, sizeof prompt);
     memset(&content, 0, sizeof content);
@@ -641,8 +641,8 @@ TEST(a_call_out_of_a_snapshot_whose_tool_is_gone_ends_with_an_error) {
     phi_allocator allocator = test_allocator();
     shelf_init(&s);
     *shelf_put(&s, "wait") = rig_wait(r);
-    desc.agent_id = "a";
-    desc.session_id = "s";
+    desc.ids.agent_id = "a";
+    desc.ids.session_id = "s";
     agent = shelf_agent(r, &s, &desc);
     rig_call(r, "c1", "wait", "{}");
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
@@ -654,8 +654,8 @@ TEST(a_call_out_of_a_snapshot_whose_tool_is_gone_ends_with_an_error) {
     shelf_clear(&s);
     shelf_put(&s, "door");
     sources[0] = &s.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     rig_forget(r);
     rig_says(r, "done");
     agent = phi_agent_restore(rig_runtime(r), &desc, saved, PHI_RESTORE_RESUME);
@@ -705,7 +705,7 @@ static phi_status taped(const char *from, reel *out, const char *name) {
     r = rig_new_with(&desc);
     shelf_init(&s);
     shelf_put(&s, name);
-    agent_desc.agent_id = "a";
+    agent_desc.ids.agent_id = "a";
     agent = shelf_agent(r, &s, &agent_desc);
     rig_watch(r, change_at_tool_end, &s);
     rig_call(r, "c1", "door", "{}");
@@ -743,8 +743,8 @@ static bool with_failure(int at, bool in_run) {
     shelf_put(&s, "wall");
     r = rig_new();
     sources[0] = &s.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     if (!in_run) test_alloc_fail_at(at);
     agent = phi_agent_new(rig_runtime(r), &desc);
     if (in_run) test_alloc_fail_at(at);
@@ -859,8 +859,8 @@ TEST(two_thousand_tools_come_and_go_and_the_event_stays_short) {
         tools[i].name = names[i];
     }
     sources[0] = &s.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     agent = rig_agent(r, &desc);
     s.count = MANY;
     s.version++;
@@ -896,8 +896,8 @@ TEST(many_tools_that_are_left_out_are_counted) {
         if (i % 2 == 0) tools[i].schema = "[";
     }
     sources[0] = &s.source;
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     (void)rig_agent(r, &desc);
     rig_step(r);
     CHECK_EQ_INT(count_of(rig_story(r), "Warning \"A tool was left out: "), 16);

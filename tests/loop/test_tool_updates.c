@@ -246,7 +246,7 @@ TEST(updates_that_nobody_pops_are_refused_and_the_result_still_comes) {
     int i;
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.event_queue_bytes = 20000;
+    desc.memory.event_queue_bytes = 20000;
     agent = rig_agent(r, &desc);
     rig_call(r, "c1", "wait", "{}");
     rig_says(r, "done");

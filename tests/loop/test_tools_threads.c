@@ -120,7 +120,7 @@ TEST(threads_finish_and_abort_while_calls_die_in_every_way) {
         if (round >= 150 && PHI__LOAD(&b.wins) == 0) (void)usleep(1000);
         desc.tools = &tool;
         desc.tool_count = 1;
-        desc.tool_mode = (phi_tool_mode)(test_random(&seed) % 3);
+        desc.tool_options.mode = (phi_tool_mode)(test_random(&seed) % 3);
         agent = rig_agent(r, &desc);
         REQUIRE(agent.rt != NULL);
         PHI__STORE(&b.agent_index, agent.index);

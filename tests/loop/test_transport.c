@@ -328,7 +328,7 @@ TEST(the_deadline_of_silence_stands_still_while_the_host_does_not_drain) {
     char *body = deltas(200);
     size_t cut = strlen(body) - 200;
     memset(&w, 0, sizeof w);
-    desc.event_queue_bytes = 2000;
+    desc.memory.event_queue_bytes = 2000;
     w.when = NEVER;
     agent = wire_agent(&w, &t, &desc);
     CHECK_EQ_INT(wire_run(&w, 2, false), 1);
@@ -354,7 +354,7 @@ TEST(silence_after_the_host_has_drained_is_still_cut_off) {
     phi_agent_desc desc = rig_desc();
     char *body = deltas(200);
     memset(&w, 0, sizeof w);
-    desc.event_queue_bytes = 2000;
+    desc.memory.event_queue_bytes = 2000;
     w.when = NEVER;
     (void)wire_agent(&w, &t, &desc);
     CHECK_EQ_INT(wire_run(&w, 2, false), 1);
@@ -384,8 +384,8 @@ TEST(deadlines_of_every_size_do_not_wrap) {
         desc.limits.max_duration_ms = PHI_UNLIMITED;
         desc.limits.max_turns = PHI_UNLIMITED;
         desc.limits.max_tokens = UINT64_MAX;
-        desc.max_response_bytes = UINT64_MAX;
-        desc.event_queue_bytes = desc.max_event_bytes = SIZE_MAX;
+        desc.memory.max_response_bytes = UINT64_MAX;
+        desc.memory.event_queue_bytes = desc.memory.max_event_bytes = SIZE_MAX;
         w.when = NEVER;
         (void)wire_agent(&w, &t, &desc);
         CHECK_EQ_INT(wire_run(&w, 20, true), i < 2 ? 0 : 1);

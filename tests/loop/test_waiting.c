@@ -17,7 +17,7 @@ TEST(an_agent_says_that_it_waits_for_nothing_for_the_model_and_for_a_tool) {
     memset(&none, 0, sizeof none);
     desc.tools = &wait;
     desc.tool_count = 1;
-    desc.session_id = "s";
+    desc.ids.session_id = "s";
     agent = rig_agent(r, &desc);
     CHECK_EQ_STR(waits(agent, &item), "nothing");
     CHECK(item.agent.index == agent.index && item.agent.gen == agent.gen && item.loop_id.len == 0);

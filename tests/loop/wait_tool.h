@@ -46,8 +46,8 @@ static inline phi_agent wait_agent(rig *r, const phi_tool *tool, phi_tool_mode m
     phi_agent_desc desc = rig_desc();
     desc.tools = tool;
     desc.tool_count = 1;
-    desc.tool_mode = mode;
-    desc.tool_batch = 2;
+    desc.tool_options.mode = mode;
+    desc.tool_options.batch = 2;
     return rig_agent(r, &desc);
 }
 

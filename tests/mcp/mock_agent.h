@@ -60,8 +60,8 @@ static inline bool mock_begin(mock_kit *k, const phi_mcp_desc *more, const char 
     if (!CHECK(k->mcp != NULL) || !CHECK(mock_until(k, mock_settled))) return false;
     if (!CHECK_EQ_INT(phi_mcp_state_of(k->mcp), PHI_MCP_READY)) return false;
     k->sources[0] = phi_mcp_tools(k->mcp);
-    desc.tool_sources = k->sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = k->sources;
+    desc.tool_options.source_count = 1;
     k->agent = rig_agent(k->rig, &desc);
     return CHECK(k->agent.rt != NULL);
 }

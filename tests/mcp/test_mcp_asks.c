@@ -13,7 +13,7 @@ static phi_agent_desc asked_desc(rig *r) {
     phi_agent_desc desc = rig_desc();
     desc.max_tokens = most_tokens;
     rig_hooks(r, &desc, PHI_HOOK_QUESTION);
-    desc.decision_timeout_ms = 400;
+    desc.deadlines.decision_ms = 400;
     desc.budget.max_requests = most_requests;
     desc.system_prompt = "secret prompt";
     return desc;

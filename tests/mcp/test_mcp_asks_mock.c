@@ -32,8 +32,8 @@ static bool begin(mock_kit *k, const char *era) {
         return false;
     }
     k->sources[0] = phi_mcp_tools(k->mcp);
-    desc.tool_sources = k->sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = k->sources;
+    desc.tool_options.source_count = 1;
     rig_hooks(k->rig, &desc, PHI_HOOK_QUESTION);
     rig_hook_with(k->rig, answer, NULL);
     k->agent = rig_agent(k->rig, &desc);

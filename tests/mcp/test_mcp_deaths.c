@@ -273,8 +273,8 @@ static phi_agent agent_of(kit *k, const phi_tool_source **source) {
     *source = phi_mcp_tools(k->mcp);
     desc.model.protocol = "scripted";
     desc.model.id = "scripted";
-    desc.tool_sources = source;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = source;
+    desc.tool_options.source_count = 1;
     return phi_agent_new(k->rt, &desc);
 }
 

@@ -57,10 +57,10 @@ TEST(a_long_result_is_whole_in_a_file_and_cut_for_the_model) {
     (void)snprintf(want, sizeof want, "the whole result is in %.60s", dir);
     if (mock_begin(&k, &to, "2025-11-25", NULL)) {
         phi_agent_desc desc = rig_desc();
-        desc.tool_sources = k.sources;
-        desc.tool_source_count = 1;
-        desc.result_directory = dir;
-        desc.max_result_bytes = 20000;
+        desc.tool_options.sources = k.sources;
+        desc.tool_options.source_count = 1;
+        desc.tool_options.result_directory = dir;
+        desc.tool_options.max_result_bytes = 20000;
         CHECK_EQ_INT(phi_agent_free(k.agent), PHI_OK);
         k.agent = rig_agent(k.rig, &desc);
         mock_calls(&k, "large", arguments, want);
@@ -134,8 +134,8 @@ TEST(the_models_of_a_list_call_tools_of_a_process) {
         desc.failover = &failover;
         desc.tools = &tool;
         desc.tool_count = 1;
-        desc.tool_sources = k.sources;
-        desc.tool_source_count = 1;
+        desc.tool_options.sources = k.sources;
+        desc.tool_options.source_count = 1;
         CHECK_EQ_INT(phi_agent_free(k.agent), PHI_OK);
         k.agent = rig_agent(k.rig, &desc);
         rig_replies(k.rig, 500, "Content-Type: application/json\r\n", BOOM);

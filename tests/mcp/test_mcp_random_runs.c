@@ -188,9 +188,9 @@ static void agent_make(world *w, size_t i) {
     phi_agent_desc desc = rig_desc();
     if (w->k.mcp == NULL || w->ending) return;
     w->sources[0] = phi_mcp_tools(w->k.mcp);
-    desc.tool_sources = w->sources;
-    desc.tool_source_count = 1;
-    desc.decision_timeout_ms = 300;
+    desc.tool_options.sources = w->sources;
+    desc.tool_options.source_count = 1;
+    desc.deadlines.decision_ms = 300;
     rig_hooks(w->k.rig, &desc, PHI_HOOK_QUESTION | PHI_HOOK_BEFORE_TOOL);
     w->agents[i] = phi_agent_new(w->k.rt, &desc);
 }

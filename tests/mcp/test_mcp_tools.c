@@ -470,7 +470,7 @@ static bool is_deferred(const phi_mcp_desc *desc, uint32_t percent) {
     if (CHECK(tools_ready(&t, desc))) {
         agent = tools_desc(&t);
         agent.model.context_window = 300;
-        agent.defer_percent = percent;
+        agent.tool_options.defer_percent = percent;
         t.agent = rig_agent(t.k.rig, &agent);
         rig_says(t.k.rig, "done");
         CHECK_EQ_INT(phi_prompt(t.agent, "go"), PHI_OK);

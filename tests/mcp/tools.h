@@ -82,8 +82,8 @@ static inline bool tools_ready(tools_kit *t, const phi_mcp_desc *desc) {
 static inline phi_agent_desc tools_desc(tools_kit *t) {
     phi_agent_desc desc = rig_desc();
     t->sources[0] = phi_mcp_tools(t->k.mcp);
-    desc.tool_sources = t->sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = t->sources;
+    desc.tool_options.source_count = 1;
     return desc;
 }
 

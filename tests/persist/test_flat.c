@@ -72,7 +72,7 @@ static void open_agent(flat *f) {
     f->r = rig_new();
     f->tool = talk_tool();
     desc = talk_desc(&f->tool, 1, WINDOW);
-    desc.capture_requests = true;
+    desc.options.capture_requests = true;
     desc.store = talk_watch(&f->watched, &f->files);
     desc.thread_id = "long";
     f->agent = rig_agent(f->r, &desc);

@@ -188,9 +188,9 @@ TEST(a_configuration_that_was_named_is_in_the_snapshot) {
     rig *r = rig_new();
     lines *l = lines_of(r);
     phi_agent_desc desc = rig_desc();
-    desc.config_id = "coder";
-    desc.has_temperature = true;
-    desc.temperature = 0.25;
+    desc.ids.config_id = "coder";
+    desc.options.has_temperature = true;
+    desc.options.temperature = 0.25;
     desc.max_tokens = 77;
     desc.model.protocol = PHI_PROTOCOL_OPENAI_CHAT;
     desc.model.reasoning = true;
@@ -264,8 +264,8 @@ TEST(what_a_filter_refuses_ends_the_run_with_its_reason) {
     lines *l = lines_of(r);
     phi_agent_desc desc = rig_desc();
     phi_filter filter = rig_filter(r);
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_answers(r, PHI_HOOK_FILTER, PHI_DENY, "no secrets");
     CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "The key is 7"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
@@ -280,8 +280,8 @@ TEST(decisions_that_are_waited_for_are_told) {
     phi_agent_desc desc = rig_desc();
     phi_filter filter = rig_filter(r);
     phi_agent agent;
-    desc.filters = &filter;
-    desc.filter_count = 1;
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
     agent = tool_agent(r, &desc, answer_start);
     rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);

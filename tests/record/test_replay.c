@@ -226,7 +226,7 @@ static void perform(rig *r, const scene *s, take *t) {
         desc.model.header_count = 3;
         desc.model.base_url = "http://user-name:pass-word@h.example/v1?code=query-code-1";
     }
-    desc.agent_id = desc.session_id = NULL; /* random ones */
+    desc.ids.agent_id = desc.ids.session_id = NULL; /* random ones */
     desc.tools = tools;
     desc.tool_count = 3;
     desc.retry.disable = false;

@@ -290,11 +290,11 @@ static void make_agents(world *w) {
         phi_agent_desc desc = rig_desc();
         desc.tools = tools;
         desc.tool_count = TOOLS;
-        desc.tool_mode = (phi_tool_mode)pick(w, 3);
-        desc.tool_batch = 2;
-        desc.agent_id = desc.session_id = NULL;
+        desc.tool_options.mode = (phi_tool_mode)pick(w, 3);
+        desc.tool_options.batch = 2;
+        desc.ids.agent_id = desc.ids.session_id = NULL;
         desc.user_data = w;
-        desc.decision_timeout_ms = 5;
+        desc.deadlines.decision_ms = 5;
         desc.deadlines.first_event_ms = desc.deadlines.idle_ms = 8;
         desc.limits.max_duration_ms = pick(w, 3) == 0 ? 30 : 0;
         desc.retry.disable = pick(w, 3) == 0;

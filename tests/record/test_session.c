@@ -221,9 +221,9 @@ TEST(runs_that_did_not_complete_look_the_same_from_the_log_and_from_the_events) 
     phi_agent agent;
     phi_session *s;
     size_t i;
-    desc.filters = &filter;
-    desc.filter_count = 1;
-    desc.session_id = "s";
+    desc.input.filters = &filter;
+    desc.input.filter_count = 1;
+    desc.ids.session_id = "s";
     agent = rig_agent(r, &desc);
     rec_begin(NULL);
     rig_watch(r, record, NULL);

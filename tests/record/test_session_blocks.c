@@ -278,8 +278,8 @@ TEST(a_recorded_session_takes_its_blocks_from_the_agent_s_thread) {
     phi_session *mine, *logged = NULL;
     char before[4096];
     size_t i;
-    desc.session_id = "s";
-    desc.config_id = "c";
+    desc.ids.session_id = "s";
+    desc.ids.config_id = "c";
     desc.compaction.keep_recent_turns = 1;
     desc.compaction.keep_no_first = true;
     agent = rig_agent(r, &desc);

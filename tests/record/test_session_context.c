@@ -798,8 +798,8 @@ TEST(an_agent_that_goes_on_with_a_session_counts_its_runs_on) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
     phi_session *s;
-    desc.session_id = "s";
-    desc.config_id = "m";
+    desc.ids.session_id = "s";
+    desc.ids.config_id = "m";
     agent = rig_agent(r, &desc);
     begin_session();
     loop_of_turns("s.m.1", NULL, 1);
@@ -824,8 +824,8 @@ static void goes_on_as(phi_str loop_id, const char *want) {
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
     phi_session *s = read_it();
-    desc.session_id = "s";
-    desc.config_id = "m";
+    desc.ids.session_id = "s";
+    desc.ids.config_id = "m";
     agent = rig_agent(r, &desc);
     REQUIRE(s != NULL);
     CHECK_EQ_INT(phi_session_to_thread(s, loop_id, 0, NULL, NULL, phi_agent_thread(agent), NULL, 0),
@@ -881,8 +881,8 @@ TEST(a_list_in_place_of_a_history_has_no_loop_id_that_is_given_again) {
     rig *r = rig_new();
     memset(&block, 0, sizeof block);
     memset(list, 0, sizeof list);
-    desc.session_id = "s";
-    desc.config_id = "m";
+    desc.ids.session_id = "s";
+    desc.ids.config_id = "m";
     agent = rig_agent(r, &desc);
     block.kind = PHI_CONTENT_TEXT;
     block.text = phi_str_of("hello");
@@ -917,8 +917,8 @@ TEST(a_run_over_a_thread_is_not_its_own_parent) {
     prompt.role = PHI_ROLE_USER;
     prompt.content = &block;
     prompt.content_count = 1;
-    desc.session_id = "s";
-    desc.config_id = "m";
+    desc.ids.session_id = "s";
+    desc.ids.config_id = "m";
     run.agent = &desc;
     run.thread = thread;
     run.prompts = &prompt;

@@ -18,10 +18,10 @@ static inline rig *two_runs(const phi_recorder_desc *how, phi_agent *agent, bool
     tool = rig_echo();
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.session_id = "s";
-    desc.agent_id = "a";
-    desc.config_id = "c";
-    desc.capture_requests = capture;
+    desc.ids.session_id = "s";
+    desc.ids.agent_id = "a";
+    desc.ids.config_id = "c";
+    desc.options.capture_requests = capture;
     *agent = rig_agent(r, &desc);
     rec_begin(how);
     rig_watch(r, record, NULL);

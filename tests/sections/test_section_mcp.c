@@ -59,7 +59,7 @@ static void end(built *b) {
 static const phi_tool_source *source(const built *b, const char *name) {
     phi_agent_desc d = PHI_ZERO;
     CHECK_EQ_INT(phi_agent_get_desc(phi_agents_get(b->agents, name), &d), PHI_OK);
-    return d.tool_source_count == 1 ? d.tool_sources[0] : NULL;
+    return d.tool_options.source_count == 1 ? d.tool_options.sources[0] : NULL;
 }
 
 TEST(agents_share_a_server_by_percent_and_have_their_own_without) {
@@ -94,8 +94,8 @@ static size_t offered(const built *b, const char *name) {
     phi_agent_desc d = PHI_ZERO;
     size_t n = 0, i;
     CHECK_EQ_INT(phi_agent_get_desc(phi_agents_get(b->agents, name), &d), PHI_OK);
-    for (i = 0; i < d.tool_source_count; i++) {
-        const phi_tool_source *from = d.tool_sources[i];
+    for (i = 0; i < d.tool_options.source_count; i++) {
+        const phi_tool_source *from = d.tool_options.sources[i];
         const phi_tool *tools;
         size_t count = 0;
         if (!CHECK_EQ_INT(from->take(from->user_data, &tools, &count), PHI_OK)) continue;

@@ -521,7 +521,7 @@ static void load_one(monkey *m) {
     if (s == NULL)
         HOLDS(m, a.rt == NULL);
     else
-        sit(m, s, a, desc.memory_limit_bytes != 0, true);
+        sit(m, s, a, desc.memory.limit_bytes != 0, true);
 }
 
 static void do_load(monkey *m) {

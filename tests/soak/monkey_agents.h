@@ -43,19 +43,19 @@ static void make_limits(monkey *m, phi_agent_desc *desc) {
     if (once_in(m, 6)) desc->limits.max_duration_ms = 1 + pick(m, 100);
     if (once_in(m, 4)) desc->budget.max_tokens = 200 + pick(m, 1000);
     if (once_in(m, 6)) desc->budget.max_requests = 1 + pick(m, 6);
-    desc->decision_timeout_ms = 1 + pick(m, 80);
-    desc->repeat_warn_after = 1 + pick(m, 4);
-    desc->repeat_stop_after = 2 + pick(m, 6);
+    desc->deadlines.decision_ms = 1 + pick(m, 80);
+    desc->tool_options.repeat_warn_after = 1 + pick(m, 4);
+    desc->tool_options.repeat_stop_after = 2 + pick(m, 6);
     desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 20 + pick(m, 60);
     desc->retry.disable = once_in(m, 2);
     desc->retry.initial_delay_ms = 1 + pick(m, 20);
     desc->retry.max_retries = 1 + pick(m, 3);
-    desc->queue_limit = once_in(m, 2) ? 1 + pick(m, 4) : 0;
-    if (once_in(m, 4)) desc->event_queue_bytes = 400 + pick(m, 4000);
+    desc->input.queue_limit = once_in(m, 2) ? 1 + pick(m, 4) : 0;
+    if (once_in(m, 4)) desc->memory.event_queue_bytes = 400 + pick(m, 4000);
     if (once_in(m, 3)) {
         /* what an index of deferred tools takes, too */
-        desc->memory_limit_bytes = 72000 + pick(m, 60000);
-        desc->at_memory_limit =
+        desc->memory.limit_bytes = 72000 + pick(m, 60000);
+        desc->memory.at_limit =
             (phi_at_memory_limit)pick(m, 2); /* one that stops may never answer again */
     }
 }
@@ -97,14 +97,14 @@ static void dress(monkey *m, phi_agent_desc *desc, making *with) {
     lent *l = &m->lent;
     size_t i;
     with->thinks = false;
-    if (once_in(m, 3)) desc->effects.mode = (phi_effect_mode)pick(m, 3);
-    if (once_in(m, 3)) desc->effects.max_state_bytes = 20 + pick(m, 200);
-    desc->effects.allow = pick(m, 64);
-    desc->disable_facts = once_in(m, 6);
+    if (once_in(m, 3)) desc->tool_options.effects.mode = (phi_effect_mode)pick(m, 3);
+    if (once_in(m, 3)) desc->tool_options.effects.max_state_bytes = 20 + pick(m, 200);
+    desc->tool_options.effects.allow = pick(m, 64);
+    desc->options.disable_facts = once_in(m, 6);
     if (once_in(m, 3)) desc->failover = &l->failover;
     if (once_in(m, 3)) {
-        desc->tool_sources = l->sources;
-        desc->tool_source_count = 1 + pick(m, SHOPS);
+        desc->tool_options.sources = l->sources;
+        desc->tool_options.source_count = 1 + pick(m, SHOPS);
     }
     if (!m->strangers) return;
     for (i = 0; i < HELPERS && i < desc->tool_count; i++)
@@ -122,8 +122,8 @@ static phi_agent_desc any_desc(monkey *m, making *with) {
     size_t i;
     desc.tools = with->tools;
     desc.tool_count = make_tools(m, with->tools);
-    desc.tool_mode = (phi_tool_mode)pick(m, 3);
-    desc.tool_batch = 1 + pick(m, 3);
+    desc.tool_options.mode = (phi_tool_mode)pick(m, 3);
+    desc.tool_options.batch = 1 + pick(m, 3);
     desc.user_data = m;
     make_limits(m, &desc);
     make_sight(m, &desc);
@@ -137,12 +137,12 @@ static phi_agent_desc any_desc(monkey *m, making *with) {
         with->filters[i].fn = any_hook;
         with->filters[i].user_data = m;
     }
-    desc.filters = with->filters;
-    desc.filter_count = once_in(m, 4) ? pick(m, 3) : 0;
-    desc.steering_mode = (phi_queue_mode)pick(m, 2);
-    desc.follow_up_mode = (phi_queue_mode)pick(m, 2);
+    desc.input.filters = with->filters;
+    desc.input.filter_count = once_in(m, 4) ? pick(m, 3) : 0;
+    desc.input.steering_mode = (phi_queue_mode)pick(m, 2);
+    desc.input.follow_up_mode = (phi_queue_mode)pick(m, 2);
     desc.keep = (phi_keep)pick(m, 2);
-    desc.capture_requests = once_in(m, 4);
+    desc.options.capture_requests = once_in(m, 4);
     if (once_in(m, 8)) desc.translate_fn = any_translate;
     if (once_in(m, 4)) {
         with->provider = own_provider(m);
@@ -151,7 +151,7 @@ static phi_agent_desc any_desc(monkey *m, making *with) {
     }
     dress(m, &desc, with);
     if (once_in(m, 4) && phi_agent_alive(parent)) desc.parent = parent;
-    if (once_in(m, 4)) desc.session_id = desc.agent_id = NULL;
+    if (once_in(m, 4)) desc.ids.session_id = desc.ids.agent_id = NULL;
     if (once_in(m, 4)) {
         (void)snprintf(with->thread_id, sizeof with->thread_id, "t%u", (unsigned)m->names++);
         desc.store = &m->kept;
@@ -186,7 +186,7 @@ static void make_agent(monkey *m) {
     if (desc.parent.rt != NULL && !phi_agent_alive(desc.parent))
         memset(&desc.parent, 0, sizeof desc.parent);
     sit(m, s, phi_agent_new(runtime(m), once_in(m, 60) ? NULL : &desc),
-        desc.memory_limit_bytes != 0,
+        desc.memory.limit_bytes != 0,
         desc.translate_fn != NULL || desc.format.kind != 0 || with.thinks);
 }
 

@@ -67,13 +67,13 @@ static void lend_helpers(monkey *m) {
     for (i = 0; i < HELPERS; i++) {
         phi_agent_desc *desc = &l->helper_descs[i];
         *desc = rig_desc();
-        desc->agent_id = desc->session_id = NULL;
+        desc->ids.agent_id = desc->ids.session_id = NULL;
         desc->tools = l->helper_tools;
         desc->tool_count = once_in(m, 2) ? 2 : 3;
         desc->user_data = m;
         desc->limits.max_turns = 1 + pick(m, 4);
         desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 20 + pick(m, 60);
-        desc->decision_timeout_ms = 1 + pick(m, 60);
+        desc->deadlines.decision_ms = 1 + pick(m, 60);
         if (once_in(m, 2)) desc->hook_fn = any_hook;
         if (once_in(m, 2)) desc->failover = &l->failover;
         if (desc->hook_fn != NULL) desc->hook_points = 1 | (test_random(&m->state) & 0xffff);

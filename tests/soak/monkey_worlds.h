@@ -194,7 +194,7 @@ static void twin_of(monkey *m, phi_agent a) {
     phi_str one = PHI__LIT(""), two = PHI__LIT("");
     if (phi_agent_get_desc(a, &desc) != PHI_OK || phi_agent_snapshot(a, &m->arena, &one) != PHI_OK)
         return;
-    if (desc.tool_source_count > 0) return; /* its next list is another one */
+    if (desc.tool_options.source_count > 0) return; /* its next list is another one */
     desc.store = NULL;
     desc.thread_id = NULL;
     /* its run is as good as over: the deferred rewrite is done while it is loaded */
@@ -399,11 +399,11 @@ static void lend_cast(monkey *m) {
     (void)make_tools(m, m->lent.cast_tools);
     for (i = 0; i < TOOLS; i++) m->lent.cast_tools[i].needs_approval = false;
     m->lent.cast_base = rig_desc();
-    m->lent.cast_base.agent_id = m->lent.cast_base.session_id = NULL;
+    m->lent.cast_base.ids.agent_id = m->lent.cast_base.ids.session_id = NULL;
     m->lent.cast_base.hook_fn = any_hook;
     m->lent.cast_base.hook_points = PHI_HOOK_BEFORE_TOOL | PHI_HOOK_BEFORE_TURN;
     m->lent.cast_base.user_data = m;
-    m->lent.cast_base.decision_timeout_ms = 1 + pick(m, 60);
+    m->lent.cast_base.deadlines.decision_ms = 1 + pick(m, 60);
     m->lent.cast_base.failover = once_in(m, 2) ? &m->lent.failover : NULL;
     m->lent.cast_base.deadlines.first_event_ms = m->lent.cast_base.deadlines.idle_ms = 40;
 }

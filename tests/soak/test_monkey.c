@@ -176,7 +176,7 @@ static void tell_why(monkey *m, const seat *s, phi_status status) {
     printf("  status %d; last error: %s\n", (int)status, words);
     if (phi_agent_get_desc(s->agent, &desc) == PHI_OK)
         printf("  memory %u of %u, thread %s\n", (unsigned)phi_agent_memory_used(s->agent, NULL),
-               (unsigned)desc.memory_limit_bytes, desc.thread_id != NULL ? desc.thread_id : "-");
+               (unsigned)desc.memory.limit_bytes, desc.thread_id != NULL ? desc.thread_id : "-");
 }
 
 static void goes_on(monkey *m, seat *s) {

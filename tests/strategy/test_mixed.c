@@ -284,8 +284,8 @@ static void budgets(world *w, phi_agent_desc *d) {
     if (chance(w, 4) == 0) d->budget.max_requests = 5 + chance(w, 400);
     if (chance(w, 4) == 0) d->limits.max_tokens = 50 + chance(w, 500);
     if (chance(w, 4) == 0) d->limits.max_cost = 0.5 + chance(w, 40);
-    if (chance(w, 5) == 0) d->memory_limit_bytes = 100000 + chance(w, 300000);
-    if (chance(w, 2) == 0) d->at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    if (chance(w, 5) == 0) d->memory.limit_bytes = 100000 + chance(w, 300000);
+    if (chance(w, 2) == 0) d->memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
 }
 
 static void world_begin_with(world *w, uint32_t seed, phi_tape *tape) {
@@ -476,7 +476,7 @@ static void one_result_a_call(const world *w) {
     size_t n = phi_message_count(w->lead), i, j, k;
     for (i = 0; i < n; i++) {
         const phi_message *m = phi_message_at(w->lead, i);
-        if (m == NULL && w->lead_desc.memory_limit_bytes != 0) return; /* it cannot be recalled */
+        if (m == NULL && w->lead_desc.memory.limit_bytes != 0) return; /* it cannot be recalled */
         for (k = 0; m->role == PHI_ROLE_ASSISTANT && k < m->content_count; k++) {
             size_t results = 0;
             if (m->content[k].kind != PHI_CONTENT_TOOL_CALL || m->content[k].incomplete) continue;
@@ -500,7 +500,7 @@ static void as_text(world *w) {
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     phi_status status = phi_thread_to_json(phi_agent_thread(w->lead), &arena, &text);
-    if (status == PHI_NO_MEMORY && w->lead_desc.memory_limit_bytes != 0) {
+    if (status == PHI_NO_MEMORY && w->lead_desc.memory.limit_bytes != 0) {
         phi_arena_free(&arena); /* what is recalled is the agent's memory */
         (void)phi_thread_free(thread);
         return;

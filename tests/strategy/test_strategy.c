@@ -186,7 +186,7 @@ TEST(calls_of_a_strategy_say_what_the_agent_says_in_requests) {
     think t;
     phi_agent agent;
     think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
-    t.agent_desc.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
+    t.agent_desc.options.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
     t.agent_desc.options.top_p = 0.5;
     agent = think_agent(&t);
     rig_says(t.r, "Answer: 1");
@@ -640,7 +640,7 @@ TEST(an_agent_at_its_memory_limit_forgets_scratch_work_first) {
     phi_agent agent;
     int i;
     think_begin(&t, rig_new(), phi_strategy_tot(), think_tot());
-    t.agent_desc.memory_limit_bytes = 200000;
+    t.agent_desc.memory.limit_bytes = 200000;
     agent = think_agent(&t);
     CHECK_EQ_INT(phi_thread_fork_lane(phi_agent_thread(agent), "other", NULL, UINT64_MAX), PHI_OK);
     for (i = 0; i < 60 && test_failures() == 0; i++) {

@@ -305,8 +305,8 @@ TEST(a_call_has_its_own_settings_or_the_agents) {
     options.calls = 1;
     think_begin(&t, rig_new(), &chorus_machine, &options);
     t.agent_desc.system_prompt = "The agent's.";
-    t.agent_desc.has_temperature = true;
-    t.agent_desc.temperature = 0.5;
+    t.agent_desc.options.has_temperature = true;
+    t.agent_desc.options.temperature = 0.5;
     rig_says(t.r, "a");
     rig_says(t.r, "b");
     agent = think_agent(&t);

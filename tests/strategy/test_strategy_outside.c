@@ -85,8 +85,8 @@ static phi_agent shop_agent(think *t, shop *s, phi_tot_options *options) {
     sources[0] = &s->source;
     options->tools = true;
     think_begin(t, rig_new(), phi_strategy_tot(), options);
-    t->agent_desc.tool_sources = sources;
-    t->agent_desc.tool_source_count = 1;
+    t->agent_desc.tool_options.sources = sources;
+    t->agent_desc.tool_options.source_count = 1;
     rig_hooks(t->r, &t->agent_desc, PHI_HOOK_QUESTION);
     rig_call(t->r, "c1", "buy_1", "{}");
     think_script_tree(t->r);

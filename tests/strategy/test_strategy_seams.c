@@ -146,8 +146,8 @@ TEST(an_agent_that_thinks_stays_within_its_memory_limit_for_ever) {
     phi_agent agent;
     int i;
     think_begin(&t, rig_new(), phi_strategy_cot(), NULL);
-    t.agent_desc.memory_limit_bytes = 150000;
-    t.agent_desc.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET;
+    t.agent_desc.memory.limit_bytes = 150000;
+    t.agent_desc.memory.at_limit = PHI_AT_MEMORY_LIMIT_FORGET;
     agent = think_agent(&t);
     for (i = 0; i < 120 && test_failures() == 0; i++) {
         rig_rewind(t.r);

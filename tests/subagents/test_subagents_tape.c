@@ -48,8 +48,8 @@ static void story(phi_tape *tape, text *events, int *opens) {
     tool = phi_subagent_tool(&worker);
     lead_desc.tools = &tool;
     lead_desc.tool_count = 1;
-    lead_desc.agent_id = "lead";
-    lead_desc.session_id = "s";
+    lead_desc.ids.agent_id = "lead";
+    lead_desc.ids.session_id = "s";
     rig_watch(r, tell, events);
     CHECK_EQ_INT(phi_prompt(rig_agent(r, &lead_desc), "part"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 200), 0);

@@ -803,8 +803,8 @@ phi_agent_desc rig_desc(void) {
     phi_agent_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.model = phi_model_anthropic("test-model", "test-key");
-    desc.agent_id = "agent";
-    desc.session_id = "session";
+    desc.ids.agent_id = "agent";
+    desc.ids.session_id = "session";
     desc.retry.disable = true;
     return desc;
 }

@@ -69,8 +69,8 @@ static inline size_t exchanges(talk *t, size_t n) {
 
 static inline phi_agent_desc limited(size_t bytes, phi_at_memory_limit how) {
     phi_agent_desc desc = rig_desc();
-    desc.memory_limit_bytes = bytes;
-    desc.at_memory_limit = how;
+    desc.memory.limit_bytes = bytes;
+    desc.memory.at_limit = how;
     return desc;
 }
 

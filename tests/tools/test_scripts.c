@@ -191,8 +191,8 @@ TEST(the_environment_has_the_facts_and_no_keys) {
     phi_scripts_desc desc = PHI_ZERO;
     memset(&s, 0, sizeof s);
     s.desc = rig_desc();
-    s.desc.session_id = "s1";
-    s.desc.agent_id = "a1";
+    s.desc.ids.session_id = "s1";
+    s.desc.ids.agent_id = "a1";
     desc.env = env;
     CHECK(setenv("MY_API_KEY", "hush", 1) == 0);
     REQUIRE(stage_open(&s, &script, 1, &desc));
@@ -201,8 +201,8 @@ TEST(the_environment_has_the_facts_and_no_keys) {
     stage_close(&s);
     desc.keep_keys = true;
     s.desc = rig_desc();
-    s.desc.session_id = "s2";
-    s.desc.agent_id = "a2";
+    s.desc.ids.session_id = "s2";
+    s.desc.ids.agent_id = "a2";
     REQUIRE(stage_open(&s, &script, 1, &desc));
     stage_prompt_call(&s, "{}");
     (void)unsetenv("MY_API_KEY");

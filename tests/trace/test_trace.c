@@ -451,7 +451,7 @@ static phi_agent traced_agent(rig *r, const phi_store *store) {
     tool = rig_echo();
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.session_id = "s";
+    desc.ids.session_id = "s";
     desc.store = store;
     return rig_agent(r, &desc);
 }

@@ -358,7 +358,7 @@ TEST(a_store_that_fails_ends_the_trace_with_its_status) {
             int i;
             sink.write = nowhere;
             sink.user_data = &bytes;
-            desc.session_id = "s";
+            desc.ids.session_id = "s";
             desc.store = store_mem_store(store);
             agent = rig_agent(r, &desc);
             for (i = 0; i < 6; i++) {

@@ -205,8 +205,8 @@ static void record(void *user_data, const phi_event *event) {
 
 static phi_agent capturing_agent(rig *r) {
     phi_agent_desc desc = rig_desc();
-    desc.session_id = "s";
-    desc.capture_requests = true;
+    desc.ids.session_id = "s";
+    desc.options.capture_requests = true;
     return rig_agent(r, &desc);
 }
 

@@ -464,8 +464,8 @@ static void use(client *c) {
     sources[0] = phi_mcp_tools(c->mcp);
     desc.model.protocol = "scripted";
     desc.model.id = "scripted";
-    desc.tool_sources = sources;
-    desc.tool_source_count = 1;
+    desc.tool_options.sources = sources;
+    desc.tool_options.source_count = 1;
     desc.hook_fn = answer_question;
     desc.hook_points = PHI_HOOK_QUESTION;
     desc.user_data = c;
