@@ -3,6 +3,9 @@
 #include "support/ask.h"
 #include "support/heard.h"
 #include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "text/json.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();

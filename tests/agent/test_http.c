@@ -4,6 +4,8 @@
 #include "io/loopback.h"
 #include "support/rig.h"
 #include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <poll.h>
 

@@ -5,6 +5,8 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static phi_ask_desc by(const phi_model *model) {
     phi_ask_desc desc;

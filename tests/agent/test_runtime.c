@@ -5,6 +5,8 @@
 #include "support/rig.h"
 #include "loop/events.h"
 #include "io/transport.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -5,6 +5,8 @@
 #include "agent/dry_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);

@@ -13,6 +13,8 @@
 #include "openapi/openapi.h"
 #include "text/json_in.h"
 #include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

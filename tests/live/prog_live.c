@@ -6,6 +6,8 @@
 #include "agent/agent.h"
 #include "base/base_in.h"
 #include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum {
     AGENTS = 4,

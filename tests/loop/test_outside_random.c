@@ -7,6 +7,7 @@
 #include "agent/snapshot.h"
 #include "loop/question_in.h"
 #include "support/heard.h"
+#include "loop/tool_source.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
 #define PHI_TESTS_SESSION_SEVEN_SCENE_H
 
 #include "loop/events.h"
+#include "codecs/presets.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

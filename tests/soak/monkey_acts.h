@@ -5,6 +5,8 @@
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
 #include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 /* ---- answers of the script ---- */
 

@@ -3,6 +3,8 @@
 
 #include "wire/codec_in.h"
 #include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdarg.h>
 
