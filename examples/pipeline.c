@@ -132,7 +132,8 @@ int main(int argc, char **argv) {
                    argc > 1 ? argv[1] : "The moon are a planet which shines at night by itself.");
     open_office(&o);
     if (fan_out(&o) && supervise(&o, french, sizeof french))
-        printf("in French: %s\n%u calls\n", french, (unsigned)phi_agent_spending(o.chief).requests);
+        printf("in French: %s\n%u calls\n", french,
+               (unsigned)phi_agent_get_info(o.chief).spending.requests);
     else {
         (void)phi_last_error(o.rt, &why, NULL);
         printf("! it was not finished. %s\n", why);

@@ -113,7 +113,7 @@ static inline const char *attach_add(attachments *a, phi_agent agent, const char
     const char *slash = strrchr(path, '/');
     phi_content *c = &a->files[a->count];
     text *file = &a->bytes[a->count++];
-    phi_str model = phi_agent_model_id(agent);
+    phi_str model = phi_agent_get_info(agent).model_id;
     const attach_type *type;
     bool is_text;
     if (!attach_read(a, path, file)) return strerror(errno);

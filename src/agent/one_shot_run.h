@@ -20,14 +20,6 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
    of popped ones are invalid. Free it before its runtime, which frees the threads that are left. */
 PHI_API phi_status phi_thread_free(phi_thread *thread);
 
-/* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
-PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
-
-/* Owned by the thread, valid until it is freed; of a thread in a store, messages outside of the
-   view until the next phi_step, and NULL where the store cannot be read: phi_last_error. */
-PHI_API size_t phi_thread_message_count(const phi_thread *thread);
-PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
-
 /* Zero means default for every field but agent and thread. Borrowed until phi_run returns. */
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */

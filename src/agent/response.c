@@ -200,7 +200,7 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
                                             const phi_ask_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->allowed_count > 0 && agent->sources != NULL && agent->run == NULL &&
-        agent->held == NULL && phi__tool_sources_refresh(agent, false) != PHI_OK)
+        agent->held == NULL && agent->rt->features.sources->refresh(agent, false) != PHI_OK)
         return phi__agent_no_memory(agent, what);
     if (desc->no_tools && (desc->tool_count > 0 || desc->allowed_count > 0))
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
@@ -246,7 +246,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
     if (text == NULL) return PHI_OK;
     phi_arena_init(&arena, &agent->memory, 0);
     status = phi_json_parse(&arena, phi_str_of(text), PHI_JSON_BORROW, &root, NULL);
-    good = status == PHI_OK && phi_json_is_object(root);
+    good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY) return phi__agent_no_memory(agent, what);
     if (good) return PHI_OK;

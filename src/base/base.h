@@ -101,9 +101,6 @@ typedef struct phi_allocator {
     void *user_data;
 } phi_allocator;
 
-/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
-PHI_API phi_allocator phi_allocator_default(void);
-
 /* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
    is counted in its parent as well, and either limit refuses. */
 typedef struct phi_memory {

@@ -179,17 +179,6 @@ PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *de
     return phi__enqueue(agent, "phi_enqueue_with", &given);
 }
 
-PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__find_agent(handle);
-    phi__inputs *inputs;
-    if (agent == NULL) return 0;
-    if (queue == PHI_INPUT_NONE)
-        return agent->queues.steering.count + agent->queues.follow_ups.count +
-               agent->queues.injected.count;
-    inputs = phi__input_list_of(agent, queue);
-    return inputs != NULL ? inputs->count : 0;
-}
-
 PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     phi__agent *agent = phi__find_agent(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;

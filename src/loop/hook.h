@@ -86,7 +86,7 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     const phi_model *model; /* CREDENTIAL */
-    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
+    /* The history has message_count messages: phi_thread_message_at. For TRANSFORM_CONTEXT and
        CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
        copied when the hook returns, and so are its messages that were not in the given list; a
        NULL, and a message without its content, are left out. */
@@ -138,9 +138,6 @@ typedef enum phi_waiting {
     PHI_WAITING_MODEL         /* for a model's answer, from its request on until its end */
 } phi_waiting;
 
-/* "nothing", "decision", "call", "retry", "budget", "model". Static. */
-PHI_API const char *phi_waiting_text(phi_waiting kind);
-
 /* Something that a run waits for. Strings are owned by the agent and valid until the next
    phi_step. */
 typedef struct phi_pending_item {
@@ -166,11 +163,6 @@ typedef struct phi_pending_item {
 /* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,
    of which the first `most` were written. Pumping thread. Models' answers are not listed. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
-
-/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's
-   answer. *out, where given, is that thing; when it waits for nothing, all but its agent and run
-   are zero. NOTHING for a stale agent. Pumping thread. */
-PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus
 }

@@ -57,11 +57,9 @@ typedef struct phi_enqueue_desc {
    PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 
-/* The number of messages in a queue (without those that a run has taken for its next turn), and
-   removing them;
-   PHI_INPUT_NONE: all queues. Pumping thread. Texts that were posted and not yet read by a phi_step
-   are not in the queue. */
-PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
+/* Removes the messages of a queue; PHI_INPUT_NONE: of all queues. Texts that were posted and not
+   yet read by a phi_step, and messages that a run has taken for its next turn, are not in it.
+   Pumping thread. */
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queue_mode mode);
 

@@ -44,7 +44,7 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
     /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,
-    /* Nothing: runs end with an error until phi_clear_messages, say, makes room. */
+    /* Nothing: runs end with an error until phi_agent_replace_messages, say, makes room. */
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 

@@ -145,13 +145,13 @@ typedef struct phi_event {
     /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
+    /* AGENT_END: the run's, for phi_thread_message_at while its lane is the active one. INPUT_DROPPED
        without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* AGENT_START */
     const struct phi_compaction *compaction; /* COMPACTION_... */
-    phi_ticket ticket;                /* DECISION */
-    int point;                        /* DECISION: a phi_hook_point */
+    phi_ticket ticket;                       /* DECISION */
+    int point;                               /* DECISION: a phi_hook_point */
     /* RETRY: the attempt that failed, from 1, of how many in all, the first included
        (PHI_UNLIMITED). FAILOVER: the switch, from 1, of how many the run may make. */
     uint32_t attempt, attempts;
@@ -174,7 +174,7 @@ typedef struct phi_event {
     const struct phi_forgotten *forgotten;        /* FORGOTTEN */
     const struct phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
     const struct phi_strategy_progress *strategy; /* STRATEGY */
-    phi_str question_kind;                 /* DECISION of a question: "elicitation"... */
+    phi_str question_kind;                        /* DECISION of a question: "elicitation"... */
 } phi_event;
 
 /* "TextDelta"-like name for logs and tests. Static. */

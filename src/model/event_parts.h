@@ -62,7 +62,7 @@ typedef struct phi_context {
 } phi_context;
 
 /* Entries that an agent at its memory limit forgot. The messages still in its lanes' views stand
-   again, as copies, behind the log's FORGOTTEN entry; phi_message_at counts from there. */
+   again, as copies, behind the log's FORGOTTEN entry; phi_thread_message_at counts from there. */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */

@@ -230,7 +230,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         if (status == PHI_OK && entry.kind == PHI_ENTRY_REWRITE && entry.rewrite->revoke != NULL)
             status = phi__session_log_revoke(box, thread, &entry);
     }
-    if (status == PHI_OK) status = phi_session_add_blocks(&box->pub, thread);
+    if (status == PHI_OK) status = phi__session_blocks_add(&box->pub, thread);
     if (status == PHI_OK)
         *out = &box->pub;
     else

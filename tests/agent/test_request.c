@@ -41,7 +41,7 @@ static const char *refused(scene *s, const phi_ask_desc *desc) {
     const char *words = "";
     phi_response response;
     CHECK_EQ_INT(phi_ask_with(s->agent, desc, &response), PHI_BAD_ARG);
-    CHECK(phi_response_done(response) && !phi_agent_running(s->agent));
+    CHECK(phi_response_done(response) && !phi_agent_get_info(s->agent).running);
     (void)phi_last_error(rig_runtime(s->r), &words, NULL);
     return words;
 }
@@ -165,7 +165,8 @@ TEST(without_memory_for_its_tools_a_request_is_refused) {
         status = phi_ask_with(s.agent, &desc, &response);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        CHECK(status == PHI_OK || (status == PHI_NO_MEMORY && !phi_agent_running(s.agent)));
+        CHECK(status == PHI_OK ||
+              (status == PHI_NO_MEMORY && !phi_agent_get_info(s.agent).running));
         (void)rig_run_until(s.r, 2000000);
         rig_free(s.r);
         CHECK_EQ_INT(test_alloc_live_bytes(), 0);
@@ -209,7 +210,7 @@ TEST(a_request_waits_for_decisions_as_long_as_it_says) {
     desc.decision_timeout_ms = 700;
     CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 5);
-    CHECK_EQ_INT(phi_agent_waiting(s.agent, &item), PHI_WAITING_DECISION);
+    CHECK_EQ_INT((item = phi_agent_get_info(s.agent).waiting).kind, PHI_WAITING_DECISION);
     CHECK(item.has_deadline && item.left_ms <= 700 && item.left_ms > 600);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     (void)rig_run(s.r, 5);
@@ -231,14 +232,14 @@ TEST(a_request_has_an_id_and_its_query_and_the_log_keeps_what_the_host_says_abou
     CHECK_EQ_INT(phi_response_get(first, &one), PHI_OK);
     CHECK_STR(one.id, "ticket-7");
     CHECK_STR(one.query, "go");
-    m = phi_message_at(s.agent, 0);
+    m = phi_thread_message_at(phi_agent_thread(s.agent), 0);
     REQUIRE(m != NULL);
     CHECK_STR(m->details, "{\"request_id\":\"ticket-7\",\"refs\":{\"page\":3}}");
     CHECK(strstr(rig_request(s.r, 0), "ticket-7") == NULL); /* never sent */
     desc.id = desc.refs = NULL;
     CHECK_EQ_INT(phi_response_get(ask(&s, desc), &two), PHI_OK);
     CHECK(two.id.len == 36 && !phi_str_equal(one.id, two.id));
-    CHECK_EQ_INT((int)phi_message_at(s.agent, 2)->details.len, 0);
+    CHECK_EQ_INT((int)phi_thread_message_at(phi_agent_thread(s.agent), 2)->details.len, 0);
     desc.text = "go";
     desc.refs = "{";
     CHECK_EQ_STR(refused(&s, &desc), "phi_ask_with: refs is no JSON");
@@ -277,14 +278,14 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
     phi_arena_free(&arena);
     REQUIRE(s.agent.rt != NULL);
     (void)rig_run(s.r, 5);
-    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_CALL);
+    REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_CALL);
     {
         phi_raise more = PHI_ZERO;
         more.turns = 1;
         CHECK_EQ_INT(phi_budget_raise(s.agent, &more), PHI_OK);
     }
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found"), PHI_OK);
     (void)rig_run(s.r, 20);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "echo"));
@@ -319,9 +320,9 @@ TEST(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has) {
     phi_arena_free(&arena);
     REQUIRE(s.agent.rt != NULL);
     (void)rig_run(s.r, 5);
-    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_CALL);
+    REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_CALL);
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found"), PHI_OK);
     (void)rig_run(s.r, 20);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "sing") && !offers(&s, 1, "echo"));
@@ -353,7 +354,7 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_NOT_FOUND);
-    what.loop_id = phi_agent_last_loop_id(s.agent).at;
+    what.loop_id = phi_agent_get_info(s.agent).loop_id.at;
     CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
     what.queue = PHI_INPUT_INJECTED;
     what.id = NULL;
@@ -361,8 +362,8 @@ TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_abou
     CHECK_EQ_INT(phi_enqueue_with(s.agent, &what), PHI_OK);
     rig_finish(s.r, 0, "found");
     (void)rig_run(s.r, 20);
-    for (i = 0; i < phi_message_count(s.agent); i++) {
-        m = phi_message_at(s.agent, i);
+    for (i = 0; i < phi_thread_message_count(phi_agent_thread(s.agent)); i++) {
+        m = phi_thread_message_at(phi_agent_thread(s.agent), i);
         if (m->role != PHI_ROLE_USER) continue;
         if (phi_str_equal(m->content[0].text, phi_str_of("the other one")))
             CHECK_STR(m->details, "{\"request_id\":\"ticket-8\",\"refs\":[8]}");
@@ -424,8 +425,9 @@ TEST(an_abort_can_name_its_run_and_say_why) {
     CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(phi_abort_run(s.agent, "another", "no"), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_abort_run(s.agent, phi_agent_last_loop_id(s.agent).at, "the \"user\" left"),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        phi_abort_run(s.agent, phi_agent_get_info(s.agent).loop_id.at, "the \"user\" left"),
+        PHI_OK);
     (void)rig_run(s.r, 10);
     CHECK_EQ_INT(h.status, PHI_CANCELLED);
     CHECK_EQ_STR(h.reason, "the \"user\" left");
@@ -463,7 +465,7 @@ TEST(what_a_paused_run_waits_for_stays_readable_while_it_is_aborted) {
     rig_call(s.r, "c1", "echo", "{}");
     CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
     (void)rig_run(s.r, 20);
-    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_BUDGET);
+    REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_BUDGET);
     (void)snprintf(limit, sizeof limit, "%.*s", (int)item.text.len, item.text.at);
     CHECK_EQ_INT(phi_abort_run(s.agent, NULL, reason), PHI_OK);
     CHECK_EQ_INT(phi_abort_run(s.agent, NULL, reason + 1),

@@ -172,7 +172,7 @@ TEST(a_requests_model_is_checked_against_the_agents_provider_wherever_a_failover
     rig_replies(r, 401, "", "no");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_STR(phi_agent_model_id(agent), "polly");
+    CHECK_STR(phi_agent_get_info(agent).model_id, "polly");
     other.protocol = "smoke_signals";
     CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_UNSUPPORTED);
     other.protocol = phi_model_anthropic("x", "y").protocol;
@@ -202,7 +202,7 @@ TEST(a_model_that_is_none_or_does_not_take_what_is_there_is_refused_and_nothing_
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK(strncmp(words, "options.extra: ", 15) == 0);
     CHECK_EQ_STR(own_id(agent), "test-model");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     other = phi_model_anthropic("other-model", "key");
     rig_hangs(r, "");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
@@ -266,7 +266,11 @@ TEST(a_strategys_calls_have_the_requests_model_and_react_its_format) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK(is_of(r, 0, "claude-sonnet-4-5"));
     CHECK(strstr(rig_request(r, 0), "\"gold\"") != NULL);
-    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->content[0].text, "{\"gold\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent),
+                                    phi_thread_message_count(phi_agent_thread(agent)) - 1)
+                  ->content[0]
+                  .text,
+              "{\"gold\":3}");
     rig_free(r);
 }
 

@@ -26,7 +26,7 @@ static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
                    context.len > 0 ? context.at : "");
     s->call = call;
     if (s->waits) return PHI_PENDING;
-    (void)phi_call_finish(call, "seen", 4, false);
+    (void)phi_call_reply(call, "seen");
     return PHI_DONE;
 }
 
@@ -264,7 +264,7 @@ TEST(what_a_request_may_not_have_is_refused_by_name) {
     CHECK_EQ_INT(phi_ask_with(agent, &desc, &response), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK(strncmp(words, "format.schema", 13) == 0);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     rig_free(r);
 }
 

@@ -169,7 +169,7 @@ TEST(the_agent_s_counter_counts_for_the_request) {
     ask(r, agent, "third", &policy);
     CHECK(calls > 0);
     CHECK_EQ_INT(messages_of(r, 2), 1);
-    CHECK(phi_agent_projection(agent).budget_truncated);
+    CHECK(phi_agent_get_info(agent).projection.budget_truncated);
     rig_free(r);
 }
 
@@ -212,14 +212,14 @@ TEST(figures_and_words_are_those_of_the_request_while_it_goes_on) {
     desc.tools = &tool;
     desc.tool_count = 1;
     agent = talked(r, &desc);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_total, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_total, 0);
     rig_call(r, "c1", "wait", "{}");
     CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 1);
     REQUIRE(rig_started(r) == 1);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 1);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_total, 5);
-    CHECK(phi_agent_projection(agent).window_truncated);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 1);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_total, 5);
+    CHECK(phi_agent_get_info(agent).projection.window_truncated);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK(words.len > 0 && times_in(words.at, "left out: max_turns\n") == 4);
     rig_says(r, "three");
@@ -227,10 +227,11 @@ TEST(figures_and_words_are_those_of_the_request_while_it_goes_on) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_agent_explain(agent, &arena, &words), PHI_OK);
     CHECK(words.len > 0 && strstr(words.at, "no policy: all of 8 messages") == words.at);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 3); /* of what was sent last */
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included,
+                 3); /* of what was sent last */
     rig_says(r, "four");
     ask(r, agent, "fourth", NULL);
-    CHECK_EQ_INT(phi_agent_projection(agent).messages_included, 0);
+    CHECK_EQ_INT(phi_agent_get_info(agent).projection.messages_included, 0);
     phi_arena_free(&arena);
     rig_free(r);
 }
@@ -315,8 +316,8 @@ TEST(a_request_with_options_says_what_is_wrong_with_them) {
     desc.new_thread = true;
     refused(r, agent, &desc, PHI_BAD_ARG,
             "phi_ask_with: thread_id is given, and new_thread is set");
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK(!phi_agent_running(agent));
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+    CHECK(!phi_agent_get_info(agent).running);
     desc = question("go", &policy);
     CHECK_EQ_INT(phi_ask_with(agent, &desc, NULL), PHI_BAD_ARG);
     CHECK_EQ_STR(words_of(r), "phi_ask_with: out is NULL");
@@ -348,12 +349,12 @@ TEST(a_request_with_a_policy_names_its_thread_or_begins_one) {
     CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
     CHECK_EQ_INT(messages_of(r, 3), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 6);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 6);
     asked.thread_id = NULL;
     asked.new_thread = true;
     CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 60), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     CHECK_EQ_INT(times_in(store_mem_text(store, "b"), "in b"), 1);
     CHECK_EQ_INT(times_in(store_mem_text(store, "a"), "in a"), 1);
     rig_free(r);
@@ -429,7 +430,7 @@ TEST(a_run_that_was_saved_has_its_policy_when_it_is_loaded) {
     rig_says(s.r, "three");
     CHECK_EQ_INT(rig_run(s.r, 5), 1);
     REQUIRE(phi_pending(rig_runtime(s.r), items, 2) == 1);
-    CHECK_EQ_INT(phi_call_finish(items[0].call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(items[0].call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 20), 0);
     CHECK_EQ_INT(messages_of(s.r, 0), 3);
     CHECK(strstr(rig_request(s.r, 0), "second") == NULL);
@@ -492,8 +493,8 @@ TEST(a_request_with_a_policy_that_lacks_memory_changes_nothing) {
         CHECK(status == PHI_OK || (tripped && status == PHI_NO_MEMORY));
         if (status != PHI_OK) {
             CHECK_EQ_STR(words_of(r), "phi_ask_with: out of memory");
-            CHECK(!phi_agent_running(agent));
-            CHECK_EQ_INT(phi_message_count(agent), 4);
+            CHECK(!phi_agent_get_info(agent).running);
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
             CHECK_EQ_INT(phi_ask_with(agent, &asked, &response), PHI_OK);
         }
         rig_says(r, "three");

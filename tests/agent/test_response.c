@@ -49,7 +49,7 @@ TEST(a_response_tells_what_became_of_a_request) {
     CHECK_EQ_INT(info.status, PHI_OK);
     CHECK(phi_response_done(response));
     CHECK_STR(info.text, "an answer");
-    CHECK(info.message == phi_message_at(agent, 1));
+    CHECK(info.message == phi_thread_message_at(phi_agent_thread(agent), 1));
     CHECK(info.failure == NULL);
     CHECK_EQ_INT(info.usage.input, 10);
     CHECK_EQ_INT(info.usage.output, 5);
@@ -193,14 +193,14 @@ TEST(busy_is_an_answer_that_changes_nothing) {
     size_t used;
     rig_says(r, "one");
     CHECK_EQ_INT(phi_ask(agent, "first", &first), PHI_OK);
-    used = phi_agent_memory_used(agent, NULL);
+    used = phi_agent_get_info(agent).memory_used;
     CHECK_EQ_INT(phi_ask(agent, "second", &second), PHI_BUSY);
     check_stale(second);
-    CHECK_EQ_INT(phi_agent_memory_used(agent, NULL), used);
+    CHECK_EQ_INT(phi_agent_get_info(agent).memory_used, used);
     CHECK_EQ_INT(info_of(first).state, PHI_RESPONSE_RUNNING);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_STR(info_of(first).text, "one");
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 
@@ -234,7 +234,7 @@ TEST(letting_go_of_a_response_leaves_the_run_alone) {
     CHECK_EQ_INT(phi_ask(agent, "go", &responses[0]), PHI_OK);
     CHECK_EQ_INT(phi_response_free(responses[0]), PHI_OK);
     check_stale(responses[0]);
-    CHECK(phi_agent_running(agent));
+    CHECK(phi_agent_get_info(agent).running);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
     for (i = 0; i < 3; i++) {
@@ -279,7 +279,7 @@ TEST(responses_die_with_their_agent_its_reset_and_its_history) {
     check_stale(done);
     CHECK_EQ_INT(phi_ask(agent, "go", &done), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_clear_messages(agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
     check_stale(done);
     rig_says(r, "three");
     rig_hangs(r, "");
@@ -315,7 +315,7 @@ TEST(a_request_says_what_is_wrong_with_it) {
     CHECK_EQ_INT(phi_response_get(nothing, &info), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_response_free(nothing), PHI_BAD_ARG);
     CHECK(phi_response_done(nothing));
-    CHECK(!phi_agent_running(agent));
+    CHECK(!phi_agent_get_info(agent).running);
     rig_says(r, "one");
     CHECK_EQ_INT(phi_ask(agent, "go", &response), PHI_OK);
     CHECK_EQ_INT(phi_response_get(response, NULL), PHI_BAD_ARG);
@@ -368,8 +368,8 @@ TEST(a_request_without_memory_changes_nothing) {
         if (tripped) {
             CHECK_EQ_STR(last_words(r), "phi_ask: out of memory");
             check_stale(response);
-            CHECK_EQ_INT(phi_message_count(agent), 0);
-            CHECK(!phi_agent_running(agent));
+            CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
+            CHECK(!phi_agent_get_info(agent).running);
             CHECK_EQ_INT(phi_ask(agent, "go", &response), PHI_OK);
         }
         CHECK_STR(info_of(response).loop_id, "session.anthropic.test-model.1");

@@ -269,9 +269,9 @@ static bool hop_begin(hop *h) {
 /* The messages are what they were when they came, and all of them are there. */
 static void hop_check_history(hop *h) {
     size_t i;
-    CHECK_EQ_INT(phi_message_count(h->s->agent), h->said_count);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(h->s->agent)), h->said_count);
     for (i = 0; i < h->said_count; i++) {
-        char *now = hop_json(h, phi_message_at(h->s->agent, i));
+        char *now = hop_json(h, phi_thread_message_at(phi_agent_thread(h->s->agent), i));
         CHECK_EQ_STR(now, h->said[i]);
         free(now);
         free(h->said[i]);

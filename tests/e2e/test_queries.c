@@ -75,7 +75,7 @@ static void add(phi_agent agent, phi_role role, phi_content content) {
         message.tool_call_id = phi_str_of("call_1");
         message.tool_name = phi_str_of("double");
     }
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
 }
 
 static phi_content text(const char *words) {

@@ -621,8 +621,8 @@ class InProcess(unittest.TestCase):
             'sold: "sword"',
             'after the purchase: {"gold":3,"bag":["sword"]}',
             'before it, in another lane: {"gold":8,"bag":[]}',
-            "the knight says: [What you know now]", "password: swordfish", "weather: rain",
-            "the thief says: [What you know now]", "loot: under the oak", "weather: rain"])
+            "the knight is told: [What you know now]", "password: swordfish", "weather: rain",
+            "the thief is told: [What you know now]", "loot: under the oak", "weather: rain"])
 
     def test_a_conversation_goes_on_when_the_program_is_started_again(self):
         with tempfile.TemporaryDirectory() as where:

@@ -46,7 +46,7 @@ static const char *from(const char *variable, const char *fallback) {
 static phi_flow weather(void *user_data, phi_call call, phi_str arguments) {
     (void)arguments;
     ++*(int *)user_data;
-    (void)phi_call_finish(call, "Hail the size of walnuts.", 25, false);
+    (void)phi_call_reply(call, "Hail the size of walnuts.");
     return PHI_DONE;
 }
 

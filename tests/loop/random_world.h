@@ -9,6 +9,7 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/rotate.h"
 
 enum {
     AGENTS = 4,
@@ -259,7 +260,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     switch (pick(w, 11)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "posted", 6, false); return PHI_DONE;
+    case 2: (void)phi_call_reply(call, "posted"); return PHI_DONE;
     case 3: (void)phi_call_update(call, "part", 4); break;
     case 4:
         if (pick(w, 6) == 0) leave(w);
@@ -285,7 +286,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
     switch (pick(w, 12)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "walked", 6, false); return PHI_DONE;
+    case 2: (void)phi_call_reply(call, "walked"); return PHI_DONE;
     case 3: (void)phi_call_progress(call, "on the way", 10); break;
     case 4: talk(w, phi_call_agent(call)); break;
     default: break;
@@ -433,8 +434,8 @@ static void save_and_restore(seat *s) {
     phi_parse_error error;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
-    if (phi_save_messages(s->agent, &arena, &json) == PHI_OK)
-        renewed(s, phi_restore_messages(s->agent, json, &error));
+    if (phi_agent_messages_to_json(s->agent, &arena, &json) == PHI_OK)
+        renewed(s, phi_agent_messages_from_json(s->agent, json, &error));
     phi_arena_free(&arena);
 }
 
@@ -453,12 +454,11 @@ static void change(world *w, seat *s) {
         break;
     case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
     case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
-    case 5: renewed(s, phi_new_session(s->agent, pick(w, 2) == 0)); break;
+    case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
-        if (phi_check_and_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)
-            renewed(s, PHI_OK);
+        if (rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated) renewed(s, PHI_OK);
         break;
-    case 7: (void)phi_append_message(s->agent, &message); break;
+    case 7: (void)phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL); break;
     case 8: save_and_restore(s); break;
     default:
         if (phi_thread_free(w->thread) == PHI_OK) {
@@ -476,7 +476,10 @@ static void finish_some(world *w) {
     switch (pick(w, 4)) {
     case 0: (void)give(w, call); break;
     case 1: (void)phi_call_update(call, "so far", 6); break;
-    default: (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0); break;
+    default:
+        (void)(pick(w, 2) == 0 ? phi_call_fail(call, "from outside")
+                               : phi_call_reply(call, "from outside"));
+        break;
     }
 }
 

@@ -59,8 +59,8 @@ TEST(the_forced_tools_arguments_are_the_answers_text_and_its_end) {
     CHECK(request_has(r, 0, "\"tool_choice\":{\"type\":\"tool\",\"name\":\"respond_json\"}"));
     CHECK(request_has(r, 0, "\"name\":\"respond_json\""));
     CHECK(request_has(r, 0, "\"input_schema\":" SCHEMA));
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    message = phi_message_at(agent, 1);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
+    message = phi_thread_message_at(phi_agent_thread(agent), 1);
     CHECK_EQ_INT(message->content_count, 1);
     CHECK_EQ_INT(message->content[0].kind, PHI_CONTENT_TEXT);
     CHECK_STR(message->content[0].name, PHI_RESPOND_TOOL);
@@ -105,10 +105,10 @@ TEST(tools_run_first_and_the_answer_ends_the_run) {
     CHECK_EQ_INT(rig_requests(r), 2);
     CHECK(request_has(r, 0, "\"tool_choice\":{\"type\":\"any\"}"));
     CHECK(request_has(r, 0, "Give your final answer by calling the tool respond_json"));
-    CHECK_STR(phi_message_at(agent, 2)->tool_name, "echo");
-    CHECK(!phi_message_at(agent, 2)->is_error);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->tool_name, "echo");
+    CHECK(!phi_thread_message_at(phi_agent_thread(agent), 2)->is_error);
     CHECK(strstr(rig_story(r), "MessageEnd assistant \"{\"n\":1}\" stop\n") != NULL);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     rig_free(r);
 }
 
@@ -124,12 +124,14 @@ TEST(other_calls_beside_the_answer_are_not_run) {
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(rig_requests(r), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->stop_reason, PHI_STOP_REASON_STOP);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[1].kind, PHI_CONTENT_TEXT);
-    CHECK_STR(phi_message_at(agent, 1)->content[1].text, "{\"n\":2}");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->stop_reason,
+                 PHI_STOP_REASON_STOP);
+    CHECK_EQ_INT(phi_thread_message_at(phi_agent_thread(agent), 1)->content[1].kind,
+                 PHI_CONTENT_TEXT);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 1)->content[1].text, "{\"n\":2}");
     for (i = 2; i < 4; i++) {
-        result = phi_message_at(agent, i);
+        result = phi_thread_message_at(phi_agent_thread(agent), i);
         CHECK_EQ_INT(result->role, PHI_ROLE_TOOL_RESULT);
         CHECK_STR(result->tool_call_id, i == 2 ? "c1" : "c3");
         CHECK(result->is_error);
@@ -152,8 +154,8 @@ TEST(what_was_said_meanwhile_is_answered_after_the_answer) {
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(agent, "And now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 4);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "{\"n\":2}");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 3)->content[0].text, "{\"n\":2}");
     rig_free(r);
 }
 
@@ -170,7 +172,7 @@ TEST(a_model_that_thinks_is_told_and_may_answer_in_words) {
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK(request_has(r, 0, "\"tool_choice\":{\"type\":\"auto\"}"));
     CHECK(request_has(r, 0, "Give your final answer by calling the tool respond_json"));
-    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 2);
     rig_free(r);
 }
 

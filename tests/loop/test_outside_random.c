@@ -66,7 +66,7 @@ static void asked_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     a->ended = true;
     if (reply.len > 0) HOLDS(w, memchr(reply.at, 0x5a, reply.len) == NULL);
     if (w->ending) return;
-    if (pick(w, 2) == 0) (void)phi_call_finish(a->call, "said", 4, false);
+    if (pick(w, 2) == 0) (void)phi_call_reply(a->call, "said");
     if (pick(w, 30) == 0) (void)phi_agent_free(w->agent);
 }
 
@@ -111,7 +111,8 @@ static phi_flow shop_start(void *user_data, phi_call call, phi_str arguments) {
     if (pick(w, 4) == 0) ask(w, call);
     if (pick(w, 6) == 0) ask(w, call);
     if (pick(w, 8) == 0) deed(w);
-    if (pick(w, 2) == 0) (void)phi_call_finish(call, "done", 4, pick(w, 4) == 0);
+    if (pick(w, 2) == 0)
+        (void)(pick(w, 4) == 0 ? phi_call_fail(call, "done") : phi_call_reply(call, "done"));
     return pick(w, 12) == 0 ? PHI_DONE : PHI_PENDING;
 }
 
@@ -253,7 +254,7 @@ static void deed(world *w) {
         break;
     case 4:
     case 5:
-        if (call.rt != NULL) (void)phi_call_finish(call, "late", 4, false);
+        if (call.rt != NULL) (void)phi_call_reply(call, "late");
         break;
     case 6: ask(w, none); break;
     case 7: close_one(w); break;
@@ -297,7 +298,7 @@ static void play(world *w) {
         case 4:
         case 5: prompt(w); break;
         case 6: restore(w); break;
-        case 7: (void)phi_new_session(w->agent, pick(w, 2) == 0); break;
+        case 7: (void)phi_agent_new_session(w->agent, pick(w, 2) == 0); break;
         case 8:
         case 9: rig_pass_ms(w->r, pick(w, 500)); break;
         default: deed(w); break;

@@ -28,7 +28,8 @@ TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
     CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_SERVER);
     CHECK_EQ_INT(h.failure.http_status, 529);
     CHECK_EQ_INT(h.status, PHI_REFUSED);
-    CHECK_EQ_INT(phi_message_count(agent), 2); /* one error stands for all attempts */
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)),
+                 2); /* one error stands for all attempts */
     CHECK_EQ_INT((int)count_of(rig_story(r), "MessageEnd assistant"), 1);
     rig_free(r);
 }

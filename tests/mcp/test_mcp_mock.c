@@ -158,7 +158,7 @@ TEST(the_models_of_a_list_call_tools_of_a_process) {
         CHECK(has(&k, 3, "\"m3\"") && has(&k, 3, "added extra_1"));
         CHECK(has(&k, 4, "\"name\":\"extra_1\"") && has(&k, 4, "waited"));
         CHECK(has(&k, 5, "extra_1 was called"));
-        CHECK_STR(phi_agent_model_id(k.agent), "test-model");
+        CHECK_STR(phi_agent_get_info(k.agent).model_id, "test-model");
     }
     mock_end(&k);
 }

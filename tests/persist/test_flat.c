@@ -119,11 +119,14 @@ static void one_run_is_in_the_file(flat *f, uint64_t entries) {
     rig_free(f->r);
     open_agent(f);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(f->agent)), entries);
-    CHECK_EQ_INT(phi_message_count(f->agent), 2 * TURNS);
-    CHECK_STR(phi_message_at(f->agent, 0)->content[0].text, "Look around.");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(f->agent)), 2 * TURNS);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(f->agent), 0)->content[0].text,
+              "Look around.");
     for (turn = 0; turn < TURNS; turn++) {
-        check_answer(phi_message_at(f->agent, 1 + 2 * turn), turn, turn < TURNS - 1 ? 2 : 1);
-        if (turn < TURNS - 1) check_result(phi_message_at(f->agent, 2 + 2 * turn), turn);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), 1 + 2 * turn), turn,
+                     turn < TURNS - 1 ? 2 : 1);
+        if (turn < TURNS - 1)
+            check_result(phi_thread_message_at(phi_agent_thread(f->agent), 2 + 2 * turn), turn);
     }
 }
 
@@ -186,15 +189,15 @@ static void all_runs_are_in_the_file(flat *f, uint64_t entries) {
     open_agent(f);
     CHECK_EQ_INT(phi_thread_count(phi_agent_thread(f->agent)), entries);
     for (turn = 0; turn < TURNS; turn++) {
-        const phi_message *m = phi_message_at(f->agent, at++);
+        const phi_message *m = phi_thread_message_at(phi_agent_thread(f->agent), at++);
         REQUIRE(CHECK(m != NULL && m->role == PHI_ROLE_USER));
         CHECK_EQ_INT(m->content[0].text.len, 150 + turn % 10 * 30);
         CHECK(talk_is(m->content[0].text, turn, false));
-        check_answer(phi_message_at(f->agent, at++), turn, 2);
-        check_result(phi_message_at(f->agent, at++), turn);
-        check_answer(phi_message_at(f->agent, at++), turn, 1);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn, 2);
+        check_result(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn);
+        check_answer(phi_thread_message_at(phi_agent_thread(f->agent), at++), turn, 1);
     }
-    CHECK_EQ_INT(phi_message_count(f->agent), at);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(f->agent)), at);
 }
 
 TEST(a_thousand_questions_need_no_more_memory_than_two_hundred) {
@@ -265,7 +268,7 @@ TEST(an_answer_that_failed_is_held_as_long) {
 
 static void keep_loop_id(void *user_data, const phi_event *event) {
     phi_str *loop_id = (phi_str *)user_data;
-    if (event->kind == PHI_EV_AGENT_START) *loop_id = phi_agent_last_loop_id(event->agent);
+    if (event->kind == PHI_EV_AGENT_START) *loop_id = phi_agent_get_info(event->agent).loop_id;
 }
 
 TEST(the_name_of_a_run_is_good_until_the_next_one) {
@@ -291,12 +294,12 @@ static size_t bytes_after(bool reads) {
     phi_entry e;
     if (!begin(&f)) return 0;
     some_turns(&f, 0, 300);
-    before = phi_agent_memory_used(f.agent, NULL);
+    before = phi_agent_get_info(f.agent).memory_used;
     for (seq = 0; reads && phi_thread_entry(phi_agent_thread(f.agent), seq, &e) == PHI_OK; seq++)
         sum = talk_mix_entry(sum, &e);
-    if (reads) CHECK(phi_agent_memory_used(f.agent, NULL) > before + 300 * 1500 && sum != 1);
+    if (reads) CHECK(phi_agent_get_info(f.agent).memory_used > before + 300 * 1500 && sum != 1);
     some_turns(&f, 300, 60); /* it is compacted once, at least */
-    after = phi_agent_memory_used(f.agent, NULL);
+    after = phi_agent_get_info(f.agent).memory_used;
     end(&f);
     return after;
 }
@@ -314,15 +317,15 @@ TEST(a_long_thread_that_is_opened_is_as_small_as_it_was) {
     REQUIRE(begin(&f));
     some_turns(&f, 0, 300);
     face = talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL);
-    before = phi_agent_memory_used(f.agent, NULL);
+    before = phi_agent_get_info(f.agent).memory_used;
     rig_free(f.r);
     open_agent(&f);
     (void)rig_step(f.r);
-    after = phi_agent_memory_used(f.agent, NULL);
+    after = phi_agent_get_info(f.agent).memory_used;
     CHECK(after < before + before / 4);
     CHECK(talk_view(phi_agent_thread(f.agent), NULL, UINT64_MAX, NULL) == face);
     CHECK_EQ_INT(f.watched.reads, 1);
-    CHECK(talk_is(phi_message_at(f.agent, 2)->content[0].text, 0, true));
+    CHECK(talk_is(phi_thread_message_at(phi_agent_thread(f.agent), 2)->content[0].text, 0, true));
     end(&f);
 }
 
@@ -445,11 +448,11 @@ TEST(memory_comes_back_once_the_last_event_was_popped) {
     CHECK_EQ_INT(phi_prompt(f.agent, "Look around."), PHI_OK);
     for (steps = 0; steps < 200000 && (rig_step(f.r) > 0 || steps < 10); steps++)
         if (phi_next_event(rig_runtime(f.r), &ev)) (void)touch(&ev);
-    full = phi_agent_memory_used(f.agent, NULL);
+    full = phi_agent_get_info(f.agent).memory_used;
     CHECK(full > 200 * 1500);
     while (phi_next_event(rig_runtime(f.r), &ev)) (void)touch(&ev);
     (void)rig_step(f.r);
-    CHECK(phi_agent_memory_used(f.agent, NULL) < full * 2 / 3);
+    CHECK(phi_agent_get_info(f.agent).memory_used < full * 2 / 3);
     end(&f);
 }
 

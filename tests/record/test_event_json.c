@@ -66,7 +66,7 @@ static phi_flow answer_start(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     (void)phi_call_update(call, "half", 4);
     (void)phi_call_progress(call, "Looking", 7);
-    (void)phi_call_finish(call, "seven", 5, false);
+    (void)phi_call_reply(call, "seven");
     return PHI_PENDING;
 }
 
@@ -167,7 +167,7 @@ TEST(a_run_that_goes_on_names_its_parent_and_its_kind) {
     CHECK_EQ_INT(rig_run(r, 100), 0);
     for (kind = PHI_CONTINUATION_DEFAULT; kind <= PHI_CONTINUATION_COMPACTION; kind++) {
         rig_says(r, "More.");
-        CHECK_EQ_INT(phi_append_message(agent, &asked), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &asked, 1, NULL), PHI_OK);
         CHECK_EQ_INT(phi_continue(agent, (phi_continuation)kind), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
     }

@@ -124,12 +124,12 @@ static void reopened(bool evaluates) {
             else
                 CHECK_EQ_INT(phi_prompt(agent, "24?"), PHI_OK);
             CHECK_EQ_INT(rig_run(t.r, 200), 0);
-            heard_copy(session, sizeof session, phi_agent_session_id(agent));
-            heard_copy(loop, sizeof loop, phi_agent_last_loop_id(agent));
+            heard_copy(session, sizeof session, phi_agent_get_info(agent).session_id);
+            heard_copy(loop, sizeof loop, phi_agent_get_info(agent).loop_id);
             CHECK(loop[0] != '\0');
         }
-        CHECK_STR(phi_agent_session_id(agent), session);
-        CHECK_STR(phi_agent_last_loop_id(agent), loop);
+        CHECK_STR(phi_agent_get_info(agent).session_id, session);
+        CHECK_STR(phi_agent_get_info(agent).loop_id, loop);
         think_end(&t);
     }
     store_mem_free(store);

@@ -51,7 +51,7 @@ static void call_at_once(calls *c, const char *tool, const char *arguments) {
     phi_event event;
     int runs = 1;
     rig_rewind(c->r);
-    CHECK_EQ_INT(phi_clear_messages(c->agent), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(c->agent, NULL, 0), PHI_OK);
     calls_begin(c, tool, arguments);
     while (runs > 0) {
         runs = rig_step(c->r);
