@@ -1,5 +1,6 @@
 /* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
 #include "model/message_in.h"
+#include "record/session_context_in.h"
 #include "record/session_context.h"
 #include "record/session_in.h"
 #include "text/records_in.h"
