@@ -25812,11 +25812,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xb1cd7021
+#if PHI__IMP_CONFIG != 0x32a7e054
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xb1cd7021
+#define PHI__IMP_CONFIG 0x32a7e054
 
 /* ---- src/config/config_in.h ---- */
 
@@ -35282,7 +35282,7 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
     phi_settings settings = PHI_ZERO;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "settings: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "settings: expected an object");
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
     if (status == PHI_OK) *out = settings;

@@ -562,6 +562,11 @@ class InProcess(unittest.TestCase):
         self.assertTrue(said.endswith("Here it is: a sword of good steel.\n"))
         self.assertEqual(said.count("[the smith begins]"), 1)
 
+    def test_the_tests_of_an_agent_pass(self):
+        said = self.say("testing").splitlines()
+        self.assertEqual(len(said), 8)
+        self.assertTrue(all(line.startswith("ok   ") for line in said), said)
+
     def test_a_majority_of_calls_corrects_the_model(self):
         self.assertEqual(self.say("custom_strategy"), "It is 56.\n")
 
