@@ -39,7 +39,8 @@ typedef struct phi_tool_options {
        sources are borrowed. */
     const struct phi_tool_source *const *sources;
     size_t source_count;
-    const struct phi_raw_tool *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
+    const struct phi_raw_tool
+        *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
     size_t raw_tool_count;
     phi_effect_policy effects; /* of the tools on the tool state (default: all are allowed) */
     /* the same call with the same arguments this often in a run: the model and the host are warned
@@ -77,7 +78,7 @@ typedef struct phi_agent_memory {
 typedef struct phi_agent_input {
     phi_trigger first_turn_trigger; /* of runs that begin with a prompt (default: USER) */
     phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;      /* messages that wait in a queue (default 64) */
+    uint32_t queue_limit;             /* messages that wait in a queue (default 64) */
     const struct phi_filter *filters; /* of user messages; the array is copied */
     size_t filter_count;
 } phi_agent_input;
@@ -133,8 +134,9 @@ typedef struct phi_agent_desc {
     /* of the view, before a request that nears the model's window, and after one that the provider
        finds too long; its text is copied */
     phi_compaction_config compaction;
-    phi_compactor compactor;  /* makes those near the window; copied (default: none) */
-    const struct phi_policy *policy; /* chooses the messages to send; copied (default: all of them) */
+    phi_compactor compactor; /* makes those near the window; copied (default: none) */
+    const struct phi_policy
+        *policy; /* chooses the messages to send; copied (default: all of them) */
 
     /* ---- more ---- */
 

@@ -456,7 +456,7 @@ static void change(world *w, seat *s) {
     case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
     case 5: renewed(s, phi_agent_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
-        if (rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated) renewed(s, PHI_OK);
+        if (rotate_session(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated) renewed(s, PHI_OK);
         break;
     case 7: (void)phi_thread_append(phi_agent_thread(s->agent), &message, 1, NULL); break;
     case 8: save_and_restore(s); break;
