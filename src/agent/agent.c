@@ -309,7 +309,7 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     if (status != PHI_OK) return status;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (agent->sources != NULL)
-        status = phi__tool_sources_own(agent, tools, count);
+        status = agent->rt->features.sources->own(agent, tools, count);
     else if (!phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_options.timeout_ms))
         status = PHI_NO_MEMORY;
     return status == PHI_OK

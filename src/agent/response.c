@@ -203,7 +203,7 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
                                             const phi_prompt_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->allowed_count > 0 && agent->sources != NULL && agent->run == NULL &&
-        agent->held == NULL && phi__tool_sources_refresh(agent, false) != PHI_OK)
+        agent->held == NULL && agent->rt->features.sources->refresh(agent, false) != PHI_OK)
         return phi__agent_no_memory(agent, what);
     if (desc->no_tools && (desc->tool_count > 0 || desc->allowed_count > 0))
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,

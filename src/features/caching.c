@@ -39,7 +39,7 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     for (i = 0; i < spec->tool_count; i++) {
         n = phi__hash(spec->tools[i].name, n);
         n = phi__hash(spec->tools[i].description, n);
-        n = phi__hash(spec->tools[i].schema, n + (spec->tools[i].strict ? 1 : 0));
+        n = phi__hash(spec->tools[i].schema, n + (spec->tools[i].strict != NULL ? 1 : 0));
         n = phi__hash(spec->tools[i].raw, n);
     }
     return n;

@@ -9,6 +9,7 @@
 #include "text/json_in.h"
 #include "history/prune.h"
 #include "history/step_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

@@ -15,6 +15,8 @@
 
 #include "base/arena.h"
 #include "model/event.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {

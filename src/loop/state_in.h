@@ -53,6 +53,7 @@
 #include "persist/persist_in.h"
 #include "wire/reader_in.h"
 #include "codecs/translate.h"
+#include "model/event_parts.h"
 
 /* ---- transfers ---- */
 
@@ -164,6 +165,8 @@ struct phi__toolcall {
     const phi_tool *tool;     /* NULL: unknown */
     const phi_content *block; /* in the thread */
     phi_str arguments;
+    phi_json *read;      /* the arguments as a tree, once phi_call_arg_* was called; or NULL */
+    const char *read_of; /* the arguments that `read` was made of */
     phi__timer timer;
     phi__timer beat;   /* heartbeat_ms of its tool */
     uint64_t armed_us; /* when the tool got the call */

@@ -4,6 +4,7 @@
 #include "model/tokens.h"
 #include "persist/entry_in.h"
 #include "persist/introspect_in.h"
+#include "model/event_parts.h"
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */

@@ -193,6 +193,7 @@ static inline const phi_store *talk_watch(talk_store *t, const phi_store *inner)
     t->store.append = talk_append;
     t->store.lock = talk_lock;
     t->store.unlock = talk_unlock;
+    t->store.journal = phi_store_journal();
     return &t->store;
 }
 

@@ -2,7 +2,10 @@
    changes it, what a failure leaves, and how long a handle and a pointer live. */
 #include "support/ask.h"
 #include "support/heard.h"
-#include "support/request.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "text/json.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();

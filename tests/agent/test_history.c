@@ -1,7 +1,7 @@
 /* test_history.c - an agent's messages from outside: appended, replaced, cleared. */
 #include "agent/messages.h"
 #include "agent/response.h"
-#include "support/request.h"
+#include "loop/events.h"
 
 TEST(appended_messages_are_seen_by_the_model) {
     rig *r = rig_new();

@@ -4,6 +4,7 @@
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "loop/events.h"
 #include "support/append.h"
 #include "support/rotate.h"
 #include "support/request.h"

@@ -1,7 +1,9 @@
 /* test_one_shot_run.c - runs over a thread of the caller's own. */
 #include "agent/one_shot.h"
 #include "agent/response.h"
-#include "support/request.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     rig *r = rig_new();

@@ -288,7 +288,7 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
         CHECK_EQ_INT(phi_budget_raise(s.agent, &more), PHI_OK);
     }
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found"), PHI_OK);
     (void)rig_run(s.r, 20);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "echo"));
@@ -325,7 +325,7 @@ TEST(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has) {
     (void)rig_run(s.r, 5);
     REQUIRE((item = phi_agent_get_info(s.agent).waiting).kind == PHI_WAITING_CALL);
     rig_says(s.r, "done");
-    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found"), PHI_OK);
     (void)rig_run(s.r, 20);
     CHECK_EQ_INT((int)rig_requests(s.r), 2);
     CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "sing") && !offers(&s, 1, "echo"));

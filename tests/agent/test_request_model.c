@@ -5,7 +5,8 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/rig.h"
-#include "support/request.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static phi_prompt_desc by(const phi_model *model) {
     phi_prompt_desc desc;

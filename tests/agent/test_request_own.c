@@ -6,7 +6,7 @@
 #include "strategy/adaptive.h"
 #include "strategy/strategy.h"
 #include "support/rig.h"
-#include "support/request.h"
+#include "loop/events.h"
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"gold\":{\"type\":\"integer\"}}"
                              ",\"required\":[\"gold\"]}";
@@ -26,7 +26,7 @@ static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
                    context.len > 0 ? context.at : "");
     s->call = call;
     if (s->waits) return PHI_PENDING;
-    (void)phi_call_finish(call, "seen", 4, false);
+    (void)phi_call_reply(call, "seen");
     return PHI_DONE;
 }
 

@@ -429,7 +429,7 @@ TEST(a_run_that_was_saved_has_its_policy_when_it_is_loaded) {
     rig_says(s.r, "three");
     CHECK_EQ_INT(rig_run(s.r, 5), 1);
     REQUIRE(phi_pending(rig_runtime(s.r), items, 2) == 1);
-    CHECK_EQ_INT(phi_call_finish(items[0].call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(items[0].call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 20), 0);
     CHECK_EQ_INT(messages_of(s.r, 0), 3);
     CHECK(strstr(rig_request(s.r, 0), "second") == NULL);

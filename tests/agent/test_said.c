@@ -5,6 +5,8 @@
 #include "agent/dry_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);
@@ -177,7 +179,7 @@ TEST(the_extra_of_a_request_goes_on_after_a_snapshot) {
     CHECK(restored.rt != NULL);
     (void)rig_run(r, 5);
     if (CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 1))
-        CHECK_EQ_INT(phi_call_finish(item.call, "ok", 2, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(item.call, "ok"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 6000000), 0);
     CHECK(has(r, 1, "\"metadata\":{\"user_id\":\"u\"}"));
     phi_arena_free(&arena);

@@ -104,8 +104,7 @@ static bool go_on(story *s) {
     for (i = 0; i < n && i < 4; i++) {
         if (items[i].kind != PHI_WAITING_CALL || strcmp(items[i].tool_name.at, "wait") != 0)
             continue;
-        if (s->waited++ >= 5)
-            CHECK_EQ_INT(phi_call_finish(items[i].call, "hammered", 8, false), PHI_OK);
+        if (s->waited++ >= 5) CHECK_EQ_INT(phi_call_reply(items[i].call, "hammered"), PHI_OK);
     }
     return runs > 0;
 }
@@ -445,7 +444,7 @@ static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
 static phi_flow forge_step(void *user_data, phi_call call) {
     forge *f = (forge *)user_data;
     if (f->resumes == 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_DONE;
 }
 
@@ -568,7 +567,7 @@ static phi_flow kiln_resume(void *user_data, phi_call call, phi_str arguments) {
     (void)snprintf(k->seen, sizeof k->seen, "%s|%s", state != NULL ? state : "none",
                    state != NULL && state[3] == '\0' && state[4] == '\xff' ? state + 5 : "");
     CHECK(phi_call_state(call, 17) == NULL);
-    (void)phi_call_finish(call, "fired", 5, false);
+    (void)phi_call_reply(call, "fired");
     return PHI_DONE;
 }
 
@@ -1185,7 +1184,7 @@ TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
     rig_says(other, "The limit was not met.");
     (void)rig_run(other, 20);
     CHECK_EQ_INT(phi_pending(rig_runtime(other), &item, 1), 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "done"), PHI_OK);
     (void)rig_run(other, 20);
     CHECK_EQ_INT(output[0], 5);   /* of the turn that was saved */
     rig_finish(other, 0, "done"); /* the first that was started here */

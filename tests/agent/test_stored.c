@@ -444,6 +444,10 @@ TEST(an_agent_whose_thread_cannot_be_had_is_not_made) {
     half.read = NULL;
     desc.store = &half;
     refused(r, &desc, PHI_BAD_ARG, "store: append or read is missing");
+    half = *store_mem_store(store);
+    half.journal = NULL;
+    refused(r, &desc, PHI_UNSUPPORTED,
+            "store: journal is missing: set phi_store.journal to phi_store_journal()");
     desc = stored_desc("u");
     store_mem_set(store, "u", "nonsense\n", 9);
     refused(r, &desc, PHI_PARSE,

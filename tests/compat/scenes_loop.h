@@ -3,6 +3,8 @@
 #define PHI_TESTS_COMPAT_SCENES_LOOP_H
 
 #include "compat/scenes.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SCENE_FREE "{\"type\":\"object\"}"
 

@@ -12,7 +12,7 @@
 static phi_flow never_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "ok", 2, false);
+    (void)phi_call_reply(call, "ok");
     return PHI_DONE;
 }
 

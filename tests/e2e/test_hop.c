@@ -3,7 +3,8 @@
    own signatures back and nobody else's, and the history stays as it was said. */
 #include "agent/dry_run.h"
 #include "e2e/e2e.h"
-#include "support/request.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \

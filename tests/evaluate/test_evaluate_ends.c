@@ -2,6 +2,7 @@
 #include "agent/response.h"
 #include "evaluate/actors.h"
 #include "support/ask.h"
+#include "loop/events.h"
 
 /* ---- failures ---- */
 

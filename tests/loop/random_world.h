@@ -7,6 +7,8 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/rotate.h"
 #include "support/request.h"
 
@@ -265,7 +267,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     switch (pick(w, 11)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "posted", 6, false); return PHI_DONE;
+    case 2: (void)phi_call_reply(call, "posted"); return PHI_DONE;
     case 3: (void)phi_call_update(call, "part", 4); break;
     case 4:
         if (pick(w, 6) == 0) leave(w);
@@ -291,7 +293,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
     switch (pick(w, 12)) {
     case 0: (void)give(w, call); return PHI_DONE;
     case 1: return PHI_DONE;
-    case 2: (void)phi_call_finish(call, "walked", 6, false); return PHI_DONE;
+    case 2: (void)phi_call_reply(call, "walked"); return PHI_DONE;
     case 3: (void)phi_call_progress(call, "on the way", 10); break;
     case 4: talk(w, phi_call_agent(call)); break;
     default: break;
@@ -482,7 +484,10 @@ static void finish_some(world *w) {
     switch (pick(w, 4)) {
     case 0: (void)give(w, call); break;
     case 1: (void)phi_call_update(call, "so far", 6); break;
-    default: (void)phi_call_finish(call, "from outside", 12, pick(w, 2) == 0); break;
+    default:
+        (void)(pick(w, 2) == 0 ? phi_call_fail(call, "from outside")
+                               : phi_call_reply(call, "from outside"));
+        break;
     }
 }
 

@@ -3,7 +3,8 @@
 #include "agent/response.h"
 #include "support/rig.h"
 #include "wire/structured.h"
-#include "support/request.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}"

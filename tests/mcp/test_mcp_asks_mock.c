@@ -133,6 +133,7 @@ static void session_over_http(const char *era, const char *url) {
     memset(&rt_desc, 0, sizeof rt_desc);
     memset(&to, 0, sizeof to);
     rt_desc.allocator = test_allocator();
+    rt_desc.features = PHI_ALL_FEATURES;
     rt = phi_runtime_new(&rt_desc);
     agent.hook_fn = answer_all;
     agent.hook_points = PHI_HOOK_QUESTION;

@@ -3,7 +3,7 @@
 
 #include "agent/response.h"
 #include "persist/file_store.h"
-#include "support/request.h"
+#include "loop/events.h"
 
 enum { TURNS = 1000, EARLY = 200, WINDOW = 32000 };
 

@@ -9,6 +9,7 @@
 /* A runtime with a clock and processes of this machine. */
 static phi_runtime *real(void) {
     phi_runtime_desc desc = PHI_ZERO;
+    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     return phi_runtime_new(&desc);
 }

@@ -4,6 +4,9 @@
 
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/rotate.h"
 #include "support/request.h"
 
@@ -197,7 +200,7 @@ static void do_call(monkey *m) {
         (void)phi_call_timeout_ms(call);
         break;
     case 7: (void)phi_call_result(call, NULL); break;
-    default: (void)phi_call_finish(call, text, len, once_in(m, 3)); break;
+    default: (void)(once_in(m, 3) ? phi_call_fail(call, text) : phi_call_reply(call, text)); break;
     }
 }
 

@@ -161,7 +161,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     world *w = (world *)user_data;
     sometimes(w, phi_call_agent(call));
     if (!w->calm && !w->plain && chance(w, 3) != 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "slow", 4, false);
+    (void)phi_call_reply(call, "slow");
     return PHI_DONE;
 }
 
