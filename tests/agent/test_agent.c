@@ -6,6 +6,7 @@
 #include "codecs/presets.h"
 #include "model/model.h"
 #include "text/json.h"
+#include "support/request.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();

@@ -2,6 +2,7 @@
 #include "agent/messages.h"
 #include "agent/response.h"
 #include "loop/events.h"
+#include "support/request.h"
 
 TEST(appended_messages_are_seen_by_the_model) {
     rig *r = rig_new();

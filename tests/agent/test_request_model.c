@@ -7,6 +7,7 @@
 #include "support/rig.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/request.h"
 
 static phi_prompt_desc by(const phi_model *model) {
     phi_prompt_desc desc;

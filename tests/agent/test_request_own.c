@@ -7,6 +7,7 @@
 #include "strategy/strategy.h"
 #include "support/rig.h"
 #include "loop/events.h"
+#include "support/request.h"
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"gold\":{\"type\":\"integer\"}}"
                              ",\"required\":[\"gold\"]}";

@@ -5,6 +5,7 @@
 #include "e2e/e2e.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/request.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \

@@ -5,6 +5,7 @@
 #include "wire/structured.h"
 #include "codecs/presets.h"
 #include "model/model.h"
+#include "support/request.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}"

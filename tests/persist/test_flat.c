@@ -4,6 +4,7 @@
 #include "agent/response.h"
 #include "persist/file_store.h"
 #include "loop/events.h"
+#include "support/request.h"
 
 enum { TURNS = 1000, EARLY = 200, WINDOW = 32000 };
 
