@@ -193,7 +193,7 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
 /* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);
-/* phi_ask_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
+/* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
    strategy's call, a sub-agent); empty: none. Valid as long as the run. */
 PHI_API phi_str phi_call_context(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);

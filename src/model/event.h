@@ -152,8 +152,8 @@ typedef struct phi_event {
     /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer, or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_thread_message_at while its lane is the active one. INPUT_DROPPED
-       without a text: how many were dropped while the event queue was full. */
+    /* AGENT_END: the run's, for phi_thread_message_at while its lane is the active one.
+       INPUT_DROPPED without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* AGENT_START */
     const struct phi_compaction *compaction; /* COMPACTION_... */
