@@ -58,7 +58,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_1 != 0x375de97a
+#if PHI__PUB_PHI_1 != 0x93a8db7f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
