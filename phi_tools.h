@@ -46,40 +46,19 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x9d7c7b0e
+#if PHI__PUB_BASE_BASE != 0x0637e20b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x575af6cb
+#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xb330f486
+#if PHI__PUB_TEXT_JSON != 0xbf46a1e4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x78b0677e
+#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xa9f8e27f
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_CODECS != 0xf6547e9a
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_LOG != 0xf931cc65
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_HISTORY != 0x4ffbfb14
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_PERSIST != 0xa0fb0321
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_LOOP != 0x88f434eb
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_FEATURES != 0x42e42265
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_AGENT != 0x266cda9e
+#if PHI__PUB_PHI_1 != 0xe7c1d3d9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -96,12 +75,16 @@
 #pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
-#ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0x896e24dd
-#error "phi: two versions of src/formats in one file"
+#ifdef PHI__PUB_FORMATS_READER
+#if PHI__PUB_FORMATS_READER != 0x9f567b84
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0x896e24dd
+#define PHI__PUB_FORMATS_READER 0x9f567b84
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/formats/reader.h ---- */
 
@@ -116,13 +99,6 @@
    in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
    memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
    Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_READER_H
-#define PHI_FORMATS_READER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_reader phi_reader;
 
@@ -139,6 +115,17 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_READER */
+
+#ifdef PHI__PUB_FORMATS_TOML
+#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_TOML 0x6242b814
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/toml.h ---- */
@@ -157,13 +144,6 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
-#ifndef PHI_FORMATS_TOML_H
-#define PHI_FORMATS_TOML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- reading ---- */
 
@@ -253,6 +233,17 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_TOML */
+
+#ifdef PHI__PUB_FORMATS_YAML
+#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_YAML 0x6b564648
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/yaml.h ---- */
@@ -272,13 +263,6 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
-#ifndef PHI_FORMATS_YAML_H
-#define PHI_FORMATS_YAML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- reading ---- */
 
@@ -317,16 +301,18 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_FORMATS_YAML */
 
-#endif /* PHI__PUB_FORMATS */
-
-#ifdef PHI__PUB_MOCK
-#if PHI__PUB_MOCK != 0x323f31c3
-#error "phi: two versions of src/mock in one file"
+#ifdef PHI__PUB_PHI_TOOLS_1
+#if PHI__PUB_PHI_TOOLS_1 != 0x58cdf1cf
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_MOCK 0x323f31c3
+#define PHI__PUB_PHI_TOOLS_1 0x58cdf1cf
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/mock/mock.h ---- */
 
@@ -346,19 +332,12 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
    Ownership: the runtime owns a mock and frees it with itself. Texts are copied. When memory ends,
    the next call of the model fails and says so.
    Threads: the pumping thread. */
-#ifndef PHI_MOCK_MOCK_H
-#define PHI_MOCK_MOCK_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mock {
     phi_model model; /* for phi_agent_desc.model: its protocol is "mock", of a second one "mock2" */
     /* or for phi_agent_desc.provider: it answers in place of whatever model the agent has */
     phi_provider provider;
-    /* Read these: what was sent, in order: system prompt, messages and tools, copied. */
+    /* Read these: the requests so far, with system prompt, messages and tools, copied. */
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* of the script */
@@ -384,30 +363,9 @@ PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *ar
    answer: PHI_FAILURE_RATE_LIMITED, _SERVER, _NETWORK, _TIMEOUT. */
 PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *message);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_MOCK */
-
-#ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x1efbd997
-#error "phi: two versions of src/record in one file"
-#endif
-#else
-#define PHI__PUB_RECORD 0x1efbd997
-
 /* ---- src/record/event_json.h ---- */
 
 /* event_json.h - events as JSON: the interchange format of session files and logs. */
-#ifndef PHI_RECORD_EVENT_JSON_H
-#define PHI_RECORD_EVENT_JSON_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
@@ -424,11 +382,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/session.h ---- */
 
 /* session.h - sessions: a record of agents' runs (Session > LoopRecord > Turn > events), and its
@@ -440,13 +393,6 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
    Threads: one at a time. */
-#ifndef PHI_RECORD_SESSION_H
-#define PHI_RECORD_SESSION_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- the model ---- */
 
@@ -646,11 +592,6 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/recorder.h ---- */
 
 /* recorder.h - makes sessions out of events.
@@ -670,13 +611,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    hands it over. A completed session that continues is open again. Links to the runs of sub-agents
    do not depend on the order of the events.
    Threads: one at a time. */
-#ifndef PHI_RECORD_RECORDER_H
-#define PHI_RECORD_RECORDER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_recorder phi_recorder;
 
@@ -742,11 +676,6 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder);
    none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/replay.h ---- */
 
 /* replay.h - records a run to a tape, and plays it again without a network: the same log, byte for
@@ -772,13 +701,6 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
    budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
-#ifndef PHI_RECORD_REPLAY_H
-#define PHI_RECORD_REPLAY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
@@ -837,7 +759,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
     return phi_tape_play(&desc, text, error);
 }
 #endif
-#endif
 
 /* ---- src/record/session_context.h ---- */
 
@@ -852,13 +773,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    A thread does not need blocks: its compactions are rewrites. They are for files of the original,
    and for files that the original will read.
    Threads: one at a time. */
-#ifndef PHI_RECORD_SESSION_CONTEXT_H
-#define PHI_RECORD_SESSION_CONTEXT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A loop whose parent is not in the session continues the loop before it, as the prompts of one
    agent do (of a group: the selected one). Without it such a loop begins anew, as in the
@@ -951,20 +865,6 @@ typedef struct phi_session_compaction {
 PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
                                        size_t *made, char *words, size_t words_size);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_RECORD */
-
-#ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0xfa6d3622
-#error "phi: two versions of src/subagents in one file"
-#endif
-#else
-#define PHI__PUB_SUBAGENTS 0xfa6d3622
-
 /* ---- src/subagents/subagents.h ---- */
 
 /* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in a
@@ -985,13 +885,6 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
    its parent. A snapshot of the caller holds the children at work, and those that are kept; the
    calls go on after phi_agent_restore with the same tools.
    Threads: the pumping thread. */
-#ifndef PHI_SUBAGENTS_SUBAGENTS_H
-#define PHI_SUBAGENTS_SUBAGENTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
@@ -1038,20 +931,6 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *t
    PHI_EV_SUBAGENT_END. */
 PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_SUBAGENTS */
-
-#ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xaaba24cc
-#error "phi: two versions of src/evaluate in one file"
-#endif
-#else
-#define PHI__PUB_EVALUATE 0xaaba24cc
-
 /* ---- src/evaluate/evaluate.h ---- */
 
 /* evaluate.h - parallel evaluation: the same prompt under several configurations at once, of which
@@ -1071,13 +950,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
    host frees counts as cancelled, and has no lane.
    Threads: the pumping thread. */
-#ifndef PHI_EVALUATE_EVALUATE_H
-#define PHI_EVALUATE_EVALUATE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { PHI_EVALUATE_MOST = 64 }; /* branches of one evaluation */
 
@@ -1181,16 +1053,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
     return phi_evaluate_resume(agent, &desc);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_EVALUATE */
-
-#ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0xf31c36fd
-#error "phi: two versions of src/strategy in one file"
-#endif
-#else
-#define PHI__PUB_STRATEGY 0xf31c36fd
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -1202,13 +1064,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
    a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
    writes its own as examples/custom_strategy.c does.
    Threads: the pumping thread, inside phi_step. */
-#ifndef PHI_STRATEGY_MACHINE_H
-#define PHI_STRATEGY_MACHINE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define PHI_STRATEGY_COMMANDS 16u /* that one event may add, at most */
 
@@ -1355,24 +1210,12 @@ typedef struct phi_strategy {
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/aot.h ---- */
 
 /* aot.h - Algorithm-of-Thoughts: one model call that searches, with worked searches as examples.
 
    The prompt shows searches that try first operations, work them out, step back and finish with an
    explicit answer line; the model does the same for the problem. The answer is that line's. */
-#ifndef PHI_STRATEGY_AOT_H
-#define PHI_STRATEGY_AOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How many of phi's worked examples are shown. */
 typedef enum phi_aot_profile {
@@ -1400,11 +1243,6 @@ typedef struct phi_aot_options {
 /* Static. Options: phi_aot_options. */
 PHI_API const phi_strategy *phi_strategy_aot(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/cot.h ---- */
 
 /* cot.h - Chain-of-Thought and Chain-of-Draft: one model call that thinks in steps.
@@ -1412,13 +1250,6 @@ PHI_API const phi_strategy *phi_strategy_aot(void);
    Chain-of-Thought asks for numbered steps and a marked conclusion, Chain-of-Draft for drafts of a
    few words and the answer behind "####". The call sees the conversation. The answer is the
    conclusion, or the whole text where none is marked. */
-#ifndef PHI_STRATEGY_COT_H
-#define PHI_STRATEGY_COT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For both. Zero means default for every field. */
 typedef struct phi_cot_options {
@@ -1432,11 +1263,6 @@ typedef struct phi_cot_options {
 /* Static. Options: phi_cot_options. */
 PHI_API const phi_strategy *phi_strategy_cot(void);
 PHI_API const phi_strategy *phi_strategy_cod(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/strategy/got.h ---- */
 
@@ -1454,13 +1280,6 @@ PHI_API const phi_strategy *phi_strategy_cod(void);
                   weight above 0, the heaviest first
    A composed answer has an edge from each thought that it was composed of.
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
-#ifndef PHI_STRATEGY_GOT_H
-#define PHI_STRATEGY_GOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_got_aggregation {
     PHI_GOT_SYNTHESIS = 0,
@@ -1489,11 +1308,6 @@ typedef struct phi_got_options {
 /* Static. Options: phi_got_options. */
 PHI_API const phi_strategy *phi_strategy_got(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/tot.h ---- */
 
 /* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
@@ -1504,13 +1318,6 @@ PHI_API const phi_strategy *phi_strategy_got(void);
    whole solution before, is the answer. A search that ends before there is one says so: its best
    thought is unfinished. Answers are read as JSON, else line by line; an answer that is neither is
    sent back once to be repaired. */
-#ifndef PHI_STRATEGY_TOT_H
-#define PHI_STRATEGY_TOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_tot_traversal {
     PHI_TOT_BFS = 0, /* level by level; the best `beam_width` thoughts of a level are expanded */
@@ -1549,11 +1356,6 @@ typedef struct phi_tot_options {
 /* Static. Options: phi_tot_options. */
 PHI_API const phi_strategy *phi_strategy_tot(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/trm.h ---- */
 
 /* trm.h - TRM: the loop of Jolicoeur-Martineau 2025, "Less is More: Recursive Reasoning with Tiny
@@ -1566,13 +1368,6 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
    scored, the last improvement too; the result is the one with the best score. The search ends when
    a score reaches `threshold`, when the last three scores lie within 0.02 of each other, or after
    `max_supervisions`. */
-#ifndef PHI_STRATEGY_TRM_H
-#define PHI_STRATEGY_TRM_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Strings are borrowed as the desc is. */
 typedef struct phi_trm_options {
@@ -1591,11 +1386,6 @@ typedef struct phi_trm_options {
 /* Static. Options: phi_trm_options. */
 PHI_API const phi_strategy *phi_strategy_trm(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/adaptive.h ---- */
 
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
@@ -1613,13 +1403,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
    in the conversation with the agent's tools.
    In a run with tools only "react", and "tot" with `tools`, are chosen: the others could not use
    them. */
-#ifndef PHI_STRATEGY_ADAPTIVE_H
-#define PHI_STRATEGY_ADAPTIVE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Pointers are borrowed as the desc is. Names: "react", "cot",
    "cod", "aot", "tot", "got", "trm"; others count for nothing. */
@@ -1645,11 +1428,6 @@ typedef struct phi_adaptive_options {
    phi_strategy_worst has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/strategy.h ---- */
 
 /* strategy.h - reasoning strategies over the loop: an agent whose answers a machine works out.
@@ -1671,13 +1449,6 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
    not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
    a message. phi_step counts each call under way as a run. */
-#ifndef PHI_STRATEGY_STRATEGY_H
-#define PHI_STRATEGY_STRATEGY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field but strategy. */
 typedef struct phi_strategy_desc {
@@ -1722,20 +1493,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_STRATEGY */
-
-#ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x6a13d7e5
-#error "phi: two versions of src/config in one file"
-#endif
-#else
-#define PHI__PUB_CONFIG 0x6a13d7e5
-
 /* ---- src/config/config.h ---- */
 
 /* config.h - configuration files: TOML, YAML or JSON that says which agents there are.
@@ -1760,13 +1517,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
    Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
    valid until phi_config_free. Threads: one at a time. */
-#ifndef PHI_CONFIG_CONFIG_H
-#define PHI_CONFIG_CONFIG_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_config phi_config;
 
@@ -1836,7 +1586,6 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 }
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
 #endif
-#endif
 
 /* ---- src/config/config_agents.h ---- */
 
@@ -1865,13 +1614,6 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
    Ownership: it borrows the runtime and the config: free it before them. An agent may be freed by
    the host before; its handle is stale then.
    Threads: the pumping thread. */
-#ifndef PHI_CONFIG_CONFIG_AGENTS_H
-#define PHI_CONFIG_CONFIG_AGENTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_agents phi_agents;
 
@@ -1975,11 +1717,6 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/config/config_json.h ---- */
 
 /* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
@@ -1989,13 +1726,6 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
        phi_json *node = phi_settings_to_json(&arena, &settings, 0);
        const char *error;
        if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
-#ifndef PHI_CONFIG_CONFIG_JSON_H
-#define PHI_CONFIG_CONFIG_JSON_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
 typedef struct phi_settings {
@@ -2047,20 +1777,6 @@ PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *set
 PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
                                           const char **error);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_CONFIG */
-
-#ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xd8e4badd
-#error "phi: two versions of src/permissions in one file"
-#endif
-#else
-#define PHI__PUB_PERMISSIONS 0xd8e4badd
-
 /* ---- src/permissions/permissions.h ---- */
 
 /* permissions.h - which tool calls may run: rules as data, and a hook that heeds them.
@@ -2085,13 +1801,6 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
    This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
    written and then run, and whatever an allowed program does, are not seen; links in paths are not
    followed. Threads: the pumping thread. */
-#ifndef PHI_PERMISSIONS_PERMISSIONS_H
-#define PHI_PERMISSIONS_PERMISSIONS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_permission {
     PHI_PERMISSION_ASK = 0,
@@ -2230,16 +1939,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
     return phi_permissions_new(&desc, status);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_PERMISSIONS */
-
-#ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x0d48556e
-#error "phi: two versions of src/tools in one file"
-#endif
-#else
-#define PHI__PUB_TOOLS 0x0d48556e
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -2254,13 +1953,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
    They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
    of agents. */
-#ifndef PHI_TOOLS_CONTEXT_TOOLS_H
-#define PHI_TOOLS_CONTEXT_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
    NULL. */
@@ -2270,11 +1962,6 @@ PHI_API phi_status phi_tools_prun(phi_tool *out);
    n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/tools/scripts.h ---- */
 
@@ -2306,15 +1993,8 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    No shell reads a command unless `shell` is set. A script runs with the rights of the program; its
    environment is the program's, without variables whose names look like keys.
    Threads: the pumping thread. */
-#ifndef PHI_TOOLS_SCRIPTS_H
-#define PHI_TOOLS_SCRIPTS_H
-
 
 #ifndef PHI_NO_PROCESS
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_scripts phi_scripts;
 
@@ -2368,10 +2048,6 @@ PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
    desc. PHI_BAD_ARG. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
 #endif
 
 /* ---- src/tools/tools.h ---- */
@@ -2402,13 +2078,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
    that two edits of a turn cannot lose each other; a file is replaced whole, never left half
    written.
    Threads: the pumping thread. */
-#ifndef PHI_TOOLS_TOOLS_H
-#define PHI_TOOLS_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { PHI_TOOL_COUNT = 6 };
 
@@ -2476,20 +2145,6 @@ typedef struct phi_toolset {
    copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_TOOLS */
-
-#ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x46cbf023
-#error "phi: two versions of src/mcp in one file"
-#endif
-#else
-#define PHI__PUB_MCP 0x46cbf023
-
 /* ---- src/mcp/mcp.h ---- */
 
 /* mcp.h - servers of the Model Context Protocol: their tools, resources and prompts for agents.
@@ -2516,13 +2171,6 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
    says and does is not.
 
    PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
-#ifndef PHI_MCP_MCP_H
-#define PHI_MCP_MCP_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
@@ -2673,11 +2321,6 @@ typedef struct phi_mcp_request {
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_asks.h ---- */
 
 /* mcp_asks.h - what a server may ask of its client: directories, forms, answers of a model.
@@ -2698,23 +2341,11 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
    is the answer itself.
    PHI_DENY declines; with the reply "cancel" a form counts as dismissed. So it does after the
    deadline, and when the values do not fit the schema, which PHI_MCP_EV_WARNING reports. */
-#ifndef PHI_MCP_MCP_ASKS_H
-#define PHI_MCP_MCP_ASKS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE:
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/mcp/mcp_oauth.h ---- */
 
@@ -2735,13 +2366,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
    Addresses: https alone; plain http only where the MCP server itself has an http address of this
    machine. No redirects are followed. A server on a public address cannot send phi to private ones
    (docs/mcp.md, Authorization). */
-#ifndef PHI_MCP_MCP_OAUTH_H
-#define PHI_MCP_MCP_OAUTH_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How a client with a secret proves itself at the token endpoint. */
 typedef enum phi_mcp_client_auth {
@@ -2848,23 +2472,11 @@ PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_prompts.h ---- */
 
 /* mcp_prompts.h - the prompts of an MCP server, and completion of arguments.
 
    Callbacks, statuses and ids: as mcp_resources.h says; phi_mcp_stop ends these, too. */
-#ifndef PHI_MCP_MCP_PROMPTS_H
-#define PHI_MCP_MCP_PROMPTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp_prompt_argument {
     phi_str name, title, description;
@@ -2929,11 +2541,6 @@ typedef struct phi_mcp_complete_desc {
 PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
                                     phi_mcp_completion_fn done, void *user_data, uint64_t *id);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_resources.h ---- */
 
 /* mcp_resources.h - the resources of an MCP server: what it lets hosts read, list and watch.
@@ -2947,13 +2554,6 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
    Statuses of the functions: PHI_MISUSE: the server is not ready; PHI_UNSUPPORTED: it has not
    declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests are under way; PHI_NO_MEMORY.
    Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_RESOURCES_H
-#define PHI_MCP_MCP_RESOURCES_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A resource, or a template of some. Empty strings: not given. */
 typedef struct phi_mcp_resource {
@@ -3011,11 +2611,6 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_serve.h ---- */
 
 /* mcp_serve.h - our own server of the Model Context Protocol: tools, resources and prompts of a
@@ -3043,13 +2638,6 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
    PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
    (PHI_NO_LISTEN). */
-#ifndef PHI_MCP_MCP_SERVE_H
-#define PHI_MCP_MCP_SERVE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp_server phi_mcp_server;
 
@@ -3295,11 +2883,6 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
 PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_tools.h ---- */
 
 /* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
@@ -3313,13 +2896,6 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
    or PDFs; links and other resources become a line with their type and size. Structured content is
    checked against the tool's output schema, and is kept in the details of the result:
    {"structuredContent": ..., "_meta": ...}. */
-#ifndef PHI_MCP_MCP_TOOLS_H
-#define PHI_MCP_MCP_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
@@ -3357,20 +2933,6 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 /* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
 PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_MCP */
-
-#ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0xadce358a
-#error "phi: two versions of src/openapi in one file"
-#endif
-#else
-#define PHI__PUB_OPENAPI 0xadce358a
-
 /* ---- src/openapi/openapi.h ---- */
 
 /* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
@@ -3393,13 +2955,6 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
    Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
    runtime: free it first. Tools belong to the object.
    Threads:   the pumping thread. */
-#ifndef PHI_OPENAPI_OPENAPI_H
-#define PHI_OPENAPI_OPENAPI_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_openapi phi_openapi;
 
@@ -3526,16 +3081,6 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
     return phi_openapi_new(rt, &desc);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_OPENAPI */
-
-#ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0x78804135
-#error "phi: two versions of src/skills in one file"
-#endif
-#else
-#define PHI__PUB_SKILLS 0x78804135
 
 /* ---- src/skills/skills.h ---- */
 
@@ -3562,15 +3107,8 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    Threads:   one at a time; with agents, the pumping thread.
    SAFETY     Instructions of a skill are as trusted as the system prompt: load only directories
    that nobody else writes to. */
-#ifndef PHI_SKILLS_SKILLS_H
-#define PHI_SKILLS_SKILLS_H
-
 
 #ifndef PHI_NO_FILES
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_skills phi_skills;
 
@@ -3654,20 +3192,7 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
    leave the directory of the skill, by ".." or by links. The tool borrows `skills`. PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
-#ifdef __cplusplus
-}
 #endif
-#endif
-#endif
-
-#endif /* PHI__PUB_SKILLS */
-
-#ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0xe1d6c222
-#error "phi: two versions of src/sections in one file"
-#endif
-#else
-#define PHI__PUB_SECTIONS 0xe1d6c222
 
 /* ---- src/sections/sections.h ---- */
 
@@ -3679,13 +3204,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
        from.sections = phi_config_sections();
 
    docs/configuration.md lists their fields. */
-#ifndef PHI_SECTIONS_SECTIONS_H
-#define PHI_SECTIONS_SECTIONS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
    a PHI_NO_ macro leaves out. */
@@ -3698,20 +3216,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_SECTIONS */
-
-#ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x786b5aba
-#error "phi: two versions of src/trace in one file"
-#endif
-#else
-#define PHI__PUB_TRACE 0x786b5aba
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3731,13 +3235,6 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
    Threads: the pumping thread. */
-#ifndef PHI_TRACE_TRACE_H
-#define PHI_TRACE_TRACE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_trace_kind {
     PHI_TRACE_HTML = 0,
@@ -3818,9 +3315,7 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #ifdef __cplusplus
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_TRACE */
+#endif /* PHI__PUB_PHI_TOOLS_1 */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -3838,25 +3333,20 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x77e89aea
+#if PHI__IMP_FORMATS != 0xeccb9893
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x77e89aea
+#define PHI__IMP_FORMATS 0xeccb9893
 
 /* ---- src/formats/reader_in.h ---- */
 
 /* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
-#ifndef PHI_FORMATS_READER_IN_H
-#define PHI_FORMATS_READER_IN_H
-
 
 struct phi_reader {
     phi_status (*advance)(phi_reader *reader, size_t units);
     phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
 };
-
-#endif
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -3869,9 +3359,6 @@ struct phi_reader {
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
    PHI_BUSY, while there is more to read. */
-#ifndef PHI_FORMATS_TOML_IN_H
-#define PHI_FORMATS_TOML_IN_H
-
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -4144,8 +3631,6 @@ PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, s
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
-#endif
-
 /* ---- src/formats/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
@@ -4156,9 +3641,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
-#ifndef PHI_FORMATS_YAML_IN_H
-#define PHI_FORMATS_YAML_IN_H
-
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -4443,8 +3925,6 @@ PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
-
-#endif
 
 /* ---- src/formats/reader.c ---- */
 
@@ -9796,11 +9276,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_MOCK
-#if PHI__IMP_MOCK != 0x681e0319
+#if PHI__IMP_MOCK != 0xad6ed38d
 #error "phi: two versions of src/mock in one file"
 #endif
 #else
-#define PHI__IMP_MOCK 0x681e0319
+#define PHI__IMP_MOCK 0xad6ed38d
 
 /* ---- src/mock/mock.c ---- */
 
@@ -9842,7 +9322,7 @@ typedef struct phi__mock_talk {
     uint64_t from_us;
 } phi__mock_talk;
 
-/* ---- what was sent ---- */
+/* ---- requests ---- */
 
 static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
     phi_tool_spec *tools = (phi_tool_spec *)phi__arena_zero(
@@ -10098,18 +9578,15 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x7080a383
+#if PHI__IMP_RECORD != 0x1c603fe1
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x7080a383
+#define PHI__IMP_RECORD 0x1c603fe1
 
 /* ---- src/record/event_in.h ---- */
 
 /* event_in.h - the names and fields of events in JSON, for their writer and their reader. */
-#ifndef PHI_RECORD_EVENT_IN_H
-#define PHI_RECORD_EVENT_IN_H
-
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
@@ -10142,17 +9619,12 @@ typedef enum phi__event_part {
 PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
 
-#endif
-
 /* ---- src/record/session_in.h ---- */
 
 /* session_in.h - the memory behind a session and its loops, for the files that make them.
 
    A session is one block of memory with an arena: all that it points to is in there, and arrays
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
-#ifndef PHI_RECORD_SESSION_IN_H
-#define PHI_RECORD_SESSION_IN_H
-
 
 typedef struct phi__session_box phi__session_box;
 
@@ -10237,17 +9709,12 @@ typedef enum phi__session_part {
 PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from);
 PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
 
-#endif
-
 /* ---- src/record/recorder_in.h ---- */
 
 /* recorder_in.h - structs and functions that the files of the recorder share.
 
    Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
    in a table by id. */
-#ifndef PHI_RECORD_RECORDER_IN_H
-#define PHI_RECORD_RECORDER_IN_H
-
 
 struct phi_recorder {
     phi_memory memory;
@@ -10289,8 +9756,6 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
 /* The end of a call that ran another agent. */
 PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev);
 
-#endif
-
 /* ---- src/record/replay_in.h ---- */
 
 /* replay_in.h - structs and functions that the files of the tape share.
@@ -10308,9 +9773,6 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, c
    result, update                      of a call; start: given inside of its tool's start
    claimed a call was not started, or not ended: its result was on its way
    over    the end; idle: steps before it */
-#ifndef PHI_RECORD_REPLAY_IN_H
-#define PHI_RECORD_REPLAY_IN_H
-
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -10478,15 +9940,10 @@ PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
-#endif
-
 /* ---- src/record/session_context_in.h ---- */
 
 /* session_context_in.h - turns of a loop's messages, as blocks count them; and a loop's
    ancestors. */
-#ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
-#define PHI_RECORD_SESSION_CONTEXT_IN_H
-
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -10540,8 +9997,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
                                                 char *words, size_t words_size);
 /* session_blocks.c: as phi_session_compaction.thread says. */
 PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
-
-#endif
 
 /* ---- src/record/event_fields.c ---- */
 
@@ -16277,9 +15732,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi_call_progress(handle, text.at, text.len);
+        (void)phi__call_progress(handle, text);
     else
-        (void)phi_call_update(handle, text.at, text.len);
+        (void)phi__call_update(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }
@@ -17693,11 +17148,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x022fbfc4
+#if PHI__IMP_SUBAGENTS != 0xc1ed87da
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x022fbfc4
+#define PHI__IMP_SUBAGENTS 0xc1ed87da
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17708,9 +17163,6 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
    call, or to the host (phi_spawn), or has finished and is kept.
    Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
    but its phi__child may be gone. */
-#ifndef PHI_SUBAGENTS_CHILD_IN_H
-#define PHI_SUBAGENTS_CHILD_IN_H
-
 
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
@@ -17817,8 +17269,6 @@ PHI__FN void phi__children_sweep(phi__children *all);
 PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
-
-#endif
 
 /* ---- src/subagents/child.c ---- */
 
@@ -18017,7 +17467,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
-    phi_str call_id = child->call.rt != NULL ? phi_call_id(child->call) : child->call_id;
+    phi_str call_id = child->call.rt != NULL ? phi_call_get_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);
@@ -18378,7 +17828,7 @@ PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     phi_content content;
-    if (kind == PHI__FORWARD_PROGRESS) return phi_call_progress(call, text.at, text.len);
+    if (kind == PHI__FORWARD_PROGRESS) return phi__call_progress(call, text);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
@@ -18680,7 +18130,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
     phi_subagent *desc = (phi_subagent *)user_data;
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
     char words[360];
@@ -18698,7 +18148,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
@@ -18725,9 +18175,9 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__children *all = phi__subagents_all(parent);
-    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_id(call)) : NULL;
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_get_info(call).id) : NULL;
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
@@ -18838,11 +18288,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xcc061868
+#if PHI__IMP_EVALUATE != 0x61d1a958
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xcc061868
+#define PHI__IMP_EVALUATE 0x61d1a958
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18852,9 +18302,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
    next evaluation begins. Each branch, and the judge, is a child agent; its seat follows it. The
    children belong to the evaluation while it is active. At its end they are left as agents of one
    run are: each goes when its events were popped. */
-#ifndef PHI_EVALUATE_EVALUATION_IN_H
-#define PHI_EVALUATE_EVALUATION_IN_H
-
 
 typedef struct phi__evaluation phi__evaluation;
 
@@ -18927,14 +18374,9 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
-#endif
-
 /* ---- src/evaluate/branches_in.h ---- */
 
 /* branches_in.h - makes the agents of branches and judges, names their runs, and starts them. */
-#ifndef PHI_EVALUATE_BRANCHES_IN_H
-#define PHI_EVALUATE_BRANCHES_IN_H
-
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -18959,15 +18401,10 @@ PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reaso
 PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size);
 
-#endif
-
 /* ---- src/evaluate/conclude_in.h ---- */
 
 /* conclude_in.h - the end of an evaluation: its branches become lanes, and one of them the active
    lane. */
-#ifndef PHI_EVALUATE_CONCLUDE_IN_H
-#define PHI_EVALUATE_CONCLUDE_IN_H
-
 
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
@@ -18975,15 +18412,10 @@ PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
    does. What the branches did is in the log in any case, as far as memory goes. */
 PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected);
 
-#endif
-
 /* ---- src/evaluate/judge_in.h ---- */
 
 /* judge_in.h - the judge's part of an evaluation that needs no model: its prompt, the fitting of
    that prompt into the judge's window, and the reading of its verdict. Pure functions. */
-#ifndef PHI_EVALUATE_JUDGE_IN_H
-#define PHI_EVALUATE_JUDGE_IN_H
-
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -19012,14 +18444,9 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
    count. 0 where there is none. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
-#endif
-
 /* ---- src/evaluate/judging_in.h ---- */
 
 /* judging_in.h - lets a judge compare the branches of an evaluation. */
-#ifndef PHI_EVALUATE_JUDGING_IN_H
-#define PHI_EVALUATE_JUDGING_IN_H
-
 
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
@@ -19030,14 +18457,9 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e);
 PHI__FN size_t phi__judging_selected(const phi__evaluation *e);
 PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many may win */
 
-#endif
-
 /* ---- src/evaluate/saving_in.h ---- */
 
 /* saving_in.h - an active evaluation in a snapshot of its agent. */
-#ifndef PHI_EVALUATE_SAVING_IN_H
-#define PHI_EVALUATE_SAVING_IN_H
-
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -19049,14 +18471,9 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count);
 PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
                                    const phi__child_watch *watch);
 
-#endif
-
 /* ---- src/evaluate/select_in.h ---- */
 
 /* select_in.h - the evaluations that look at figures alone. Pure functions. */
-#ifndef PHI_EVALUATE_SELECT_IN_H
-#define PHI_EVALUATE_SELECT_IN_H
-
 
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
@@ -19064,8 +18481,6 @@ PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_
 /* The branch that wins by `by`, which is neither JUDGE nor CUSTOM; and the first that may. */
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
-
-#endif
 
 /* ---- src/evaluate/branches.c ---- */
 
@@ -20579,18 +19994,15 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xce4447e7
+#if PHI__IMP_STRATEGY != 0xe7666ee6
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xce4447e7
+#define PHI__IMP_STRATEGY 0xe7666ee6
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
 /* adaptive_in.h - how Adaptive chooses. */
-#ifndef PHI_STRATEGY_ADAPTIVE_IN_H
-#define PHI_STRATEGY_ADAPTIVE_IN_H
-
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -20611,14 +20023,9 @@ PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 PHI__FN const phi_strategy *phi__adaptive_react(void);
 
-#endif
-
 /* ---- src/strategy/aot_in.h ---- */
 
 /* aot_in.h - what Algorithm-of-Thoughts reads in an answer. */
-#ifndef PHI_STRATEGY_AOT_IN_H
-#define PHI_STRATEGY_AOT_IN_H
-
 
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
@@ -20628,14 +20035,9 @@ typedef struct phi__aot_parsed {
 
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
-#endif
-
 /* ---- src/strategy/cot_in.h ---- */
 
 /* cot_in.h - what Chain-of-Thought reads in an answer. */
-#ifndef PHI_STRATEGY_COT_IN_H
-#define PHI_STRATEGY_COT_IN_H
-
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -20646,14 +20048,9 @@ typedef struct phi__cot_parsed {
 /* False: no memory. The text is borrowed. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
-#endif
-
 /* ---- src/strategy/machine_in.h ---- */
 
 /* machine_in.h - for phi's own machines: texts and JSON into an arena. */
-#ifndef PHI_STRATEGY_MACHINE_IN_H
-#define PHI_STRATEGY_MACHINE_IN_H
-
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -20677,8 +20074,6 @@ PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_c
 /* Adds PHI_STRATEGY_EMIT. */
 PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
 
-#endif
-
 /* ---- src/strategy/got_in.h ---- */
 
 /* got_in.h - the graph of Graph-of-Thoughts, and what it reads in answers.
@@ -20686,9 +20081,6 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
    Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
    parent is "generates" below the problem and "refines" below a thought; connections are kept as
    edges of their own. All memory is the machine's arena's. */
-#ifndef PHI_STRATEGY_GOT_IN_H
-#define PHI_STRATEGY_GOT_IN_H
-
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -20781,16 +20173,11 @@ PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options 
 PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
 PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
-#endif
-
 /* ---- src/strategy/parse_in.h ---- */
 
 /* parse_in.h - what strategies read out of a model's text. Nothing fails: any bytes are a text.
 
    Results are parts of the text that was given. */
-#ifndef PHI_STRATEGY_PARSE_IN_H
-#define PHI_STRATEGY_PARSE_IN_H
-
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -20828,8 +20215,6 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
-#endif
-
 /* ---- src/strategy/strategy_in.h ---- */
 
 /* strategy_in.h - a strategy at work: its machine, and the model calls under way.
@@ -20838,9 +20223,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
    arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
    each, for one run. Answers go to the machine in the order in which their calls were made,
    whichever came first, so that a run does not depend on the network's timing. */
-#ifndef PHI_STRATEGY_STRATEGY_IN_H
-#define PHI_STRATEGY_STRATEGY_IN_H
-
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -20909,17 +20291,12 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
-#endif
-
 /* ---- src/strategy/tot_in.h ---- */
 
 /* tot_in.h - the tree of Tree-of-Thoughts, and what it reads in answers.
 
    Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
    machine's arena's. */
-#ifndef PHI_STRATEGY_TOT_IN_H
-#define PHI_STRATEGY_TOT_IN_H
-
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -21022,14 +20399,9 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options);
 
-#endif
-
 /* ---- src/strategy/trm_in.h ---- */
 
 /* trm_in.h - what TRM reads in a supervisor's text. */
-#ifndef PHI_STRATEGY_TRM_IN_H
-#define PHI_STRATEGY_TRM_IN_H
-
 
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
@@ -21039,8 +20411,6 @@ typedef struct phi__trm_parsed {
 
 /* Never fails: any bytes are a text. */
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
-
-#endif
 
 /* ---- src/strategy/adaptive.c ---- */
 
@@ -25812,11 +25182,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x32a7e054
+#if PHI__IMP_CONFIG != 0x4052453c
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x32a7e054
+#define PHI__IMP_CONFIG 0x4052453c
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25827,9 +25197,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
    A table lists the fields of one kind of TOML table. phi__config_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
    same kind in their phi_config_section. */
-#ifndef PHI_CONFIG_CONFIG_IN_H
-#define PHI_CONFIG_CONFIG_IN_H
-
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -26035,15 +25402,10 @@ PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_pro
 enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
-#endif
-
 /* ---- src/config/config_section_in.h ---- */
 
 /* config_section_in.h - a section of the configuration that a room above brings: its table, and the
    functions that give agents what the section says. */
-#ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
-#define PHI_CONFIG_CONFIG_SECTION_IN_H
-
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
@@ -26145,8 +25507,6 @@ PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_jso
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
-#endif
-
 /* ---- src/config/config_tables_in.h ---- */
 
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
@@ -26154,9 +25514,6 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
    Each begins with `set` (config_in.h). A member of a public type has that type's meaning of zero;
    what a file says in another way (has_temperature, keep_no_first, disable) is for the caller to
    fill out of `set`. */
-#ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
-#define PHI_CONFIG_CONFIG_TABLES_IN_H
-
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -26520,8 +25877,6 @@ PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);
 
-#endif
-
 /* ---- src/config/config_agents_in.h ---- */
 
 /* config_agents_in.h - shared by the files that make agents out of a configuration.
@@ -26529,9 +25884,6 @@ PHI__FN const phi__config_choice *phi__config_tables_include(void);
    A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
    [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
    error, the agents are made, all or none. */
-#ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
-#define PHI_CONFIG_CONFIG_AGENTS_IN_H
-
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
@@ -26683,15 +26035,10 @@ PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *ta
 PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
                                   uint32_t bits, const char *key, phi_json *out);
 
-#endif
-
 /* ---- src/config/config_json_in.h ---- */
 
 /* config_json_in.h - members of settings as JSON: read with the first error kept, and written until
    there is no memory. */
-#ifndef PHI_CONFIG_CONFIG_JSON_IN_H
-#define PHI_CONFIG_CONFIG_JSON_IN_H
-
 
 typedef struct phi__config_json {
     const char *error; /* the first; static */
@@ -26766,15 +26113,10 @@ PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model
 PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
                                                phi_model *out, const char **error);
 
-#endif
-
 /* ---- src/config/config_own_in.h ---- */
 
 /* config_own_in.h - a phi_config, and what its files share. The agents made of it see config_in.h
    alone. */
-#ifndef PHI_CONFIG_CONFIG_OWN_IN_H
-#define PHI_CONFIG_CONFIG_OWN_IN_H
-
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -26904,8 +26246,6 @@ PHI__FN const phi__config_entity *phi__config_refs_entity(const phi_config *conf
 PHI__FN void phi__config_cycles_check(phi_config *config);
 /* config_rules.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
-
-#endif
 
 /* ---- src/config/config_agents.c ---- */
 
@@ -35282,7 +34622,8 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
     phi_settings settings = PHI_ZERO;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__config_json_fail(&r, "settings: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "settings: expected an object");
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
     if (status == PHI_OK) *out = settings;
@@ -35292,20 +34633,17 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0x771d918a
+#if PHI__IMP_MATCH != 0x1cd86cfb
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0x771d918a
+#define PHI__IMP_MATCH 0x1cd86cfb
 
 /* ---- src/match/glob_in.h ---- */
 
 /* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
    before any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
    pattern's length times the path's, for each part between double stars. */
-#ifndef PHI_MATCH_GLOB_IN_H
-#define PHI_MATCH_GLOB_IN_H
-
 
 enum {
     PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
@@ -35328,8 +34666,6 @@ PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);
 
-#endif
-
 /* ---- src/match/ignore_in.h ---- */
 
 /* ignore_in.h - the rules of .gitignore files: which paths are left out.
@@ -35339,9 +34675,6 @@ PHI__FN phi_str phi__glob_name(phi_str path);
    count where a backslash stands before them. The last rule that matches decides. Within a pattern
    the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
    follows ripgrep, and where git. */
-#ifndef PHI_MATCH_IGNORE_IN_H
-#define PHI_MATCH_IGNORE_IN_H
-
 
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
@@ -35377,14 +34710,9 @@ enum { PHI__IGNORE_RULE = 8 };
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
-#endif
-
 /* ---- src/match/keywords_in.h ---- */
 
 /* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
-#ifndef PHI_MATCH_KEYWORDS_IN_H
-#define PHI_MATCH_KEYWORDS_IN_H
-
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
@@ -35402,8 +34730,6 @@ PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
 /* One of JSON Schema's seven types. */
 PHI__FN bool phi__keywords_is_type(phi_str name);
 
-#endif
-
 /* ---- src/match/regex_in.h ---- */
 
 /* regex_in.h - regular expressions over text in lines, in time linear in the text.
@@ -35416,9 +34742,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
 
    Text is UTF-8. A byte that belongs to no valid character matches nothing, not even '.'. No match
    contains a newline. Threads: one at a time. */
-#ifndef PHI_MATCH_REGEX_IN_H
-#define PHI_MATCH_REGEX_IN_H
-
 
 enum {
     PHI__REGEX_PATTERN_BYTES = 4096,
@@ -35460,8 +34783,6 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
 /* At the end of a line that has no newline: whether it matches. */
 PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
 
-#endif
-
 /* ---- src/match/regex_tree_in.h ---- */
 
 /* regex_tree_in.h - a pattern between its text and its program: nodes, and sets of characters.
@@ -35469,9 +34790,6 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
    A node refers to its children by index; node 0 is the empty pattern. A set is a run of ranges in
    order, apart from each other, without the newline; equal sets are one. The tree dies when the
    program is made. */
-#ifndef PHI_MATCH_REGEX_TREE_IN_H
-#define PHI_MATCH_REGEX_TREE_IN_H
-
 
 enum { PHI__REGEX_LAST_CODE = 0x10FFFF, PHI__REGEX_ENDLESS = 0xFFFF };
 
@@ -35540,14 +34858,9 @@ PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
 PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
-#endif
-
 /* ---- src/match/regex_parse_in.h ---- */
 
 /* regex_parse_in.h - shared by the two halves of the parser: where it stands, and its failures. */
-#ifndef PHI_MATCH_REGEX_PARSE_IN_H
-#define PHI_MATCH_REGEX_PARSE_IN_H
-
 
 typedef struct phi__regex_parser {
     phi__regex_tree *tree;
@@ -35597,8 +34910,6 @@ PHI__FN bool phi__regex_letter_escape(phi__regex_parser *p, char *letter, uint32
 /* A set in brackets, at p->at; its index. */
 PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
 
-#endif
-
 /* ---- src/match/regex_program_in.h ---- */
 
 /* regex_program_in.h - a pattern's program: instructions over symbols.
@@ -35606,9 +34917,6 @@ PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
    Characters that no set of the pattern tells apart are one symbol, so that a text is a row of few
    symbols; three more stand for the end of a line, for a byte that is no character, and for a byte
    above 0x7F, which must be decoded first. */
-#ifndef PHI_MATCH_REGEX_PROGRAM_IN_H
-#define PHI_MATCH_REGEX_PROGRAM_IN_H
-
 
 typedef enum phi__regex_op {
     PHI__REGEX_OP_SET,   /* x: a set; then the next instruction */
@@ -35649,8 +34957,6 @@ PHI__FN bool phi__regex_program_in_set(const phi__regex_program *program, uint16
                                        uint16_t symbol);
 PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint16_t symbol);
 
-#endif
-
 /* ---- src/match/tool_name_in.h ---- */
 
 /* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
@@ -35660,9 +34966,6 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
    become "_". A name that is cut, and a name that several tools would have, ends in eight hex
    digits of a hash; of several the one keeps it whose own name it is. So a name depends on the set
    of tools, not on their order. */
-#ifndef PHI_MATCH_TOOL_NAME_IN_H
-#define PHI_MATCH_TOOL_NAME_IN_H
-
 
 enum { PHI__TOOL_NAME_MOST = 64 };
 
@@ -35694,8 +34997,6 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
    PHI_FULL: all that it could have are taken; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
-
-#endif
 
 /* ---- src/match/glob.c ---- */
 
@@ -38029,19 +37330,16 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x603be244
+#if PHI__IMP_PERMISSIONS != 0x991c9bc1
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x603be244
+#define PHI__IMP_PERMISSIONS 0x991c9bc1
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
 /* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
    times the text, for paths times the text once more. */
-#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
-#define PHI_PERMISSIONS_WILDCARD_IN_H
-
 
 /* What ** of a glob does about hidden files. */
 typedef enum phi__wildcard_hidden {
@@ -38067,8 +37365,6 @@ PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
-#endif
-
 /* ---- src/permissions/shell_in.h ---- */
 
 /* shell_in.h - a command line of bash as a list of its simple commands, with their words.
@@ -38087,9 +37383,6 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
    line for each level of programs that run others, of which there are eight at most. All is in the
    caller's arena. */
-#ifndef PHI_PERMISSIONS_SHELL_IN_H
-#define PHI_PERMISSIONS_SHELL_IN_H
-
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -38280,14 +37573,9 @@ PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
-#endif
-
 /* ---- src/permissions/rules_in.h ---- */
 
 /* rules_in.h - which rules match a call, a command of a shell's line, or a file it writes. */
-#ifndef PHI_PERMISSIONS_RULES_IN_H
-#define PHI_PERMISSIONS_RULES_IN_H
-
 
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
@@ -38351,14 +37639,9 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str url);
 
-#endif
-
 /* ---- src/permissions/check_in.h ---- */
 
 /* check_in.h - the permissions of a host, and the verdict on one call. */
-#ifndef PHI_PERMISSIONS_CHECK_IN_H
-#define PHI_PERMISSIONS_CHECK_IN_H
-
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -38393,8 +37676,6 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                                     void *ctx);
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
-
-#endif
 
 /* ---- src/permissions/always.c ---- */
 
@@ -44083,11 +43364,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xa3e74fd1
+#if PHI__IMP_TOOLS != 0x2e578a0f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xa3e74fd1
+#define PHI__IMP_TOOLS 0x2e578a0f
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -44096,23 +43377,15 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
    A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
    the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
    scripts that a command writes and runs are not seen. */
-#ifndef PHI_TOOLS_DENY_IN_H
-#define PHI_TOOLS_DENY_IN_H
-
 
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
                                   const char *const *patterns, const char **found);
 
-#endif
-
 /* ---- src/tools/finder_in.h ---- */
 
 /* finder_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
    Pratt). */
-#ifndef PHI_TOOLS_FINDER_IN_H
-#define PHI_TOOLS_FINDER_IN_H
-
 
 typedef struct phi__finder {
     phi_memory *memory;
@@ -44131,8 +43404,6 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
 PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
 
-#endif
-
 /* ---- src/tools/ignored_in.h ---- */
 
 /* ignored_in.h - which entries of a directory walk the ignore files leave out, as ripgrep reads
@@ -44142,9 +43413,6 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
    farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
    its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
    Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
-#ifndef PHI_TOOLS_IGNORED_IN_H
-#define PHI_TOOLS_IGNORED_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -44194,7 +43462,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
                                      bool directory, size_t *units, phi__ignore_said *out);
 
 #endif
-#endif
 
 /* ---- src/tools/job_in.h ---- */
 
@@ -44205,9 +43472,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
    phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
    call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
    `step`; the io drives the others. */
-#ifndef PHI_TOOLS_JOB_IN_H
-#define PHI_TOOLS_JOB_IN_H
-
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
@@ -44279,14 +43543,9 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
 #endif
 
-#endif
-
 /* ---- src/tools/registry_in.h ---- */
 
 /* registry_in.h - tools by name: what the section [tools] of a configuration chooses from. */
-#ifndef PHI_TOOLS_REGISTRY_IN_H
-#define PHI_TOOLS_REGISTRY_IN_H
-
 
 typedef struct phi__registry phi__registry;
 
@@ -44320,14 +43579,9 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
                                      size_t count, phi_tool *out, const char **unknown,
                                      size_t *unknown_count);
 
-#endif
-
 /* ---- src/tools/scripts_in.h ---- */
 
 /* scripts_in.h - scripts from within: the words of a command, the input, the answer. */
-#ifndef PHI_TOOLS_SCRIPTS_IN_H
-#define PHI_TOOLS_SCRIPTS_IN_H
-
 
 #ifndef PHI_NO_PROCESS
 
@@ -44385,15 +43639,11 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
                                                  phi_str output, phi__buf *reply);
 
 #endif
-#endif
 
 /* ---- src/tools/search_in.h ---- */
 
 /* search_in.h - shared by the halves of the tool that searches: a program's output, or our own walk
    and engine, becomes lines of one form, "file:number:text". */
-#ifndef PHI_TOOLS_SEARCH_IN_H
-#define PHI_TOOLS_SEARCH_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -44434,7 +43684,6 @@ PHI__FN void phi__search_own_begin(phi__search *search);
 PHI__FN void phi__search_own_more(phi__search *search);
 PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 
-#endif
 #endif
 
 /* ---- src/tools/bash.c ---- */
@@ -44562,7 +43811,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
 /* False: the host has no room, or there is no memory; it can be tried again. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
-    if (phi_call_update(bash->job.call, bash->fresh.at, bash->fresh.len) != PHI_OK) return false;
+    if (phi__call_update(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
     phi__buf_clear(&bash->fresh);
     return true;
 }
@@ -46224,7 +45473,7 @@ static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
         const struct phi__read_type *type = &phi__read_types[i];
         if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
         if (type->kind == PHI_CONTENT_IMAGE ||
-            phi_agent_takes(phi_call_agent(read->job.call), type->kind,
+            phi_agent_takes(phi_call_get_info(read->job.call).agent, type->kind,
                             phi_str_of(type->mime_type)))
             return type;
         return NULL;
@@ -48576,11 +47825,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x510a3ecc
+#if PHI__IMP_SERVE != 0x02f6d5ce
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x510a3ecc
+#define PHI__IMP_SERVE 0x02f6d5ce
 
 /* ---- src/serve/listen_in.h ---- */
 
@@ -48593,9 +47842,6 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
    Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
    before the phi__io.
    Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
-#ifndef PHI_SERVE_LISTEN_IN_H
-#define PHI_SERVE_LISTEN_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48623,7 +47869,6 @@ PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was cl
 PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
 
 #endif
-#endif
 
 /* ---- src/serve/http_head_in.h ---- */
 
@@ -48635,9 +47880,6 @@ PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
    twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
 
    A refusal is an HTTP status and a message; the connection cannot be read on after it. */
-#ifndef PHI_SERVE_HTTP_HEAD_IN_H
-#define PHI_SERVE_HTTP_HEAD_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48706,7 +47948,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
                                             size_t len, size_t *used, phi_str *piece);
 
 #endif
-#endif
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -48726,9 +47967,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
    Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
    calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
    Threads: the pumping thread. */
-#ifndef PHI_SERVE_SERVE_IN_H
-#define PHI_SERVE_SERVE_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48798,7 +48036,6 @@ PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is co
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
 
 #endif
-#endif
 
 /* ---- src/serve/connection_in.h ---- */
 
@@ -48811,9 +48048,6 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
 
    Every entry from the pump goes through enter and leave: what dies in between, connections and the
    server, is freed by the last leave. So `fd` can be looked at after any callback. */
-#ifndef PHI_SERVE_CONNECTION_IN_H
-#define PHI_SERVE_CONNECTION_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48897,14 +48131,10 @@ PHI__FN void phi__connection_flush(phi__serve_exchange *c); /* sends; may close 
 PHI__FN void phi__connection_fill(phi__serve_exchange *c);  /* reads; may close */
 
 #endif
-#endif
 
 /* ---- src/serve/serve_words_in.h ---- */
 
 /* serve_words_in.h - the head of an answer as text. Pure. */
-#ifndef PHI_SERVE_SERVE_WORDS_IN_H
-#define PHI_SERVE_SERVE_WORDS_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48932,7 +48162,6 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
 PHI__FN const char *phi__serve_words_reason(int http_status);
 
-#endif
 #endif
 
 /* ---- src/serve/connection.c ---- */
@@ -50370,19 +49599,16 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x2451731e
+#if PHI__IMP_MCP != 0xd93c8236
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x2451731e
+#define PHI__IMP_MCP 0xd93c8236
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
 /* mcp_admit_in.h - who may speak to our server over HTTP: a page of some other site, whose name
    resolves to this machine (DNS rebinding), may not. Pure. */
-#ifndef PHI_MCP_MCP_ADMIT_IN_H
-#define PHI_MCP_MCP_ADMIT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -50398,15 +49624,11 @@ PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
 /* mcp_eras_in.h - the protocol's eras: one row each, whose columns are facts. Code asks for a fact,
    never for a version. */
-#ifndef PHI_MCP_MCP_ERAS_IN_H
-#define PHI_MCP_MCP_ERAS_IN_H
-
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -50456,8 +49678,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 
-#endif
-
 /* ---- src/mcp/mcp_link_in.h ---- */
 
 /* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
@@ -50467,9 +49687,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
    its like. No function of the table calls the session before it returns: a result known at once
    is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
-#ifndef PHI_MCP_MCP_LINK_IN_H
-#define PHI_MCP_MCP_LINK_IN_H
-
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -50547,8 +49764,6 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif
 PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 
-#endif
-
 /* ---- src/mcp/mcp_in.h ---- */
 
 /* mcp_in.h - a connection to a server, for the files of this room.
@@ -50556,9 +49771,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
    mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
    asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
    together. */
-#ifndef PHI_MCP_MCP_IN_H
-#define PHI_MCP_MCP_IN_H
-
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -50643,8 +49855,6 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_core_in.h ---- */
 
 /* mcp_core_in.h - the struct of a connection: each group of fields is its file's.
@@ -50652,9 +49862,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
    Functions that call out (events, done functions, parts) may find the connection freed afterwards:
    phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
    Entered are: messages and reports of the link, and timers. */
-#ifndef PHI_MCP_MCP_CORE_IN_H
-#define PHI_MCP_MCP_CORE_IN_H
-
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -50821,8 +50028,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_rpc_in.h ---- */
 
 /* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
@@ -50834,9 +50039,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
 
    Shared by our client and our server. The parts of a message are borrowed from the arena and the
    text. */
-#ifndef PHI_MCP_MCP_RPC_IN_H
-#define PHI_MCP_MCP_RPC_IN_H
-
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -50900,15 +50102,10 @@ PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
    False: it is no object's text. Only the brackets are looked at. */
 PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_asked_in.h ---- */
 
 /* mcp_asked_in.h - what the server asks: as a request of its own (legacy eras), or as input that a
    request of ours needs before it is answered (input_required, the modern era). */
-#ifndef PHI_MCP_MCP_ASKED_IN_H
-#define PHI_MCP_MCP_ASKED_IN_H
-
 
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
@@ -50928,18 +50125,11 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 /* Drops all of the connection, by `unasked` of their parts. */
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_asks_in.h ---- */
 
 /* mcp_asks_in.h - the part of a connection that answers what its server asks. */
-#ifndef PHI_MCP_MCP_ASKS_IN_H
-#define PHI_MCP_MCP_ASKS_IN_H
-
 
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
-
-#endif
 
 /* ---- src/mcp/mcp_toolbox_in.h ---- */
 
@@ -50947,9 +50137,6 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
    A box is made from definitions, at once, and never changes but for what `held` says; agents use
    it until the last of them has released it. */
-#ifndef PHI_MCP_MCP_TOOLBOX_IN_H
-#define PHI_MCP_MCP_TOOLBOX_IN_H
-
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -50993,19 +50180,12 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
                                         phi__mcp_toolbox **out);
 PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 
-#endif
-
 /* ---- src/mcp/mcp_calls_in.h ---- */
 
 /* mcp_calls_in.h - calls of a server's tools. */
-#ifndef PHI_MCP_MCP_CALLS_IN_H
-#define PHI_MCP_MCP_CALLS_IN_H
-
 
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
-
-#endif
 
 /* ---- src/mcp/mcp_content_in.h ---- */
 
@@ -51014,9 +50194,6 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
    A text is a text, an image an image, audio audio, a binary resource what its type says: an image,
    audio or, if it is a PDF, a document. Other types and links become a text in brackets with type
    and size; a resource of text is its text; an unknown block is its JSON text. */
-#ifndef PHI_MCP_MCP_CONTENT_IN_H
-#define PHI_MCP_MCP_CONTENT_IN_H
-
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
@@ -51027,17 +50204,12 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
-#endif
-
 /* ---- src/mcp/mcp_events_in.h ---- */
 
 /* mcp_events_in.h - the events of a stream that a client may take up again: the last of them are
    kept, up to 256 KiB.
 
    Ownership: in its owner. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_EVENTS_IN_H
-#define PHI_MCP_MCP_EVENTS_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -51057,7 +50229,6 @@ PHI__FN bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last,
 PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_in.h ---- */
 
@@ -51075,9 +50246,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
    store), mcp_oauth_sign.c (what the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_OAUTH_IN_H
-#define PHI_MCP_MCP_OAUTH_IN_H
-
 
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
@@ -51126,8 +50294,6 @@ PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url)
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
-#endif
-
 /* ---- src/mcp/mcp_exchange_in.h ---- */
 
 /* mcp_exchange_in.h - one HTTP request to a server and its answer, for the link over HTTP.
@@ -51137,9 +50303,6 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
    mean is its kind's (mcp_http.c). mcp_head.c has the headers.
    An exchange that calls the session may find itself detached or freed when the call returns: see
    phi__mcp_exchange_kind. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_EXCHANGE_IN_H
-#define PHI_MCP_MCP_EXCHANGE_IN_H
-
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -51247,14 +50410,9 @@ PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
                                           const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_forms_in.h ---- */
 
 /* mcp_forms_in.h - forms that a server wants filled in (elicitation). */
-#ifndef PHI_MCP_MCP_FORMS_IN_H
-#define PHI_MCP_MCP_FORMS_IN_H
-
 
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
@@ -51262,17 +50420,12 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
 
-#endif
-
 /* ---- src/mcp/mcp_handshake_in.h ---- */
 
 /* mcp_handshake_in.h - finds out which era the server speaks, and agrees upon it.
 
    First server/discover, as the era of 2026-07-28 has it; whatever answers with something that is
    not of that era, or does not answer, gets initialize. */
-#ifndef PHI_MCP_MCP_HANDSHAKE_IN_H
-#define PHI_MCP_MCP_HANDSHAKE_IN_H
-
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
@@ -51281,14 +50434,9 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
 PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_head_in.h ---- */
 
 /* mcp_head_in.h - headers of requests to a server, and what those of its answers say. */
-#ifndef PHI_MCP_MCP_HEAD_IN_H
-#define PHI_MCP_MCP_HEAD_IN_H
-
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -51310,8 +50458,6 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
 PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
                                    phi__secret_text kind);
 
-#endif
-
 /* ---- src/mcp/mcp_headers_in.h ---- */
 
 /* mcp_headers_in.h - parameters of tools that are mirrored into HTTP headers (x-mcp-header).
@@ -51320,9 +50466,6 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
    call over HTTP then carries the argument as the header Mcp-Param-Region as well. A tool whose
    marks break the rules must not be used over HTTP.
    Era: 2026-07-28; over other transports, and in older eras, marks mean nothing. */
-#ifndef PHI_MCP_MCP_HEADERS_IN_H
-#define PHI_MCP_MCP_HEADERS_IN_H
-
 
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
@@ -51338,8 +50481,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
    below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_http_in.h ---- */
 
 /* mcp_http_in.h - the link over HTTP: streamable HTTP of all eras, and the old HTTP+SSE.
@@ -51347,9 +50488,6 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
    mcp_http.c owns the connection and its POSTs; mcp_stream.c the streams that a GET opens: messages
    of the server's own, and the whole traffic from the server in the old transport. Both use
    mcp_exchange.c. */
-#ifndef PHI_MCP_MCP_HTTP_IN_H
-#define PHI_MCP_MCP_HTTP_IN_H
-
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -51386,14 +50524,9 @@ PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status);
 /* The delay before a stream is opened again; counts the tries. */
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
-#endif
-
 /* ---- src/mcp/mcp_incoming_in.h ---- */
 
 /* mcp_incoming_in.h - what the server sends: each message to where it belongs. */
-#ifndef PHI_MCP_MCP_INCOMING_IN_H
-#define PHI_MCP_MCP_INCOMING_IN_H
-
 
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
@@ -51404,15 +50537,10 @@ PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning);
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
                                     int http_status, phi_str body, const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_known_in.h ---- */
 
 /* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later,
    also after it was taken away, is found out. */
-#ifndef PHI_MCP_MCP_KNOWN_IN_H
-#define PHI_MCP_MCP_KNOWN_IN_H
-
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -51444,14 +50572,9 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
    most_bytes. */
 PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
-#endif
-
 /* ---- src/mcp/mcp_level_in.h ---- */
 
 /* mcp_level_in.h - the levels of log messages. */
-#ifndef PHI_MCP_MCP_LEVEL_IN_H
-#define PHI_MCP_MCP_LEVEL_IN_H
-
 
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
@@ -51459,16 +50582,11 @@ enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 /* From 0, "debug", to 7, "emergency"; -1: unknown. */
 PHI__FN int phi__mcp_level_of(phi_str name);
 
-#endif
-
 /* ---- src/mcp/mcp_life_in.h ---- */
 
 /* mcp_life_in.h - the phases of a connection: opened, agreed upon, lost, started again, closed.
 
    phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
-#ifndef PHI_MCP_MCP_LIFE_IN_H
-#define PHI_MCP_MCP_LIFE_IN_H
-
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -51483,28 +50601,18 @@ PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
 /* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_listen_in.h ---- */
 
 /* mcp_listen_in.h - the stream of changes that servers of the modern era send on demand. */
-#ifndef PHI_MCP_MCP_LISTEN_IN_H
-#define PHI_MCP_MCP_LISTEN_IN_H
-
 
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
 
-#endif
-
 /* ---- src/mcp/mcp_news_in.h ---- */
 
 /* mcp_news_in.h - events that a part has found while it was busy, kept until it may call the host,
    who may free the connection. */
-#ifndef PHI_MCP_MCP_NEWS_IN_H
-#define PHI_MCP_MCP_NEWS_IN_H
-
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -51518,15 +50626,10 @@ PHI__FN void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_
 PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news);
 PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_url_in.h ---- */
 
 /* mcp_oauth_url_in.h - addresses of an authorization: their parts, where they lead, and the forms
    in requests and redirects. Pure functions of text. */
-#ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
-#define PHI_MCP_MCP_OAUTH_URL_IN_H
-
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -51578,16 +50681,11 @@ PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but 
 PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
                                           phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_words_in.h ---- */
 
 /* mcp_oauth_words_in.h - what servers say about an authorization: the challenge in a header, and
    the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
    the text. */
-#ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
-#define PHI_MCP_MCP_OAUTH_WORDS_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -51650,15 +50748,10 @@ PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
    limits above. */
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_form_in.h ---- */
 
 /* mcp_oauth_form_in.h - what an authorization sends: the URL for the browser, the forms for the
    token endpoint, the registration; and what these endpoints answer. */
-#ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
-#define PHI_MCP_MCP_OAUTH_FORM_IN_H
-
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -51723,8 +50816,6 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_keep_in.h ---- */
 
 /* mcp_oauth_keep_in.h - tokens and registrations, in memory and as documents of the host's store.
@@ -51732,9 +50823,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
    A grant is of one MCP server: document "mcp-oauth-token-" and a hash of its address. A
    registration is of one issuer: "mcp-oauth-client-" and a hash of that. Documents of version 1
    that name the right server or issuer count; all others are ignored. */
-#ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
-#define PHI_MCP_MCP_OAUTH_KEEP_IN_H
-
 
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
@@ -51776,8 +50864,6 @@ PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_m
                                                    const phi__mcp_oauth_client *client);
 PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_state_in.h ---- */
 
 /* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
@@ -51790,9 +50876,6 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
    All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
    and copies of secrets need no further care. Everything happens in the timer, which the end of a
    request sets: the host's functions are called from there alone. */
-#ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
-#define PHI_MCP_MCP_OAUTH_STATE_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -51942,16 +51025,11 @@ PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form)
 PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
                                              phi_str token, phi__buf *out);
 
-#endif
-
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
 /* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
    items, by the memory that they take (four times max_message_bytes), by a number of pages, and
    where a cursor comes back. */
-#ifndef PHI_MCP_MCP_PAGES_IN_H
-#define PHI_MCP_MCP_PAGES_IN_H
-
 
 typedef struct phi__mcp_pages phi__mcp_pages;
 
@@ -51977,15 +51055,10 @@ struct phi__mcp_pages {
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
 PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
 
-#endif
-
 /* ---- src/mcp/mcp_offers_in.h ---- */
 
 /* mcp_offers_in.h - what a server offers to hosts, besides tools: the operations under way, the
    resources that are watched, and the notifications of all of it. */
-#ifndef PHI_MCP_MCP_OFFERS_IN_H
-#define PHI_MCP_MCP_OFFERS_IN_H
-
 
 typedef struct phi__mcp_offer phi__mcp_offer;
 
@@ -52020,15 +51093,10 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
                                         phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
                                         uint64_t *id);
 
-#endif
-
 /* ---- src/mcp/mcp_open_in.h ---- */
 
 /* mcp_open_in.h - a connection over any link: for mcp.c, and for tests, which bring a link of their
    own. */
-#ifndef PHI_MCP_MCP_OPEN_IN_H
-#define PHI_MCP_MCP_OPEN_IN_H
-
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -52040,14 +51108,9 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out);
 
-#endif
-
 /* ---- src/mcp/mcp_parts_in.h ---- */
 
 /* mcp_parts_in.h - what a connection tells its host and its parts. */
-#ifndef PHI_MCP_MCP_PARTS_IN_H
-#define PHI_MCP_MCP_PARTS_IN_H
-
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -52063,29 +51126,19 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp);
 /* The client's capabilities, as JSON text in the arena. */
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_place_in.h ---- */
 
 /* mcp_place_in.h - addresses that a server names (redirects, the endpoint of the old transport),
    joined to its own. */
-#ifndef PHI_MCP_MCP_PLACE_IN_H
-#define PHI_MCP_MCP_PLACE_IN_H
-
 
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
 PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 
-#endif
-
 /* ---- src/mcp/mcp_post_in.h ---- */
 
 /* mcp_post_in.h - messages on their way to the link, in order, and waiting while it is full. */
-#ifndef PHI_MCP_MCP_POST_IN_H
-#define PHI_MCP_MCP_POST_IN_H
-
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -52109,17 +51162,12 @@ PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *s
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_redirect_in.h ---- */
 
 /* mcp_redirect_in.h - a page on the loopback that receives the redirect of an authorization
    (RFC 8252, section 7.3).
 
    Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_REDIRECT_IN_H
-#define PHI_MCP_MCP_REDIRECT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -52138,14 +51186,10 @@ PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect);
 PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_requests_in.h ---- */
 
 /* mcp_requests_in.h - requests under way: made, sent, timed, answered exactly once. */
-#ifndef PHI_MCP_MCP_REQUESTS_IN_H
-#define PHI_MCP_MCP_REQUESTS_IN_H
-
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -52186,15 +51230,10 @@ PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 
-#endif
-
 /* ---- src/mcp/mcp_sampling_in.h ---- */
 
 /* mcp_sampling_in.h - an answer of an agent's model for a server (sampling): one model call of a
    hidden agent below it, whose history is the server's messages. */
-#ifndef PHI_MCP_MCP_SAMPLING_IN_H
-#define PHI_MCP_MCP_SAMPLING_IN_H
-
 
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
@@ -52216,8 +51255,6 @@ PHI__FN void phi__mcp_sampling_drop(phi__mcp_sampling *sampling); /* without `do
 PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                                    phi__buf *out);
 
-#endif
-
 /* ---- src/mcp/mcp_schema_in.h ---- */
 
 /* mcp_schema_in.h - the input schema of a server's tool, adapted so that an agent takes it.
@@ -52225,9 +51262,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
    A schema that phi's check understands whole stays as it is. Else keywords that it does not
    understand move into descriptions, as does a reference to another document, which is never
    followed. */
-#ifndef PHI_MCP_MCP_SCHEMA_IN_H
-#define PHI_MCP_MCP_SCHEMA_IN_H
-
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
@@ -52237,8 +51271,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
                                          char *message, size_t size);
 /* Whether following its references stays within bounds. */
 PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
-
-#endif
 
 /* ---- src/mcp/mcp_serve_in.h ---- */
 
@@ -52250,9 +51282,6 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
    A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
 
    Nothing here is called back by a way's functions: they queue, or fail. */
-#ifndef PHI_MCP_MCP_SERVE_IN_H
-#define PHI_MCP_MCP_SERVE_IN_H
-
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -52338,15 +51367,10 @@ PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
 PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif
 
-#endif
-
 /* ---- src/mcp/mcp_slices_in.h ---- */
 
 /* mcp_slices_in.h - long JSON texts of the other side, read into a tree a budget a step, so that no
    step takes long. Texts up to PHI__MCP_SLICES_WHOLE are read at once. */
-#ifndef PHI_MCP_MCP_SLICES_IN_H
-#define PHI_MCP_MCP_SLICES_IN_H
-
 
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
@@ -52369,8 +51393,6 @@ PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *r
 PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
 PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 
-#endif
-
 /* ---- src/mcp/mcp_serve_state_in.h ---- */
 
 /* mcp_serve_state_in.h - the structures of our server, for its files.
@@ -52381,9 +51403,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
    client repeats it. A call that became a task has no way either; when its work has ended, it is
    kept for its client as PHI__MCP_SERVING_TASK.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
-#ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
-#define PHI_MCP_MCP_SERVE_STATE_IN_H
-
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -52725,21 +51744,14 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri);
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data);
 
-#endif
-
 /* ---- src/mcp/mcp_settings_in.h ---- */
 
 /* mcp_settings_in.h - the settings of a connection: checked, copied, with defaults. */
-#ifndef PHI_MCP_MCP_SETTINGS_IN_H
-#define PHI_MCP_MCP_SETTINGS_IN_H
-
 
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
 PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
-
-#endif
 
 /* ---- src/mcp/mcp_tasks_in.h ---- */
 
@@ -52748,27 +51760,17 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 
    A request with a task stays open, and ends as others do; a task that nobody waits for any more is
    cancelled at the server. */
-#ifndef PHI_MCP_MCP_TASKS_IN_H
-#define PHI_MCP_MCP_TASKS_IN_H
-
 
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 
-#endif
-
 /* ---- src/mcp/mcp_tools_in.h ---- */
 
 /* mcp_tools_in.h - the tools of a connection: the list now, those that agents still use, and calls
    that wait for a connection. */
-#ifndef PHI_MCP_MCP_TOOLS_IN_H
-#define PHI_MCP_MCP_TOOLS_IN_H
-
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
-
-#endif
 
 /* ---- src/mcp/mcp_watch_in.h ---- */
 
@@ -52777,9 +51779,6 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
    Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
    change, a new stream is opened before the old one is closed. A lost connection, or a stream that
    ends, is followed by all of it anew. */
-#ifndef PHI_MCP_MCP_WATCH_IN_H
-#define PHI_MCP_MCP_WATCH_IN_H
-
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -52800,8 +51799,6 @@ PHI__FN phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mc
 PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri);
 /* Asks for messages of a level, in the older eras. */
 PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
-
-#endif
 
 /* ---- src/mcp/mcp.c ---- */
 
@@ -54128,7 +53125,7 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
             (void)snprintf(words, sizeof words, "%.6g", progress);
         message = phi_str_of(words);
     }
-    (void)phi_call_progress(c->call, message.at, message.len);
+    (void)phi__call_progress(c->call, message);
 }
 
 /* ---- the request ---- */
@@ -61234,7 +60231,7 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
 }
 
 PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
-    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_agent(r->desc.call);
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_get_info(r->desc.call).agent;
 }
 
 PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
@@ -69328,11 +68325,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0xe0f7b5fd
+#if PHI__IMP_OPENAPI != 0xec6d8563
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0xe0f7b5fd
+#define PHI__IMP_OPENAPI 0xec6d8563
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -69343,9 +68340,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
    reference may lead into them. A part is parsed when
    it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
    once the document is ready, so that trees may borrow from it. */
-#ifndef PHI_OPENAPI_DOCUMENT_IN_H
-#define PHI_OPENAPI_DOCUMENT_IN_H
-
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
@@ -69439,8 +68433,6 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
    NULL: the message says why, or no_memory. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
-#endif
-
 /* ---- src/openapi/operation_in.h ---- */
 
 /* operation_in.h - one operation of a document, ready to be called. The document's side makes it,
@@ -69448,9 +68440,6 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
    All strings are terminated, and live in the arena of the selection that holds the operation. A
    tool's user_data is its phi__operation. */
-#ifndef PHI_OPENAPI_OPERATION_IN_H
-#define PHI_OPENAPI_OPERATION_IN_H
-
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -69553,17 +68542,12 @@ typedef struct phi__operation {
     bool read_only, destructive;
 } phi__operation;
 
-#endif
-
 /* ---- src/openapi/reading_in.h ---- */
 
 /* reading_in.h - reads a document in slices: bytes, then a tree, then the parts and operations that
    are kept. The tree and the source live only while it is read.
 
    begin, advance until it is not PHI_BUSY, end; end at any time. */
-#ifndef PHI_OPENAPI_READING_IN_H
-#define PHI_OPENAPI_READING_IN_H
-
 
 struct phi__reading_walk;
 
@@ -69595,14 +68579,9 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units);
 /* Frees what only the reading needed; twice is harmless. */
 PHI__FN void phi__reading_end(phi__reading *r);
 
-#endif
-
 /* ---- src/openapi/api_in.h ---- */
 
 /* api_in.h - the object of a document: its settings, its reading, its selections and its calls. */
-#ifndef PHI_OPENAPI_API_IN_H
-#define PHI_OPENAPI_API_IN_H
-
 
 struct phi__openapi_calls;
 
@@ -69631,20 +68610,13 @@ struct phi_openapi {
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
 
-#endif
-
 /* ---- src/openapi/address_in.h ---- */
 
 /* address_in.h - requests a document from its URL. */
-#ifndef PHI_OPENAPI_ADDRESS_IN_H
-#define PHI_OPENAPI_ADDRESS_IN_H
-
 
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
 PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
-
-#endif
 
 /* ---- src/openapi/tool_schema_in.h ---- */
 
@@ -69655,9 +68627,6 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
    description; malformed ones, and properties that are only read, are left out. A schema
    that contains itself without an optional property between, which some providers refuse, is left
    open where it closes the circle. */
-#ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
-#define PHI_OPENAPI_TOOL_SCHEMA_IN_H
-
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -69705,14 +68674,9 @@ PHI__FN bool phi__tool_schema_is_file(const phi_json *schema);
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */
 
-#endif
-
 /* ---- src/openapi/circles_in.h ---- */
 
 /* circles_in.h - circles among definitions that refer to each other, and where to cut them. */
-#ifndef PHI_OPENAPI_CIRCLES_IN_H
-#define PHI_OPENAPI_CIRCLES_IN_H
-
 
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
@@ -69724,30 +68688,20 @@ PHI__FN bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, 
 PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
                                  size_t to);
 
-#endif
-
 /* ---- src/openapi/json_cut_in.h ---- */
 
 /* json_cut_in.h - shortens a JSON text so that it stays valid: arrays and objects lose whole items
    from their end, large members before small ones, long strings their end; notes in their places
    say how much was left out. */
-#ifndef PHI_OPENAPI_JSON_CUT_IN_H
-#define PHI_OPENAPI_JSON_CUT_IN_H
-
 
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
 
-#endif
-
 /* ---- src/openapi/making_in.h ---- */
 
 /* making_in.h - one operation while it is made callable: shared by the files that make its
    parameters, its body and its security. */
-#ifndef PHI_OPENAPI_MAKING_IN_H
-#define PHI_OPENAPI_MAKING_IN_H
-
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -69773,22 +68727,15 @@ PHI__FN bool phi__making_lost(phi__making *m,
 PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out);
 PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in the arena */
 
-#endif
-
 /* ---- src/openapi/maker_in.h ---- */
 
 /* maker_in.h - makes one operation callable: parameters, body, security, server, and the tool's
    schema. */
-#ifndef PHI_OPENAPI_MAKER_IN_H
-#define PHI_OPENAPI_MAKER_IN_H
-
 
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                              const char **skip, size_t *units);
-
-#endif
 
 /* ---- src/openapi/naming_in.h ---- */
 
@@ -69796,9 +68743,6 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
 
    A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
    hash of a name that is cut or taken is made of method and path. */
-#ifndef PHI_OPENAPI_NAMING_IN_H
-#define PHI_OPENAPI_NAMING_IN_H
-
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -69813,8 +68757,6 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
                                        bool skip_unnamed, size_t count);
 PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
-#endif
-
 /* ---- src/openapi/openapi_answer_in.h ---- */
 
 /* openapi_answer_in.h - the answer to a call's request, as it comes, and the blocks that a model
@@ -69824,9 +68766,6 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
    and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
    there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
    it. */
-#ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-#define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -69873,8 +68812,6 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twi
 /* "OK"; empty: a status without a name */
 PHI__FN const char *phi__openapi_answer_reason(int http_status);
 
-#endif
-
 /* ---- src/openapi/openapi_request_in.h ---- */
 
 /* openapi_request_in.h - the URL and the headers of a call's request. openapi_body_in.h has its
@@ -69883,9 +68820,6 @@ PHI__FN const char *phi__openapi_answer_reason(int http_status);
    A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
    it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
    the host gave for all requests come before those of the model. */
-#ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
-#define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
-
 
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
@@ -69917,8 +68851,6 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces);
 
-#endif
-
 /* ---- src/openapi/openapi_token_in.h ---- */
 
 /* openapi_token_in.h - access tokens of OAuth2 client credentials (RFC 6749, 4.4).
@@ -69926,9 +68858,6 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
    A token is of the document's object, by its token URL and scopes: all agents share it, and calls
    that need it at once share one request. It is kept until shortly before it expires, or until a
    server has refused it. */
-#ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
-#define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
-
 
 typedef struct phi__openapi_token phi__openapi_token;
 
@@ -69951,8 +68880,6 @@ PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait); /* it does not w
 PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text);
 PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/openapi_auth_in.h ---- */
 
 /* openapi_auth_in.h - what of the host's credentials a request carries.
@@ -69960,9 +68887,6 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
    The first alternative of the operation's security whose schemes can all be met is used. Where the
    document asks for nothing, a bearer token, else user and password, are sent if they are given. A
    host without any credential here (one whose headers hold them) sends none. */
-#ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
-#define PHI_OPENAPI_OPENAPI_AUTH_IN_H
-
 
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
@@ -69981,8 +68905,6 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
 /* The server has answered 401. True: with a new token it is worth another try; once. */
 PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
 
-#endif
-
 /* ---- src/openapi/openapi_body_in.h ---- */
 
 /* openapi_body_in.h - the body of a call's request: JSON, a form, multipart with files, text or
@@ -69991,9 +68913,6 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
    begin, advance until it is not PHI_BUSY, free at any time. Files are read in slices, from the
    directories that phi_openapi_desc.upload_roots names, links resolved; they are in memory while
    the request is under way. The pieces point into the arena and into blocks of the body's own. */
-#ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
-#define PHI_OPENAPI_OPENAPI_BODY_IN_H
-
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -70030,28 +68949,18 @@ PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request 
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
 
-#endif
-
 /* ---- src/openapi/openapi_call_in.h ---- */
 
 /* openapi_call_in.h - the calling side: a tool call becomes a request, its answer a result. */
-#ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
-#define PHI_OPENAPI_OPENAPI_CALL_IN_H
-
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/parameters_in.h ---- */
 
 /* parameters_in.h - the parameters of an operation, and keys for its arguments. */
-#ifndef PHI_OPENAPI_PARAMETERS_IN_H
-#define PHI_OPENAPI_PARAMETERS_IN_H
-
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -70061,58 +68970,36 @@ PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
 PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out);
 
-#endif
-
 /* ---- src/openapi/request_body_in.h ---- */
 
 /* request_body_in.h - the body of an operation. */
-#ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
-#define PHI_OPENAPI_REQUEST_BODY_IN_H
-
 
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
-#endif
-
 /* ---- src/openapi/security_in.h ---- */
 
 /* security_in.h - the security and the server of an operation. */
-#ifndef PHI_OPENAPI_SECURITY_IN_H
-#define PHI_OPENAPI_SECURITY_IN_H
-
 
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
 
-#endif
-
 /* ---- src/openapi/selection_in.h ---- */
 
 /* selection_in.h - the tools of some operations of a document. */
-#ifndef PHI_OPENAPI_SELECTION_IN_H
-#define PHI_OPENAPI_SELECTION_IN_H
-
 
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/settings_in.h ---- */
 
 /* settings_in.h - a copy of a document's settings, defaults resolved. */
-#ifndef PHI_OPENAPI_SETTINGS_IN_H
-#define PHI_OPENAPI_SETTINGS_IN_H
-
 
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
 PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
-
-#endif
 
 /* ---- src/openapi/styles_in.h ---- */
 
@@ -70123,9 +69010,6 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
    left out; an array or object inside of another one is written as JSON text, but for deepObject.
    What a style does not define is as follows: empty arrays and objects of a query write nothing;
    deepObject writes items of arrays by their index, "name[0]". */
-#ifndef PHI_OPENAPI_STYLES_IN_H
-#define PHI_OPENAPI_STYLES_IN_H
-
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -70151,8 +69035,6 @@ PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_paramete
 /* Appends "name=value" pairs, behind `between` where `out` is not empty. */
 PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                    const phi_json *value);
-
-#endif
 
 /* ---- src/openapi/address.c ---- */
 
@@ -71361,7 +70243,7 @@ static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
         phi__openapi_answer_ends(type, "+json"))
         return PHI__FORM_JSON;
     if (kind == PHI_CONTENT_IMAGE ||
-        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_agent(call), kind, type)))
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
         return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
         phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
@@ -75400,11 +74282,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x77c170f9
+#if PHI__IMP_SKILLS != 0x6e9e211d
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x77c170f9
+#define PHI__IMP_SKILLS 0x6e9e211d
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -75412,9 +74294,6 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 
    Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
    list, not a failure of the load; only a lack of memory ends it. */
-#ifndef PHI_SKILLS_SKILLS_IN_H
-#define PHI_SKILLS_SKILLS_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -75496,7 +74375,6 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
    has a problem, and was not loaded; PHI_NO_MEMORY, PHI_TOO_BIG: the whole load ends. */
 PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi_str label);
 
-#endif
 #endif
 
 /* ---- src/skills/front_matter.c ---- */
@@ -76893,19 +75771,16 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x9f5fd1b3
+#if PHI__IMP_SECTIONS != 0xe54135a7
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x9f5fd1b3
+#define PHI__IMP_SECTIONS 0xe54135a7
 
 /* ---- src/sections/section_in.h ---- */
 
 /* section_in.h - the sections: each has a table, and functions that sections.c puts into its
    list. */
-#ifndef PHI_SECTIONS_SECTION_IN_H
-#define PHI_SECTIONS_SECTION_IN_H
-
 
 /* ---- section.c ---- */
 
@@ -76995,8 +75870,6 @@ PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const 
                                               void **state);
 PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_scripts_end(void *state);
-#endif
-
 #endif
 
 /* ---- src/sections/protected.c ---- */
@@ -79041,11 +77914,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xe20badf0
+#if PHI__IMP_TRACE != 0x36a1fc01
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xe20badf0
+#define PHI__IMP_TRACE 0x36a1fc01
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -79054,9 +77927,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
    trace.c walks the entries of the threads, one after the other, and hands each to trace_entry.c
    (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
    sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
-#ifndef PHI_TRACE_TRACE_IN_H
-#define PHI_TRACE_TRACE_IN_H
-
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
@@ -79255,8 +78125,6 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end);
 PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *entry);
-
-#endif
 
 /* ---- src/trace/trace.c ---- */
 

@@ -42,14 +42,15 @@ typedef struct phi_enqueue_desc {
     size_t content_count;
     const char *source; /* comes back with the message's events; copied (default: none) */
     const char *id;     /* of the request, UTF-8, at most 128 bytes, */
-    /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    /* and JSON text about it: kept with the message in the log, as those of phi_prompt_with; copied
+       */
     const char *refs;
     const char *loop_id; /* the run that it is meant for (default: any) */
 } phi_enqueue_desc;
 
-/* Puts any content into a queue, at once. PHI_FULL: the queue is full; PHI_NOT_FOUND: no run of that
-   loop_id is active; PHI_MISUSE: INJECTED, and no run is active; PHI_BAD_ARG: phi_last_error names
-   the field; PHI_STALE. Then nothing was queued. Pumping thread. */
+/* Queues any content at once. PHI_FULL: the queue is full; PHI_NOT_FOUND: no run of that loop_id is
+   active; PHI_MISUSE: injected, and no run is; PHI_BAD_ARG: phi_last_error names the field;
+   PHI_STALE, PHI_NO_MEMORY: nothing was queued. Pumping thread. */
 PHI_API phi_status phi_enqueue(phi_agent agent, const phi_enqueue_desc *desc);
 
 /* Removes the messages of a queue; PHI_INPUT_NONE: of all queues. Texts that were posted and not

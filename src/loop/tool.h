@@ -14,7 +14,6 @@
 #define PHI_LOOP_TOOL_H
 
 #include "model/event.h"
-#include "history/revert.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -192,26 +191,11 @@ PHI_API phi_status phi_call_progress(phi_call call, const char *text);
    Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* Context edits: a tool takes messages out of the model's view. Applied when the turn is over:
-   later turns see the effect, this turn does not. Copied. Pumping thread only. PHI_STALE;
-   PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
-
-   Prune: the model's answers and tool results, the oldest first, whole answers with their results,
-   until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their place. The
-   prunes of one turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
-
-   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
-   last revert of a turn counts. PHI_REJECTED: it is not possible; `words`, where given, say why,
-   and nothing is noted. PHI_EV_REVERTED reports the outcome in either case. */
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size);
-
 /* What a call is. All zero when it is stale; strings are valid until it is finished. */
 typedef struct phi_call_info {
     phi_agent agent;
     phi_str id, tool_name, arguments;
-    /* phi_ask_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
+    /* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
        strategy's call, a sub-agent); empty: none */
     phi_str context;
     uint32_t block_index; /* of the call in its answer, as of phi_field */

@@ -1,4 +1,5 @@
 /* mock.c - a scripted model: a provider in the process, whose user data is the script. */
+#include "agent/runtime.h"
 #include "mock/mock.h"
 
 #include "base/arena_in.h"

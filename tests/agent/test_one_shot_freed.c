@@ -1,6 +1,7 @@
 /* test_one_shot_freed.c - runs over a thread of the caller's own: agents, threads and runtimes
    that are freed in the midst, and memory that fails. */
 #include "agent/one_shot.h"
+#include "loop/events.h"
 
 TEST(an_agent_freed_in_mid_run_gives_the_thread_back) {
     rig *r = rig_new();

@@ -3,6 +3,10 @@
 #include "agent/snapshot.h"
 #include "record/replay.h"
 #include "support/rig.h"
+#include "loop/events.h"
+#include "io/transport.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

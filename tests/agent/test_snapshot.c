@@ -5,6 +5,7 @@
 #include "loop/loop_in.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "support/request.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -380,13 +381,13 @@ TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
     if (CHECK(agent.rt != NULL)) {
         CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 3);
         CHECK_EQ_INT(phi_agent_get_info(agent).steering, 3);
-        CHECK_EQ_INT(rig_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
         for (i = 0; i < 8; i++) rig_says(other, "Well.");
         CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
         CHECK_EQ_INT(rig_run(other, 60), 0);
         CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
-        CHECK_EQ_INT(rig_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
-        CHECK_EQ_INT(rig_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
     }
     phi_arena_free(&arena);
     rig_free(r);

@@ -19,6 +19,7 @@
 #include "subagents/subagents.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "loop/tool_source.h"
 
 enum {
     SCENE_TOOLS = 8,

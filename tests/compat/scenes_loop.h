@@ -3,6 +3,8 @@
 #define PHI_TESTS_COMPAT_SCENES_LOOP_H
 
 #include "compat/scenes.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SCENE_FREE "{\"type\":\"object\"}"
 
@@ -43,7 +45,7 @@ static inline void talks_make(scene *s) {
 static inline void talks_ask(scene *s) {
     phi_limits limits = PHI_ZERO;
     phi_content content[4];
-    phi_ask_desc ask = PHI_ZERO;
+    phi_prompt_desc ask = PHI_ZERO;
     phi_response response;
     limits.max_turns = 3;
     limits.max_tokens = 5000;
@@ -71,7 +73,7 @@ static inline void talks_ask(scene *s) {
     ask.tool_context = "{\"room\":3}";
     ask.limits = &limits;
     ask.decision_timeout_ms = 9000;
-    CHECK_EQ_INT(phi_ask_with(s->agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(s->agent, &ask, &response), PHI_OK);
 }
 
 static inline void talks_act(scene *s) {

@@ -5,6 +5,8 @@
 #include "support/crowd.h"
 #include "support/mock_server.h"
 #include "tools/tools.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static const char *const e2e_options[] = {"--scenario", "tests/e2e/scenarios.json", NULL};
 

@@ -5,6 +5,9 @@
    hundred tokens each. */
 #include "agent/agent.h"
 #include "base/base_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

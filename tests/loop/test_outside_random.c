@@ -7,6 +7,7 @@
 #include "agent/snapshot.h"
 #include "loop/question_in.h"
 #include "support/heard.h"
+#include "loop/tool_source.h"
 
 #include <stdlib.h>
 
@@ -198,7 +199,7 @@ static void make_agent(world *w) {
 }
 
 static void prompt(world *w) {
-    phi_ask_desc asks;
+    phi_prompt_desc asks;
     phi_response response;
     char name[8];
     const char *allowed[1];
@@ -213,7 +214,7 @@ static void prompt(world *w) {
     asks.no_tools = pick(w, 4) == 0;
     if (!asks.no_tools) asks.allowed_tools = allowed;
     if (!asks.no_tools) asks.allowed_count = 1;
-    (void)phi_ask_with(w->agent, &asks, &response);
+    (void)phi_prompt_with(w->agent, &asks, &response);
 }
 
 static void restore(world *w) {

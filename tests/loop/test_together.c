@@ -11,6 +11,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "tools/context_tools.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 
 enum { SEEDS = 70, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
 
@@ -262,7 +264,7 @@ static void note_thread(world *w) {
 
 /* With a policy of its own, in another thread, or both. */
 static phi_status ask_with(world *w) {
-    phi_ask_desc asked = PHI_ZERO;
+    phi_prompt_desc asked = PHI_ZERO;
     phi_policy policy = PHI_ZERO;
     phi_content words = PHI_ZERO;
     phi_response response;
@@ -283,9 +285,9 @@ static phi_status ask_with(world *w) {
     case 1: asked.new_thread = true; break;
     default: break;
     }
-    status = phi_ask_with(w->agent, &asked, &response);
+    status = phi_prompt_with(w->agent, &asked, &response);
     note_thread(w);
-    if (status == PHI_OK && pick(w, 2) == 0) (void)phi_response_free(response);
+    if (status == PHI_OK && pick(w, 2) == 0) phi_response_free(response);
     return status;
 }
 

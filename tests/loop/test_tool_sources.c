@@ -351,7 +351,7 @@ TEST(a_request_with_allowed_tools_keeps_its_list) {
     shelf s;
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     const char *allowed[1];
     shelf_init(&s);
@@ -366,7 +366,7 @@ TEST(a_request_with_allowed_tools_keeps_its_list) {
     rig_call(r, "c1", "door", "{}");
     rig_call(r, "c2", "door", "{}");
     rig_says(r, "done");
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.ran, 2);
     CHECK_EQ_INT(count_of(rig_story(r), "ToolsChanged \"+door\""), 1);

@@ -2,6 +2,7 @@
 #include "mock/mock.h"
 
 #include "support/rig.h"
+#include "loop/events.h"
 
 static phi_agent_desc desc_of(const phi_mock *mock) {
     phi_agent_desc desc;

@@ -2,6 +2,7 @@
    once it was read is in test_event_read.c; here every event that is popped also goes both ways. */
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 
 /* The JSON of every event that was popped, a line each. */
 typedef struct lines {

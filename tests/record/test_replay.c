@@ -3,6 +3,8 @@
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 typedef struct text {
     char *at;

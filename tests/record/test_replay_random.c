@@ -8,6 +8,8 @@
 #include "record/replay.h"
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { AGENTS = 4, CALLS = 16, TICKETS = 16, TOOLS = 5, STEPS = 160, MOST_STEPS = 4000 };
 

@@ -25,6 +25,7 @@
 #include "support/store_mem.h"
 #include "persist/introspect.h"
 #include "tools/context_tools.h"
+#include "loop/tool_source.h"
 
 enum {
     SEATS = 5,

@@ -5,6 +5,7 @@
 
 #include "support/problems.h"
 #include "soak/monkey_agents.h"
+#include "loop/events.h"
 
 #include <pthread.h>
 

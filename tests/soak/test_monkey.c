@@ -7,6 +7,7 @@
    ended goes on where it was. Rounds run in a child process: whatever it dies of, the seed is printed. */
 #include "soak/monkey_acts.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

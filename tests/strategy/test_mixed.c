@@ -401,15 +401,15 @@ static void evaluate(world *w) {
 
 /* A request with settings of its own. */
 static void ask(world *w) {
-    phi_ask_desc desc;
+    phi_prompt_desc desc;
     phi_response response;
     memset(&desc, 0, sizeof desc);
     desc.text = "Ask";
     desc.no_tools = chance(w, 3) == 0;
     desc.tools = chance(w, 3) == 0 && !desc.no_tools ? w->tools : NULL;
     desc.tool_count = desc.tools != NULL ? 1 + chance(w, 4) : 0;
-    if (phi_ask_with(w->lead, &desc, &response) == PHI_OK && chance(w, 8) == 0)
-        (void)phi_response_free(response);
+    if (phi_prompt_with(w->lead, &desc, &response) == PHI_OK && chance(w, 8) == 0)
+        phi_response_free(response);
 }
 
 /* Another lane becomes the active one, or a new one. */

@@ -3,6 +3,7 @@
 #include "think.h"
 
 #include "loop/question_in.h"
+#include "loop/tool_source.h"
 
 #include <stdlib.h>
 

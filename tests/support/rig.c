@@ -2,6 +2,9 @@
 #include "support/rig.h"
 
 #include "wire/codec_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdarg.h>
 

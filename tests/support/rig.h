@@ -7,6 +7,7 @@
 #ifndef PHI_TESTS_SUPPORT_RIG_H
 #define PHI_TESTS_SUPPORT_RIG_H
 
+#include "model/event_parts.h"
 #include "agent/agent.h"
 #include "support/test.h"
 
@@ -46,27 +47,6 @@ void rig_rewind(rig *r); /* forgets all answers and requests: for tests with tho
 void rig_mock(rig *r);
 /* The Anthropic stream of one text block, in a static buffer. */
 const char *rig_stream_of(const char *text);
-
-/* ---- input ---- */
-
-static inline phi_status rig_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
-                                     size_t count, const char *source) {
-    phi_enqueue_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.queue = queue;
-    desc.content = content;
-    desc.content_count = count;
-    desc.source = source;
-    return phi_enqueue(agent, &desc);
-}
-
-/* Of both queues: steering and follow-ups. */
-static inline phi_status rig_queue_mode(phi_agent agent, phi_queue_mode mode) {
-    phi_agent_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.input.steering_mode = desc.input.follow_up_mode = mode;
-    return phi_agent_set(agent, &desc, PHI_SET_QUEUES);
-}
 
 /* ---- running ---- */
 

@@ -1,5 +1,6 @@
 /* test_bash.c - the tool that runs commands: its texts, its limits, its ends. */
 #include "calls.h"
+#include "loop/events.h"
 
 #include <errno.h>
 #include <signal.h>
