@@ -6,6 +6,7 @@
 
 #include "agent/agent_in.h"
 #include "features/facts.h"
+#include "features/order_in.h"
 #include "text/records_in.h"
 
 #include <stdio.h>
@@ -110,7 +111,8 @@ static phi_status phi__snapshot_all_join(phi_runtime *rt, phi_arena *arena, phi_
     char *at;
     phi_str facts = {NULL, 0};
     phi_status status = PHI_OK;
-    if (rt->features.facts_save != NULL) status = rt->features.facts_save(rt, &s->scratch, &facts);
+    if (phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
+        status = phi_facts_save(rt, &s->scratch, &facts);
     if (status != PHI_OK) return status;
     phi__buf_init(&head, &rt->memory);
     phi__buf_char(&head, '{');
@@ -226,7 +228,7 @@ static phi_status phi__snapshot_all_head(phi_runtime *rt, struct phi__snapshot_l
     l->at = at;
     l->has_head = true;
     l->agents = phi__records_get_u64(root, "agents");
-    if (rt->features.facts_load == NULL)
+    if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
         return phi__snapshot_all_no_facts(phi_json_get(root, "facts"))
                    ? PHI_OK
                    : phi__snapshot_all_words(rt, 1, PHI_UNSUPPORTED,
@@ -306,7 +308,7 @@ static phi_status phi__snapshot_all_finish(phi_runtime *rt, phi_arena *arena,
     phi_agent *made = (phi_agent *)phi_arena_alloc(arena, l->count * sizeof *made + 1);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
     if (l->facts.len > 0) {
-        phi_status status = rt->features.facts_load(rt, l->facts);
+        phi_status status = phi_facts_load(rt, l->facts);
         const char *words = "";
         if (status != PHI_OK) (void)phi__error_last(rt, &words, NULL);
         if (status != PHI_OK) return phi__snapshot_all_words(rt, 1, status, words);

@@ -429,11 +429,6 @@ static phi__state phi__facts_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
-static void phi__facts_open(phi_runtime *rt) {
-    rt->features.facts_save = phi_facts_save;
-    rt->features.facts_load = phi_facts_load;
-}
-
 PHI_API const phi__feature *phi_feature_facts(void) {
     static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
                                              PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
@@ -442,7 +437,7 @@ PHI_API const phi__feature *phi_feature_facts(void) {
                                          phi__facts_take,
                                          phi__feature_late,
                                          PHI__FEATURE_AT_FACTS,
-                                         phi__facts_open,
+                                         NULL,
                                          phi__facts_free};
     return &feature;
 }
