@@ -170,7 +170,7 @@ static void model_close(void *user_data, void *call) {
 static phi_flow look(void *user_data, phi_call call, phi_str arguments) {
     counted *c = (counted *)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, filler, result_bytes(c->answers - 1), false);
+    (void)phi_call_replyf(call, "%.*s", (int)result_bytes(c->answers - 1), filler);
     return PHI_DONE;
 }
 

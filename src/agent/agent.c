@@ -45,24 +45,18 @@ PHI_API bool phi_agent_alive(phi_agent handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->agents, handle.index, handle.gen) != 0;
 }
 
-PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *content, size_t count) {
+PHI_API phi_status phi_prompt(phi_agent handle, const char *text) {
     phi__agent *agent = phi__find_agent(handle);
+    phi_content content;
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
-    status = phi__enqueue_check(handle.rt, "phi_prompt", content, count);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_prompt");
-    if (status != PHI_OK) return status;
-    return phi__agent_run(agent, "phi_prompt", content, count, PHI_CONTINUATION_INITIAL);
-}
-
-PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
-    phi_content content;
-    if (agent.rt == NULL) return PHI_BAD_ARG;
     if (text == NULL || text[0] == '\0')
-        return phi__error(agent.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
+        return phi__error(handle.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
+    status = phi__agent_may_run(agent, "phi_prompt");
+    if (status != PHI_OK) return status;
     content = phi__input_text(phi_str_of(text));
-    return phi_prompt_content(agent, &content, 1);
+    return phi__agent_run(agent, "phi_prompt", &content, 1, PHI_CONTINUATION_INITIAL);
 }
 
 PHI_API phi_status phi_continue(phi_agent handle, phi_continuation kind) {

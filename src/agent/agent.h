@@ -91,7 +91,6 @@ PHI_API bool phi_agent_takes(phi_agent agent, phi_content_kind kind, phi_str mim
 /* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is active, or the events of the
    last one, which ended without memory, were not popped. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
-PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Starts a run that continues from the history as it is: after an error, a limit, an abort.
    PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while
@@ -241,7 +240,8 @@ PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
 /* Which messages of the view the policy would send now, and why not the rest, as phi_explain, and
    which opaque blocks the agent's protocol does not take, in the arena; during a run of
-   phi_ask_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+   phi_prompt_with with a policy of its own, by that policy. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
+   */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 
 /* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its

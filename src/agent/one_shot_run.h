@@ -31,7 +31,7 @@ typedef struct phi_run_desc {
     /* UTF-8, used as it is; must be new to the thread (default: session.config.N) */
     const char *loop_id;
     const char *parent_loop_id; /* UTF-8 (default: none) */
-    const char *metadata;       /* JSON text, as phi_ask_desc.metadata; copied (default: none) */
+    const char *metadata;       /* JSON text, as phi_prompt_desc.metadata; copied (default: none) */
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes

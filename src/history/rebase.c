@@ -7,6 +7,7 @@
 
 #include "history/about_in.h"
 #include "history/tool_state_in.h"
+#include "model/event_parts.h"
 
 /* ---- copies ---- */
 

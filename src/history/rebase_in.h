@@ -4,6 +4,7 @@
 
 #include "history/tool_state_in.h"
 #include "history/fold_in.h"
+#include "model/event_parts.h"
 
 /* Copies a fold's messages to another log. keep: of each item, whether it is copied (NULL: all).
    False: no memory, and some may be there. */

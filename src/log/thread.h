@@ -15,6 +15,8 @@
 
 #include "base/arena.h"
 #include "model/event.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,13 +54,6 @@ enum {
     PHI_ENTRY_GRAFTED = 1 << 4,
     PHI_ITEM_LINES = 1 << 5 /* a summary of a line a message, as phi's own plan makes it */
 };
-
-/* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
-typedef enum phi_keep {
-    PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    /* nothing of the run, and none of its rewrites: the view is as before the run */
-    PHI_KEEP_NONE
-} phi_keep;
 
 /* Why a rewrite was made. */
 typedef enum phi_rewrite_reason {

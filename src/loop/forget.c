@@ -10,6 +10,7 @@
    memory the next begins with half the log, and so on. */
 #include "loop/loop_in.h"
 #include "history/about_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,11 @@
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
+#include "loop/run.h"
 #include "model/event.h"
 #include "model/model.h"
+#include "model/event_parts.h"
+#include "model/failure.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,13 +64,6 @@ typedef enum phi_hook_point {
     PHI_HOOK_QUESTION = 1 << 17
 } phi_hook_point;
 
-typedef enum phi_verdict {
-    PHI_ALLOW = 0,
-    PHI_DENY,
-    PHI_WAIT, /* the answer comes by phi_decide */
-    PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
-} phi_verdict;
-
 /* The arguments of a hook; a field that a point does not use is zero. Everything is borrowed until
    the hook returns. */
 typedef struct phi_hook {
@@ -113,11 +109,6 @@ typedef struct phi_hook {
     /* BEFORE_TOOL, in phi_permissions_desc.ask_fn: whose rules ask; the host's, not kept alive */
     struct phi_permissions *permissions;
 } phi_hook;
-
-/* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
-   It may call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free
-   its agent, or any other. */
-typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
 /* A filter sees the text of user messages (their text blocks, joined by line breaks) before they
    are stored: prompts, steering, follow-ups, injected ones. All are called in order, up to the

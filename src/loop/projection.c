@@ -10,6 +10,7 @@
 #include "loop/deferral_in.h"
 #include "loop/loop_in.h"
 #include "model/tokens.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

@@ -47,6 +47,7 @@ PHI__FN void phi__provider_free_all(phi_runtime *rt) {
     while (rt->providers != NULL) {
         struct phi__provider_node *node = rt->providers;
         rt->providers = node->next;
+        if (node->provider.release != NULL) node->provider.release(node->provider.user_data);
         phi__free(&rt->memory, node, sizeof *node + node->name_bytes);
     }
 }

@@ -30,8 +30,8 @@ PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane
                                       phi_lane_figures *out);
 
 /* The newest message in the active lane's view that has this role (0: any), and, with `with_text`,
-   a text block that is not empty: the model's last words are of PHI_ROLE_ASSISTANT, with text. NULL:
-   none. The message is the thread's, valid as an entry's. */
+   a text block that is not empty: the model's last words are of PHI_ROLE_ASSISTANT, with text.
+   NULL: none. The message is the thread's, valid as an entry's. */
 PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role role, bool with_text);
 
 /* Options of phi_thread_describe. Zero means default for every field. */

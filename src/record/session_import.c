@@ -10,6 +10,7 @@
 
 #include "persist/persist_in.h"
 #include "wire/hash_in.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

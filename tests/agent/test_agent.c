@@ -2,6 +2,11 @@
    changes it, what a failure leaves, and how long a handle and a pointer live. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "text/json.h"
+#include "support/request.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();
@@ -11,33 +16,32 @@ TEST(a_prompt_says_what_is_wrong_with_it) {
     memset(&none, 0, sizeof none);
     memset(content, 0, sizeof content);
     CHECK_EQ_INT(phi_prompt(none, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_content(none, content, 1), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(none, content, 1), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_prompt(agent, ""), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
     CHECK_EQ_STR(words, "phi_prompt: the text is empty");
-    CHECK_EQ_INT(phi_prompt_content(agent, NULL, 1), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 0), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_prompt: there is no content");
+    CHECK_EQ_STR(words, "phi_prompt_with: there is no content");
     content[0].kind = PHI_CONTENT_TEXT;
     content[0].text = phi_str_of("see");
     content[1].kind = PHI_CONTENT_THINKING;
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words,
-                 "phi_prompt: content[1].kind: expected text, image, document, audio or opaque");
+    CHECK_EQ_STR(
+        words, "phi_prompt_with: content[1].kind: expected text, image, document, audio or opaque");
     content[1].kind = PHI_CONTENT_IMAGE;
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_BAD_ARG);
     (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_prompt: content[1]: an image needs data and mime_type");
+    CHECK_EQ_STR(words, "phi_prompt_with: content[1]: an image needs data and mime_type");
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     CHECK_EQ_INT(rig_run(r, 2), 0);
     CHECK_EQ_STR(rig_story(r), "");
     content[1].data = phi_str_of("aGk=");
     content[1].mime_type = phi_str_of("image/png");
     rig_says(r, "nice");
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 2), PHI_OK);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 2), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK(strstr(rig_request(r, 0), "aGk=") != NULL);
     rig_free(r);
@@ -350,7 +354,7 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     CHECK_EQ_INT(phi_agent_replace_messages(none, NULL, 0), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_follow_up(none, "x"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue_with(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue(none, NULL), PHI_BAD_ARG);
 }
 
 /* Its end is told from what was set aside for that, of which there is one set. */

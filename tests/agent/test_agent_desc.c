@@ -1,5 +1,7 @@
 /* test_agent_desc.c - what a new agent is refused for, with the field to fix. */
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static phi_flow done_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;

@@ -8,6 +8,8 @@
 #include "record/event_json.h"
 
 #include "agent/one_shot_run.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static bool has(rig *r, size_t i, const char *text) {
     const char *request = rig_request(r, i);

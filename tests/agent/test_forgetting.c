@@ -263,7 +263,7 @@ TEST(a_pending_call_of_an_agent_that_has_forgotten_is_saved_restored_and_finishe
     (void)rig_run(r, 20);
     REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
     rig_says(r, answer);
-    CHECK_EQ_INT(phi_call_finish(item.call, "found it", 8, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "found it"), PHI_OK);
     (void)rig_run(r, 50);
     CHECK(!phi_agent_get_info(t.agent).running && t.status == PHI_OK);
     t.times = 0;

@@ -1,6 +1,8 @@
 /* test_history.c - an agent's messages from outside: appended, replaced, cleared. */
 #include "agent/messages.h"
 #include "agent/response.h"
+#include "loop/events.h"
+#include "support/request.h"
 
 TEST(appended_messages_are_seen_by_the_model) {
     rig *r = rig_new();
@@ -208,14 +210,14 @@ TEST(replacing_and_clearing_purge_queued_events_and_responses) {
     rig_silent(r, true);
     rig_says(r, "one");
     rig_says(r, "two");
-    CHECK_EQ_INT(phi_ask(agent, "first", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "first", &response), PHI_OK);
     (void)rig_run(r, 20);
     CHECK_EQ_INT(phi_prompt(other, "second"), PHI_OK);
     (void)rig_run(r, 20);
     REQUIRE(phi_next_event(rig_runtime(r), &event)); /* a popped one goes too */
     CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_OK);
-    CHECK(phi_response_done(response));
-    CHECK_EQ_INT(phi_response_free(response), PHI_STALE);
+    CHECK(phi_response_get(response).done);
+    phi_response_free(response);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 0);
     while (phi_next_event(rig_runtime(r), &event)) {
         CHECK_EQ_INT(event.agent.index, other.index);

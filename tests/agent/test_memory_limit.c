@@ -7,6 +7,7 @@
 #include "agent/snapshot.h"
 #include "persist/introspect.h"
 #include "support/append.h"
+#include "support/request.h"
 
 static char *long_text(size_t bytes) {
     char *text = (char *)malloc(bytes + 1);
@@ -219,12 +220,12 @@ TEST(the_response_of_the_run_that_forgets_stays_good_and_older_ones_are_stale) {
         older = newer;
         rig_rewind(r);
         rig_says(r, answer);
-        CHECK_EQ_INT(phi_ask(t.agent, question, &newer), PHI_OK);
+        CHECK_EQ_INT(prompt_for(t.agent, question, &newer), PHI_OK);
         (void)rig_run(r, 50);
     }
     CHECK(t.times == 1);
-    CHECK_EQ_INT(phi_response_get(older, &info), PHI_STALE);
-    CHECK_EQ_INT(phi_response_get(newer, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(older, &info), PHI_STALE);
+    CHECK_EQ_INT(response_get(newer, &info), PHI_OK);
     CHECK_STR(info.text, answer);
     CHECK_STR(info.loop_id, phi_agent_get_info(t.agent).loop_id.at);
     rig_free(r);

@@ -4,8 +4,10 @@
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "loop/events.h"
 #include "support/append.h"
 #include "support/rotate.h"
+#include "support/request.h"
 
 static store_mem *store;
 
@@ -356,13 +358,13 @@ TEST(responses_are_stale_and_events_are_purged) {
     phi_response_info info;
     phi_event ev;
     rig_says(r, "fine");
-    CHECK_EQ_INT(phi_ask(agent, "how are you?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "how are you?", &response), PHI_OK);
     rig_silent(r, true);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK(phi_next_event(rig_runtime(r), &ev));
     CHECK_EQ_INT(phi_agent_new_session(agent, false), PHI_OK);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_STALE);
+    CHECK_EQ_INT(response_get(response, &info), PHI_STALE);
     CHECK(!phi_next_event(rig_runtime(r), &ev));
     CHECK_EQ_STR(shown(agent), "user how are you?\nassistant fine\n");
     rig_free(r);

@@ -1,6 +1,10 @@
 /* test_one_shot_run.c - runs over a thread of the caller's own. */
 #include "agent/one_shot.h"
 #include "agent/response.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
 TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     rig *r = rig_new();
@@ -364,7 +368,7 @@ TEST(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads) {
     CHECK_EQ_INT(phi_agent_replace_messages(agent, NULL, 0), PHI_MISUSE);
     CHECK_EQ_INT(phi_agent_messages_from_json(agent, phi_str_of("[]"), NULL), PHI_MISUSE);
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_MISUSE);
-    CHECK_EQ_INT(phi_ask(agent, "again", &response), PHI_MISUSE);
+    CHECK_EQ_INT(prompt_for(agent, "again", &response), PHI_MISUSE);
     CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
     CHECK_EQ_INT(phi_send(agent, "again"), PHI_MISUSE);
     CHECK_EQ_INT(phi_agent_reset(agent), PHI_MISUSE);

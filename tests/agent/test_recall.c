@@ -7,6 +7,7 @@
 #include "record/session.h"
 #include "support/store_mem.h"
 #include "history/revert.h"
+#include "support/request.h"
 
 enum { WINDOW = 8000, TURNS = 30 };
 
@@ -438,11 +439,11 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     s.thread = phi_agent_thread(s.agent);
     second_turns = 0;
     talk_answers(s.r, 500, 150, 12000);
-    CHECK_EQ_INT(phi_ask(s.agent, "Where is it?", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(s.agent, "Where is it?", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 40), 1);
     CHECK_EQ_INT(phi_abort(s.agent), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_CANCELLED);
     REQUIRE(info.message != NULL);
     CHECK(talk_is(info.text, 500, false));
@@ -452,7 +453,7 @@ TEST(an_answer_that_a_response_has_stays_in_memory) {
     (void)rig_step(s.r);
     (void)rig_step(s.r);
     s.watched.reads = 0;
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     REQUIRE(info.message != NULL);
     CHECK(talk_is(info.text, 500, false));
     CHECK(talk_mix_message(1, info.message) == sum);

@@ -3,6 +3,7 @@
    messages, deadlines of tools. */
 #include "agent/messages.h"
 #include "support/rig.h"
+#include "loop/events.h"
 
 /* ---- what a desc sets ---- */
 

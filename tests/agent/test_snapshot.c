@@ -5,6 +5,7 @@
 #include "loop/loop_in.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
+#include "support/request.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -103,8 +104,7 @@ static bool go_on(story *s) {
     for (i = 0; i < n && i < 4; i++) {
         if (items[i].kind != PHI_WAITING_CALL || strcmp(items[i].tool_name.at, "wait") != 0)
             continue;
-        if (s->waited++ >= 5)
-            CHECK_EQ_INT(phi_call_finish(items[i].call, "hammered", 8, false), PHI_OK);
+        if (s->waited++ >= 5) CHECK_EQ_INT(phi_call_reply(items[i].call, "hammered"), PHI_OK);
     }
     return runs > 0;
 }
@@ -381,13 +381,13 @@ TEST(messages_that_wait_in_a_snapshot_are_kept_whatever_the_queue_limit) {
     if (CHECK(agent.rt != NULL)) {
         CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 3);
         CHECK_EQ_INT(phi_agent_get_info(agent).steering, 3);
-        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
         for (i = 0; i < 8; i++) rig_says(other, "Well.");
         CHECK_EQ_INT(phi_prompt(agent, "Go"), PHI_OK);
         CHECK_EQ_INT(rig_run(other, 60), 0);
         CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
-        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
-        CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_OK);
+        CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_FOLLOW_UP, &content, 1, NULL), PHI_FULL);
     }
     phi_arena_free(&arena);
     rig_free(r);
@@ -444,7 +444,7 @@ static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
 static phi_flow forge_step(void *user_data, phi_call call) {
     forge *f = (forge *)user_data;
     if (f->resumes == 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_DONE;
 }
 
@@ -567,7 +567,7 @@ static phi_flow kiln_resume(void *user_data, phi_call call, phi_str arguments) {
     (void)snprintf(k->seen, sizeof k->seen, "%s|%s", state != NULL ? state : "none",
                    state != NULL && state[3] == '\0' && state[4] == '\xff' ? state + 5 : "");
     CHECK(phi_call_state(call, 17) == NULL);
-    (void)phi_call_finish(call, "fired", 5, false);
+    (void)phi_call_reply(call, "fired");
     return PHI_DONE;
 }
 
@@ -1184,7 +1184,7 @@ TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
     rig_says(other, "The limit was not met.");
     (void)rig_run(other, 20);
     CHECK_EQ_INT(phi_pending(rig_runtime(other), &item, 1), 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "done"), PHI_OK);
     (void)rig_run(other, 20);
     CHECK_EQ_INT(output[0], 5);   /* of the turn that was saved */
     rig_finish(other, 0, "done"); /* the first that was started here */

@@ -27,7 +27,7 @@ static phi_flow forge_start(void *user_data, phi_call call, phi_str arguments) {
 static phi_flow forge_step(void *user_data, phi_call call) {
     const village *v = (const village *)user_data;
     if (!v->finish) return PHI_PENDING;
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_DONE;
 }
 
@@ -35,7 +35,7 @@ static phi_flow forge_resume(void *user_data, phi_call call, phi_str arguments) 
     const char *heat = (const char *)phi_call_state(call, 8);
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, heat, heat != NULL ? strlen(heat) : 0, false);
+    (void)phi_call_reply(call, heat != NULL ? heat : "");
     return PHI_DONE;
 }
 

@@ -143,7 +143,7 @@ static bool go_on(story *s) {
         if (s->waited++ < 2) continue;
         s->waited = 0;
         if (items[i].kind == PHI_WAITING_CALL)
-            (void)phi_call_finish(items[i].call, "nine", 4, false);
+            (void)phi_call_reply(items[i].call, "nine");
         else
             (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL);
     }
@@ -345,7 +345,7 @@ TEST(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own) {
     REQUIRE(agent.rt != NULL);
     (void)rig_run(other, 5);
     REQUIRE(phi_pending(rig_runtime(other), &item, 1) == 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "done"), PHI_OK);
     rig_says(other, "Well.");
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);

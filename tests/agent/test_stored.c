@@ -6,6 +6,7 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
+#include "support/request.h"
 
 static store_mem *store;
 
@@ -610,6 +611,14 @@ TEST(a_thread_that_cannot_be_saved_is_not_left) {
     store_mem_free(store);
 }
 
+static phi_status ask_in(phi_agent agent, const char *thread_id, const char *text,
+                         phi_response *response) {
+    phi_prompt_desc desc = PHI_ZERO;
+    desc.text = text;
+    desc.thread_id = thread_id;
+    return phi_prompt_with(agent, &desc, response);
+}
+
 TEST(a_question_names_its_thread) {
     rig *r;
     phi_agent agent;
@@ -619,19 +628,19 @@ TEST(a_question_names_its_thread) {
     r = rig_new();
     agent = open_thread(r, "a");
     rig_says(r, "for b");
-    CHECK_EQ_INT(phi_ask_in(agent, "b", "question", &one), PHI_OK);
-    CHECK_EQ_INT(phi_ask_in(agent, "a", "question", &two), PHI_BUSY);
+    CHECK_EQ_INT(ask_in(agent, "b", "question", &one), PHI_OK);
+    CHECK_EQ_INT(ask_in(agent, "a", "question", &two), PHI_BUSY);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(one, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(one, &info), PHI_OK);
     CHECK_STR(info.text, "for b");
     rig_says(r, "for a");
-    CHECK_EQ_INT(phi_ask_in(agent, "a", "question", &two), PHI_OK);
+    CHECK_EQ_INT(ask_in(agent, "a", "question", &two), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_EQ_INT(phi_response_get(one, &info), PHI_STALE);
+    CHECK_EQ_INT(response_get(one, &info), PHI_STALE);
     CHECK_EQ_INT(times(store_mem_text(store, "a"), "for a"), 1);
     CHECK_EQ_INT(times(store_mem_text(store, "b"), "for b"), 1);
-    CHECK_EQ_INT(phi_ask_in(agent, "a", "", &two), PHI_BAD_ARG);
-    CHECK_EQ_STR(last_words(r), "phi_ask_in: the text is empty");
+    CHECK_EQ_INT(ask_in(agent, "a", "", &two), PHI_BAD_ARG);
+    CHECK_EQ_STR(last_words(r), "phi_prompt_with: the text is empty");
     rig_free(r);
     store_mem_free(store);
 }

@@ -1,6 +1,8 @@
 /* test_usage.c - what was used and what it cost: of an answer, a run, an agent. */
 #include "support/ask.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(cost_is_tokens_by_rates_over_input_output_and_cache_and_reasoning_is_not_charged_again) {
     phi_cost rates;

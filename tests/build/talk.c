@@ -62,7 +62,7 @@ static void no_more(void *user_data, phi_transfer transfer) { (void)user_data, (
 static phi_flow forge(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     printf("forge %.*s\n", (int)arguments.len, arguments.at);
-    (void)phi_call_finish(call, "done", 4, false);
+    (void)phi_call_reply(call, "done");
     return PHI_PENDING;
 }
 

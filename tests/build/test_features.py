@@ -99,7 +99,7 @@ static void close_fn(void *user_data, void *call) {
 static phi_flow start_fn(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
-    (void)phi_call_finish(call, "echoed", 6, false);
+    (void)phi_call_reply(call, "echoed");
     return PHI_DONE;
 }
 

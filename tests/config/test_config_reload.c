@@ -47,7 +47,7 @@ TEST(agents_of_a_changed_file_go_on_with_their_conversations) {
     {
         phi_pending_item item;
         REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
-        CHECK_EQ_INT(phi_call_finish(item.call, "baked", 5, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(item.call, "baked"), PHI_OK);
     }
     rig_says(r, "Here you are.");
     CHECK_EQ_INT(rig_run(r, 50), 0);

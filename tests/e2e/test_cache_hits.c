@@ -6,6 +6,10 @@
 #include "e2e/e2e.h"
 #include "features/caching.h"
 #include "features/facts.h"
+#include "codecs/presets.h"
+#include "model/event_parts.h"
+#include "model/model.h"
+#include "text/json.h"
 
 /* BOUND: percentage points of the hit rate that facts may cost. */
 enum { TURNS = 30, PROMPT_BYTES = 6000, BOUND = 1 };

@@ -2,6 +2,8 @@
    model that always thinks and checks the prefix of its thinking: the agent, the tools, the codecs
    and libcurl together, against a server that refuses what the real ones refuse. */
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { CHECKING = E2E_WIRES, CAST }; /* behind those of both protocols */
 

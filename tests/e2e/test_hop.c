@@ -3,6 +3,9 @@
    own signatures back and nobody else's, and the history stays as it was said. */
 #include "agent/dry_run.h"
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \
@@ -233,7 +236,7 @@ static phi_status hop_prompt(hop *h, bool image) {
     content[1].kind = PHI_CONTENT_IMAGE;
     content[1].data = phi_str_of(PNG);
     content[1].mime_type = phi_str_of("image/png");
-    return phi_prompt_content(h->s->agent, content, image ? 2 : 1);
+    return prompt_blocks(h->s->agent, content, image ? 2 : 1);
 }
 
 static bool hop_begin(hop *h) {

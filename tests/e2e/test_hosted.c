@@ -4,6 +4,8 @@
    compared byte for byte. */
 #include "e2e/e2e.h"
 #include "model/citations.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static void searches(const char *id, const char *path) {
     crowd *c = crowd_new(NULL);

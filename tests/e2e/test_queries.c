@@ -2,6 +2,7 @@
    them, from a server that refuses what the real ones refuse. */
 #include "agent/query.h"
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
 
 #define SIGNED "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="
 

@@ -4,6 +4,7 @@
 #include "e2e/e2e.h"
 #include "io/http_in.h"
 #include "loop/loop_in.h"
+#include "support/request.h"
 
 #define ANSWER "I look.It is 42." /* of the scenario "lookup", with one call between */
 
@@ -269,7 +270,7 @@ static phi_status prompt_media(phi_agent agent) {
     blocks[2].text = phi_str_of("more words");
     blocks[2].name = phi_str_of("a_b/c.txt");
     blocks[3].url = phi_str_of("https://a.example/b.pdf");
-    return phi_prompt_content(agent, blocks, 4);
+    return prompt_blocks(agent, blocks, 4);
 }
 
 /* The mock refuses what the real ones refuse. */

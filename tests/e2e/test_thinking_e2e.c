@@ -9,6 +9,9 @@
 #include "features/failover.h"
 #include "features/facts.h"
 #include "history/prune.h"
+#include "codecs/presets.h"
+#include "loop/tool_source.h"
+#include "model/model.h"
 
 enum { MESSAGES, BEDROCK, WIRES };
 static const char *const ids[WIRES] = {"claude-opus-5-5", "us.anthropic.claude-opus-5-5-v1:0"};

@@ -5,6 +5,7 @@
 #include "features/facts.h"
 #include "record/recorder.h"
 #include "record/session.h"
+#include "loop/events.h"
 
 /* ---- selections ---- */
 

@@ -2,6 +2,7 @@
 #include "agent/response.h"
 #include "evaluate/actors.h"
 #include "support/ask.h"
+#include "loop/events.h"
 
 /* ---- failures ---- */
 
@@ -140,7 +141,7 @@ TEST(an_abort_of_a_branch_ends_that_branch_alone) {
 
 /* Its events are still queued, so that the agent is still there. */
 static void after_the_end(stage *s, phi_agent branch) {
-    phi_ask_desc ask = PHI_ZERO;
+    phi_prompt_desc ask = PHI_ZERO;
     phi_response response;
     phi_evaluate_desc again = s->desc;
     const char *want = "it was a branch of an evaluation that is over";
@@ -151,7 +152,7 @@ static void after_the_end(stage *s, phi_agent branch) {
     CHECK(strstr(words_of(s->r), want) != NULL);
     CHECK_EQ_INT(phi_continue(branch, PHI_CONTINUATION_DEFAULT), PHI_BUSY);
     CHECK_EQ_INT(phi_compact(branch), PHI_BUSY);
-    CHECK_EQ_INT(phi_ask_with(branch, &ask, &response), PHI_BUSY);
+    CHECK_EQ_INT(phi_prompt_with(branch, &ask, &response), PHI_BUSY);
     CHECK_EQ_INT(phi_evaluate(branch, &again), PHI_BUSY);
     CHECK_EQ_INT(phi_agent_replace_messages(branch, NULL, 0), PHI_BUSY);
     CHECK(!phi_agent_get_info(branch).running);

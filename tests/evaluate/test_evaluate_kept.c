@@ -398,7 +398,7 @@ static phi_flow evaluates(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     CHECK_EQ_INT(phi_evaluate(nested->agent, &nested->desc), PHI_OK);
     CHECK_EQ_INT(phi_evaluate(nested->agent, &nested->desc), PHI_BUSY);
-    CHECK_EQ_INT(phi_call_finish(call, "started", 7, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(call, "started"), PHI_OK);
     return PHI_PENDING;
 }
 

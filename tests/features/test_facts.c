@@ -5,6 +5,8 @@
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define HEAD "[What you know now]"
 

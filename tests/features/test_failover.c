@@ -8,6 +8,8 @@
 #include "subagents/subagents.h"
 #include "support/heard.h"
 #include "support/store_mem.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SSE "Content-Type: text/event-stream\r\n"
 #define HALF                                                                                       \

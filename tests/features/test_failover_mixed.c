@@ -9,6 +9,9 @@
 #include "strategy/strategy.h"
 #include "subagents/subagents.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "loop/tool_source.h"
+#include "model/model.h"
 
 #define HALF                                                                                       \
     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\","       \

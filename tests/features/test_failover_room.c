@@ -5,6 +5,8 @@
 #include "agent/snapshot.h"
 #include "loop/tool_source.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","                           \

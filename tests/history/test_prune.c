@@ -3,6 +3,7 @@
 
 #include "history/prune.h"
 #include "persist/persist_in.h"
+#include "model/event_parts.h"
 #include "support/append.h"
 
 static phi_memory memory;

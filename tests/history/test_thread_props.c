@@ -9,6 +9,8 @@
 #include "persist/persist_in.h"
 #include "wire/hash_in.h"
 #include "codecs/translate.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/append.h"
 
 enum { SEEDS = 200, STEPS = 70, CELLS = 2000, ENTRIES = 1000, LANES = 12, OPS = 200 };

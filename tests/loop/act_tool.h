@@ -45,7 +45,7 @@ static inline phi_flow act_step(void *user_data, phi_call call) {
     a->stepped++;
     if (a->free_in_step) a->said = phi_agent_free(a->victim);
     if (a->finish_in_step) {
-        CHECK_EQ_INT(phi_call_finish(call, "walked", 6, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(call, "walked"), PHI_OK);
         return PHI_DONE;
     }
     return PHI_PENDING;

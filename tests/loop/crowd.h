@@ -6,6 +6,11 @@
 
 #include "agent/agent.h"
 #include "support/test.h"
+#include "history/revert.h"
+#include "io/transport.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { CROWD_MOST = 1000, CROWD_CALLS = 10, CROWD_TEXT = 32 };
 

@@ -1,6 +1,8 @@
 /* test_after_end.c - what a server sends behind the end of its answer, as the loop reads it: bytes in pieces, through
    frames, events and decoders. Nothing of it counts, but usage behind a reason to stop. */
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 #define FRAMES "content-type: application/vnd.amazon.eventstream\r\n"

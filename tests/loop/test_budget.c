@@ -308,7 +308,7 @@ TEST(nothing_stays_reserved_however_and_wherever_a_run_ends) {
             if (how == 1) (void)phi_agent_free(child);
             if (how == 2) (void)phi_agent_free(parent);
             if (how == 3) (void)phi_stop(child);
-            if (how == 3 && rig_started(r) == 1) (void)phi_call_finish(rig_call_at(r, 0), "", 0, 0);
+            if (how == 3 && rig_started(r) == 1) (void)phi_call_reply(rig_call_at(r, 0), "");
             CHECK_EQ_INT(rig_run_until(r, 200000), 0);
             if (!CHECK(nothing_reserved(child) && nothing_reserved(parent)))
                 printf("  how %d, step %d\n", how, at);

@@ -189,7 +189,7 @@ TEST(an_abort_gives_every_call_the_result_cancelled) {
     for (i = 2; i < 5; i++)
         CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), i)->content[0].text, "Cancelled");
     CHECK(strstr(rig_story(r), "AgentEnd cancelled, 5 messages\n") != NULL);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "late", 4, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "late"), PHI_STALE);
     rig_says(r, "fine");
     CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);

@@ -2,6 +2,7 @@
    tools side by side, a retry, steering, a follow-up, hooks that wait. It is ended at every step, one
    after another, in every way there is; whatever it was doing, what is left can go on. */
 #include "support/rig.h"
+#include "loop/events.h"
 
 enum { LENGTH = 200, CHUNK = 32, PATIENCE = 600 };
 

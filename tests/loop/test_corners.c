@@ -53,7 +53,7 @@ TEST(a_call_that_is_finished_while_it_is_asked_about_needs_no_decision_any_more)
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5), 1);
     REQUIRE(phi_pending(rig_runtime(r), &item, 1) == 1);
-    CHECK_EQ_INT(phi_call_finish(item.call, "never mind", 10, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "never mind"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(phi_decide(item.ticket, PHI_ALLOW, NULL), PHI_STALE);
     CHECK_EQ_INT(rig_started(r), 0);
@@ -172,7 +172,7 @@ TEST(a_turn_that_waits_for_its_tools_reserves_nothing_any_more) {
     CHECK(strstr(rig_story(r), "the child's answer") != NULL);
     CHECK_EQ_INT(phi_agent_get_info(parent).spending.reserved_tokens, 0);
     CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 30);
-    CHECK_EQ_INT(phi_call_finish(f.call, "done", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(f.call, "done"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_agent_get_info(parent).spending.tokens, 45);
     CHECK_EQ_INT(phi_agent_get_info(parent).spending.requests, 3);

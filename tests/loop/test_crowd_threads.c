@@ -76,15 +76,14 @@ static void finish(board *b, const job *j) {
     char words[CROWD_TEXT];
     phi_status status;
     crowd_words(j->m, j->call, words);
-    while ((status = phi_call_finish(j->handle, words, strlen(words), false)) == PHI_FULL)
-        sched_yield();
+    while ((status = phi_call_reply(j->handle, words)) == PHI_FULL) sched_yield();
     if (status == PHI_OK)
         PHI__ADD(&b->won, 1);
     else if (status == PHI_STALE)
         PHI__ADD(&b->lost, 1);
     else
         PHI__ADD(&b->wrong, 1);
-    if (phi_call_finish(j->handle, "again", 5, false) != PHI_STALE) PHI__ADD(&b->wrong, 1);
+    if (phi_call_reply(j->handle, "again") != PHI_STALE) PHI__ADD(&b->wrong, 1);
 }
 
 static void decide(board *b, const job *j, bool deny) {

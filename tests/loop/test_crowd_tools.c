@@ -20,10 +20,9 @@ static void finish_all(crowd *c, uint32_t *seed) {
         char words[CROWD_TEXT];
         phi_status status;
         crowd_words(m, call, words);
-        while ((status = phi_call_finish(m->calls[call], words, strlen(words), false)) == PHI_FULL)
-            (void)crowd_step(c, 0);
+        while ((status = phi_call_reply(m->calls[call], words)) == PHI_FULL) (void)crowd_step(c, 0);
         CHECK_EQ_INT(status, PHI_OK);
-        CHECK_EQ_INT(phi_call_finish(m->calls[call], "again", 5, false), PHI_STALE);
+        CHECK_EQ_INT(phi_call_reply(m->calls[call], "again"), PHI_STALE);
     }
 }
 

@@ -4,6 +4,8 @@
 #include "agent/snapshot.h"
 #include "loop/deferral_in.h"
 #include "support/ask.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define ECHO_SCHEMA "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}"
 #define INDEX                                                                                      \

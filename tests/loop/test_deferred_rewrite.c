@@ -7,6 +7,7 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/append.h"
+#include "support/request.h"
 
 /* ---- helpers ---- */
 
@@ -316,7 +317,7 @@ static void switched_at_the_end(const char *to, bool fork) {
     if (fork) CHECK_EQ_INT(phi_thread_fork_lane(thread, to, NULL, UINT64_MAX), PHI_OK);
     rig_call(r, "c1", "echo", "{\"a\":7}");
     rig_says(r, "done");
-    CHECK_EQ_INT(phi_ask(agent, "second", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "second", &response), PHI_OK);
     w.switch_to = to;
     rig_silent(r, true); /* the host comes late: all has happened when it looks */
     CHECK_EQ_INT(phi_agent_rewrite(agent, &w), PHI_OK);
@@ -324,7 +325,7 @@ static void switched_at_the_end(const char *to, bool fork) {
     CHECK_EQ_INT(rig_run(r, 30), 0);
     CHECK_STR(phi_thread_lane(thread), to);
     CHECK_EQ_INT(shown(thread), fork ? 2 : 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_STR(info.text, "done");
     rig_watch(r, part, &p);
     rig_silent(r, false);

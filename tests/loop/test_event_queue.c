@@ -1,6 +1,7 @@
 /* test_event_queue.c - events that a host pops late, in part or never: what they hold, what they
    keep, and what waits. */
 #include "loop/tries.h"
+#include "loop/events.h"
 
 TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
     rig *r = rig_new();

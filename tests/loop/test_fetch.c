@@ -523,9 +523,9 @@ static void tool_end(void *user_data, phi_status status, const char *message) {
     tool.got.status = status;
     tool.got.fetch = NULL;
     if (status != PHI_OK)
-        (void)phi_call_finish(tool.call, message, strlen(message), true);
+        (void)phi_call_fail(tool.call, message);
     else
-        (void)phi_call_finish(tool.call, tool.got.body, tool.got.len, false);
+        (void)phi_call_replyf(tool.call, "%.*s", (int)tool.got.len, tool.got.body);
     if (tool.free_in_end.rt != NULL) phi_agent_free(tool.free_in_end);
 }
 
@@ -537,7 +537,7 @@ static phi_flow tool_start(void *user_data, phi_call call, phi_str arguments) {
     desc.on_end = tool_end;
     if (phi__fetch_open(call.rt, &desc, &tool.got.fetch) == PHI_OK) return PHI_PENDING;
     (void)phi_last_error(call.rt, &words, NULL);
-    (void)phi_call_finish(call, words, strlen(words), true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 

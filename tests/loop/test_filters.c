@@ -2,6 +2,7 @@
    warning and a rejection. */
 #include "agent/one_shot_run.h"
 #include "support/heard.h"
+#include "support/request.h"
 
 TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     rig *r = rig_new();
@@ -20,7 +21,7 @@ TEST(filters_see_all_text_blocks_joined_by_line_breaks_and_no_images) {
     desc.input.filter_count = 1;
     agent = rig_agent(r, &desc);
     rig_says(r, "fine");
-    CHECK_EQ_INT(phi_prompt_content(agent, content, 3), PHI_OK);
+    CHECK_EQ_INT(prompt_blocks(agent, content, 3), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "AgentStart\n-> filter \"one\ntwo\"\nTurnStart 0\n") != NULL);
     rig_free(r);

@@ -3,6 +3,9 @@
 #include "agent/response.h"
 #include "support/rig.h"
 #include "wire/structured.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},\"required\":[\"n\"]}"
@@ -78,9 +81,9 @@ TEST(the_response_and_the_tree_are_there_also_byte_by_byte) {
     char words[200];
     rig_chunk(r, 1);
     rig_call(r, "toolu_1", "respond_json", "{\"n\":7}");
-    CHECK_EQ_INT(phi_ask(agent, "Hi", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Hi", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 5000), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_EQ_INT(info.state, PHI_RESPONSE_COMPLETED);
     CHECK_STR(info.text, "{\"n\":7}");
     CHECK(info.first_event_ms > 0);
@@ -183,10 +186,10 @@ TEST(a_model_without_a_way_fails_before_anything_is_sent) {
     desc.model = phi_model_bedrock(NULL, "amazon.nova-pro-v1:0", "k");
     desc.format = json_schema();
     agent = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_ask(agent, "Hi", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Hi", &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     CHECK_EQ_INT(info.status, PHI_BAD_ARG);
     CHECK(info.failure != NULL && info.failure->kind == PHI_FAILURE_INVALID_REQUEST);
     CHECK_STR(info.failure->message, "SchemaMismatch: structured output is not available for the "
@@ -293,12 +296,12 @@ static void runs_without(int n, bool *tripped) {
     phi_response response;
     phi_response_info info;
     rig_calls(r, calls, 2);
-    CHECK_EQ_INT(phi_ask(agent, "Hi", &response), PHI_OK);
+    CHECK_EQ_INT(prompt_for(agent, "Hi", &response), PHI_OK);
     test_alloc_fail_at(n);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     *tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
-    CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
+    CHECK_EQ_INT(response_get(response, &info), PHI_OK);
     if (info.status == PHI_OK)
         CHECK_STR(info.text, "{\"n\":2}");
     else

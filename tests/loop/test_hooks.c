@@ -7,7 +7,7 @@ static phi_flow work_start(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
     (void)arguments;
     (void)phi_call_update(call, "half", 4);
-    (void)phi_call_finish(call, "whole", 5, false);
+    (void)phi_call_reply(call, "whole");
     return PHI_DONE;
 }
 

@@ -2,6 +2,7 @@
    do what is forbidden, at every point they are asked at. */
 #include "agent/response.h"
 #include "support/heard.h"
+#include "support/request.h"
 
 /* What the hook does when it is asked at `at`. */
 typedef enum deed {
@@ -29,7 +30,7 @@ static void forbidden(act *a, const phi_hook *hook) {
     a->said[1] = phi_agent_reset(hook->agent);
     a->said[2] = phi_runtime_close(rt);
     a->said[3] = (phi_status)phi_step(rt, 0);
-    a->said[4] = phi_ask(hook->agent, "and again", &response);
+    a->said[4] = prompt_for(hook->agent, "and again", &response);
     a->said[5] = phi_agent_replace_messages(hook->agent, NULL, 0);
     a->said[6] = phi_agent_set_tools(hook->agent, NULL, 0);
     a->said[7] = phi_continue(hook->agent, PHI_CONTINUATION_DEFAULT);

@@ -3,6 +3,7 @@
 #include "agent/snapshot.h"
 #include "loop/loop_in.h"
 #include "support/heard.h"
+#include "support/request.h"
 
 static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want) {
     rig *r = rig_new();
@@ -141,24 +142,21 @@ TEST(bad_handles_and_texts_are_refused_by_every_function_of_input) {
     CHECK_EQ_INT(phi_inject(agent, "x", NULL), PHI_MISUSE);
     CHECK_EQ_INT(phi_inject(stale, "x", NULL), PHI_STALE);
     CHECK_EQ_INT(phi_inject(none, "x", "y"), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(none, PHI_INPUT_STEERING, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(stale, PHI_INPUT_STEERING, &block, 1, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_PROMPT, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_NONE, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, (phi_input)99, &block, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, NULL, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 0, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &thought, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &image, 1, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_INJECTED, &block, 1, NULL), PHI_MISUSE);
+    CHECK_EQ_INT(enqueue_blocks(none, PHI_INPUT_STEERING, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(stale, PHI_INPUT_STEERING, &block, 1, NULL), PHI_STALE);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_PROMPT, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_NONE, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, (phi_input)99, &block, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, NULL, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 0, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &thought, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &image, 1, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_INJECTED, &block, 1, NULL), PHI_MISUSE);
     CHECK_EQ_INT(phi_agent_get_info(none).queued, 0);
     CHECK_EQ_INT(phi_agent_get_info(stale).queued, 0);
     CHECK_EQ_INT(phi_queue_clear(stale, PHI_INPUT_NONE), PHI_STALE);
     CHECK_EQ_INT(phi_queue_clear(none, PHI_INPUT_NONE), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_PROMPT), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_queue_set_mode(agent, PHI_INPUT_INJECTED, PHI_QUEUE_ALL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_queue_set_mode(agent, PHI_INPUT_STEERING, (phi_queue_mode)7), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_queue_set_mode(stale, PHI_INPUT_STEERING, PHI_QUEUE_ALL), PHI_STALE);
     CHECK_EQ_INT(rig_run(r, 2), 0);
     CHECK_EQ_INT(phi_agent_get_info(agent).queued, 0);
     CHECK_EQ_STR(rig_story(r), "");
@@ -181,8 +179,8 @@ static phi_verdict say_at(void *user_data, phi_hook *hook) {
     case 0: s->said = phi_steer(hook->agent, "NOW"); break;
     case 1: s->said = phi_follow_up(hook->agent, "NOW"); break;
     case 2: s->said = phi_inject(hook->agent, "NOW", "tag"); break;
-    case 3: s->said = phi_enqueue(hook->agent, PHI_INPUT_STEERING, &block, 1, NULL); break;
-    default: s->said = phi_enqueue(hook->agent, PHI_INPUT_INJECTED, &block, 1, "tag"); break;
+    case 3: s->said = enqueue_blocks(hook->agent, PHI_INPUT_STEERING, &block, 1, NULL); break;
+    default: s->said = enqueue_blocks(hook->agent, PHI_INPUT_INJECTED, &block, 1, "tag"); break;
     }
     return PHI_ALLOW;
 }
@@ -375,9 +373,9 @@ TEST(a_full_queue_reports_what_it_does_not_take) {
     desc.input.queue_limit = 2;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 5; i++) CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
-    CHECK_EQ_INT(phi_enqueue(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_FULL);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(enqueue_blocks(agent, PHI_INPUT_STEERING, &block, 1, NULL), PHI_FULL);
     CHECK_EQ_INT(rig_step(r), 0);
     CHECK_EQ_INT(phi_agent_get_info(agent).follow_ups, 2);
     CHECK_EQ_INT(count_of(rig_story(r), "InputDropped follow-up \"more\""), 3);

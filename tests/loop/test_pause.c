@@ -5,6 +5,8 @@
 #include "base/utf8_in.h"
 #include "features/facts.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SSE "content-type: text/event-stream\r\n"
 #define HEAD                                                                                       \

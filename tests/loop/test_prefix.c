@@ -5,6 +5,8 @@
    last user block, a request is the former one up to the end of its last message, then what is new, then
    the same rest. */
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define EVENTS "content-type: text/event-stream\r\n"
 

@@ -200,13 +200,13 @@ TEST(every_end_of_a_waiting_question_is_reported_once) {
         if (how == ABORT) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
         if (how == FREE) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
         if (how == LATE) rig_pass_ms(r, 401);
-        if (how == FINISH) CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+        if (how == FINISH) CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
         if (how == CALL_LATE) rig_pass_ms(r, 1001);
         if (how == DENY) CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_DENY, "not now"), PHI_OK);
         if (how == CLOSE_RUNTIME) CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_BUSY);
         if (how == CLOSE) {
             phi__question_close(a.open[0]);
-            CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+            CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
         }
         CHECK_EQ_INT(rig_run(r, 100), 0);
         CHECK_EQ_INT(phi_step(rig_runtime(r), 0), 0);
@@ -368,7 +368,7 @@ TEST(questions_to_agents_and_calls_that_are_gone_are_refused) {
     CHECK_EQ_INT(a.status, PHI_STALE);
     {
         phi_call gone = a.call;
-        CHECK_EQ_INT(phi_call_finish(a.call, "x", 1, false), PHI_OK);
+        CHECK_EQ_INT(phi_call_reply(a.call, "x"), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
         ask(&a, agent, gone, "elicitation");
         CHECK_EQ_INT(a.status, PHI_STALE);
@@ -458,7 +458,7 @@ static phi_verdict deed_hook(void *user_data, phi_hook *hook) {
     switch (d->what) {
     case FREES: CHECK_EQ_INT(phi_agent_free(d->agent), PHI_OK); break;
     case CLOSES: phi__question_close(d->a->open[0]); break;
-    case FINISHES: CHECK_EQ_INT(phi_call_finish(hook->call, "host", 4, false), PHI_OK); break;
+    case FINISHES: CHECK_EQ_INT(phi_call_reply(hook->call, "host"), PHI_OK); break;
     case ABORTS: CHECK_EQ_INT(phi_abort(d->agent), PHI_OK); break;
     case ASKS: ask(d->a, d->agent, d->a->call, "second"); break;
     case DECIDES: CHECK_EQ_INT(phi_decide(hook->ticket, PHI_DENY, "no"), PHI_OK); break;

@@ -5,6 +5,7 @@
 #include "loop/loop_in.h"
 #include "loop/random_world.h"
 #include "record/event_json.h"
+#include "support/request.h"
 
 enum { STEPS = 150, SEEDS = 400, ANSWERS = 600, PATIENCE = 4000, AT_ONCE = 6 };
 
@@ -219,7 +220,7 @@ static void all_is_quiet(world *w) {
         if (!phi_agent_alive(s->agent)) continue;
         HOLDS(w, !s->in_run && !s->in_turn && s->asked == s->ended);
         HOLDS(w, !phi_agent_get_info(s->agent).running);
-        HOLDS(w, phi_response_done(s->response));
+        HOLDS(w, phi_response_get(s->response).done);
         HOLDS(w, phi_inject(s->agent, "too late", NULL) == PHI_MISUSE);
         nothing_is_lost(w, s);
     }
@@ -283,9 +284,9 @@ static void act(world *w) {
     case 14: raise_budget(w, s); break;
     case 15: lend(w); break;
     case 16:
-        if (phi_response_get(s->response, &info) == PHI_OK)
-            HOLDS(w, (info.state == PHI_RESPONSE_RUNNING) == !phi_response_done(s->response));
-        if (pick(w, 3) == 0) (void)phi_response_free(s->response);
+        if (response_get(s->response, &info) == PHI_OK)
+            HOLDS(w, (info.state == PHI_RESPONSE_RUNNING) == !phi_response_get(s->response).done);
+        if (pick(w, 3) == 0) phi_response_free(s->response);
         break;
     case 17: list_is_true(w); break;
     default: ask(w, s); break;

@@ -4,6 +4,8 @@
 
 #include "agent/snapshot.h"
 #include "tools/context_tools.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 
 typedef struct world {
     rig *r;
@@ -427,7 +429,7 @@ TEST(a_snapshot_keeps_a_wish) {
     rig_says(again, "Done.");
     CHECK_EQ_INT(rig_run(again, 5), 1);
     REQUIRE(CHECK_EQ_INT(phi_pending(rig_runtime(again), &item, 1), 1));
-    CHECK_EQ_INT(phi_call_finish(item.call, "there", 5, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(item.call, "there"), PHI_OK);
     CHECK_EQ_INT(rig_run(again, 40), 0);
     check_has(rig_story(again), "RevertApplied failure to n4, 3 abandoned\n");
     check_has(rig_request(again, 0), "[Reverted to step n4 (failure): no]");

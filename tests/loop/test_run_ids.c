@@ -2,6 +2,8 @@
    returns. */
 #include "agent/one_shot_run.h"
 #include "support/heard.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(missing_ids_are_made_and_can_be_read_back) {
     rig *r = rig_new();

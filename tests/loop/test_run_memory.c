@@ -4,6 +4,7 @@
 #include "loop/echo_x.h"
 #include "loop/loop_in.h"
 #include "loop/tries.h"
+#include "support/request.h"
 
 static int scenario_prompt_with_tool(rig *r, bool *tripped) {
     phi_agent agent = echo_x_agent(r);
@@ -207,7 +208,7 @@ static bool all_of_it_within(scene *s, size_t limit) {
                 "\"prompt is too long\"}}");
     rig_says(s->r, "one");
     rig_replies(s->r, 400, HEARD_JSON, HEARD_BOOM);
-    if (phi_ask(s->child, "go", &s->response) != PHI_OK) return false;
+    if (prompt_for(s->child, "go", &s->response) != PHI_OK) return false;
     (void)phi_steer(s->child, "S1");
     (void)phi_inject(s->child, "I1", "tag");
     (void)phi_follow_up(s->child, "F1");
@@ -257,7 +258,7 @@ static bool all_of_it_without(int n, bool from, bool silent) {
         bool right = CHECK_EQ_INT(seen.child[1], 1);
         right = CHECK_EQ_INT(seen.child[0], 1) && right;
         right = CHECK(seen.errors <= 1) && right;
-        right = CHECK(phi_response_done(s.response)) && right;
+        right = CHECK(phi_response_get(s.response).done) && right;
         right = CHECK_EQ_INT(phi_agent_get_info(s.parent).spending.reserved_tokens, 0) && right;
         right = CHECK_EQ_INT(phi_pending(rig_runtime(s.r), NULL, 0), 0) && right;
         right = CHECK_EQ_INT(rig_open_transfers(s.r), 0) && right;
@@ -389,10 +390,10 @@ static void do_between(scene *s, int deed) {
     case 4: (void)phi_agent_free(s->child); break;
     case 5: (void)phi_steer(s->child, "S2"); break;
     case 6: (void)phi_inject(s->child, "I2", NULL); break;
-    case 7: (void)phi_enqueue(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
+    case 7: (void)enqueue_blocks(s->child, PHI_INPUT_INJECTED, &block, 1, "t"); break;
     case 8: (void)phi_queue_clear(s->child, PHI_INPUT_NONE); break;
     case 9: (void)phi_budget_raise(s->child, &by); break;
-    case 10: (void)phi_response_free(s->response); break;
+    case 10: phi_response_free(s->response); break;
     case 11: /* the end of one run, and at once another */
         (void)phi_abort(s->child);
         (void)rig_run(s->r, 1);
@@ -442,7 +443,7 @@ TEST(anything_may_be_done_between_any_two_states) {
                 if (deed != 11 && deed != 13) right = CHECK_EQ_INT(seen.child[1], 1) && right;
             } else
                 right = CHECK(seen.child[1] <= 1) && right;
-            right = CHECK(phi_response_done(s.response)) && right;
+            right = CHECK(phi_response_get(s.response).done) && right;
             right = CHECK_EQ_INT(phi_agent_get_info(s.parent).spending.reserved_tokens, 0) && right;
             right = CHECK_EQ_INT(phi_agent_get_info(s.child).spending.reserved_tokens, 0) && right;
             right = CHECK_EQ_INT(phi_pending(rig_runtime(s.r), NULL, 0), 0) && right;

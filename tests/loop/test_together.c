@@ -11,6 +11,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "tools/context_tools.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
 
 enum { SEEDS = 70, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
 
@@ -262,7 +264,7 @@ static void note_thread(world *w) {
 
 /* With a policy of its own, in another thread, or both. */
 static phi_status ask_with(world *w) {
-    phi_ask_desc asked = PHI_ZERO;
+    phi_prompt_desc asked = PHI_ZERO;
     phi_policy policy = PHI_ZERO;
     phi_content words = PHI_ZERO;
     phi_response response;
@@ -283,9 +285,9 @@ static phi_status ask_with(world *w) {
     case 1: asked.new_thread = true; break;
     default: break;
     }
-    status = phi_ask_with(w->agent, &asked, &response);
+    status = phi_prompt_with(w->agent, &asked, &response);
     note_thread(w);
-    if (status == PHI_OK && pick(w, 2) == 0) (void)phi_response_free(response);
+    if (status == PHI_OK && pick(w, 2) == 0) phi_response_free(response);
     return status;
 }
 
@@ -312,7 +314,8 @@ static void answer_some(world *w) {
     if (n == 0) return;
     i = pick(w, (uint32_t)phi__min(n, 16));
     if (items[i].kind == PHI_WAITING_CALL)
-        (void)phi_call_finish(items[i].call, "from outside", 12, pick(w, 4) == 0);
+        (void)(pick(w, 4) == 0 ? phi_call_fail(items[i].call, "from outside")
+                               : phi_call_reply(items[i].call, "from outside"));
     if (items[i].kind == PHI_WAITING_DECISION)
         (void)phi_decide(items[i].ticket, (phi_verdict)pick(w, 2), NULL);
 }
@@ -345,7 +348,7 @@ static phi_flow any_start(void *user_data, phi_call call, phi_str arguments) {
     if (w->calm) return PHI_DONE;
     switch (pick(w, 8)) {
     case 0:
-        (void)phi_call_finish(call, "a result of some length, so that it counts", 42, false);
+        (void)phi_call_reply(call, "a result of some length, so that it counts");
         return PHI_DONE;
     case 1: (void)phi_call_prune(call, 1 + pick(w, 80), PHI__LIT("grapes")); return PHI_DONE;
     case 2: talk(w); return PHI_DONE;
@@ -364,7 +367,7 @@ static phi_flow any_step(void *user_data, phi_call call) {
     if (!w->calm && pick(w, 6) == 0)
         (void)phi_thread_note(log_of(w), "walked", PHI__LIT("{\"far\":true}"), NULL);
     if (!w->calm && pick(w, 3) != 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "walked", 6, false);
+    (void)phi_call_reply(call, "walked");
     return PHI_DONE;
 }
 

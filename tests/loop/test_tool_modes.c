@@ -153,7 +153,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     int *steps = (int *)phi_call_state(call, sizeof *steps);
     (void)user_data;
     if (steps == NULL || ++*steps < 50) return PHI_PENDING;
-    (void)phi_call_finish(call, "ok", 2, false);
+    (void)phi_call_reply(call, "ok");
     return PHI_DONE;
 }
 

@@ -9,7 +9,7 @@ static phi_flow wait_step(void *user_data, phi_call call) {
     bench_tool *b = (bench_tool *)user_data;
     b->stepped++;
     if (b->steps_to_done == 0 || --b->steps_to_done > 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "walked", 6, false);
+    (void)phi_call_reply(call, "walked");
     return PHI_DONE;
 }
 
@@ -45,10 +45,10 @@ TEST(a_call_has_one_result_however_often_it_is_finished) {
     CHECK(phi_call_pending(b.calls[0]));
     finish(&b, 0, "one");
     CHECK(!phi_call_pending(b.calls[0]));
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "two", 3, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "two"), PHI_STALE);
     CHECK_EQ_INT(phi_call_result(b.calls[0], &none), PHI_STALE);
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "three", 5, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "three"), PHI_STALE);
     CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 4);
     CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 2)->content[0].text, "one");
     rig_free(r);
@@ -125,7 +125,7 @@ static void *race(void *arg) {
     racer *me = (racer *)arg;
     size_t i;
     for (i = 0; i < 3; i++)
-        if (phi_call_finish(me->b->calls[i], "won", 3, false) == PHI_OK) me->wins++;
+        if (phi_call_reply(me->b->calls[i], "won") == PHI_OK) me->wins++;
     return NULL;
 }
 
@@ -323,7 +323,7 @@ TEST(a_call_that_was_finished_keeps_its_result_and_is_not_told_to_cancel) {
     phi_agent agent;
     tool.timeout_ms = 50;
     agent = waiting(r, &tool, PHI_TOOLS_PARALLEL);
-    CHECK_EQ_INT(phi_call_finish(a.calls[1], "mine", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(a.calls[1], "mine"), PHI_OK);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 10), 0);
     CHECK_EQ_INT(a.cancelled, 2);

@@ -15,7 +15,7 @@ TEST(a_tool_may_free_its_agent) {
     CHECK_EQ_INT(phi_agent_free(agent), PHI_STALE);
     CHECK_EQ_INT(b.started, 1);
     CHECK_EQ_INT(b.cancelled, 1);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "late", 4, false), PHI_STALE);
+    CHECK_EQ_INT(phi_call_reply(b.calls[0], "late"), PHI_STALE);
     rig_free(r);
 }
 
@@ -87,7 +87,7 @@ TEST(a_cancel_function_may_free_its_agent_on_abort_and_at_a_deadline) {
         CHECK_EQ_INT(rig_run(r, 100), 0);
         CHECK_EQ_INT(a.cancelled, 3);
         CHECK(!phi_agent_alive(a.victim));
-        CHECK_EQ_INT(phi_call_finish(a.calls[0], "x", 1, false), PHI_STALE);
+        CHECK_EQ_INT(phi_call_reply(a.calls[0], "x"), PHI_STALE);
         rig_free(r);
     }
 }

@@ -61,7 +61,7 @@ static void *board_work(void *arg) {
         }
         (void)phi_call_pending(call);
         (void)phi_agent_alive(agent);
-        if (phi_call_finish(call, "from a thread", 13, false) == PHI_OK) {
+        if (phi_call_reply(call, "from a thread") == PHI_OK) {
             PHI__ADD(&b->wins, 1);
             if (call.index < SLOTS) PHI__STORE(&b->told[call.index], call.gen);
         }

@@ -1,6 +1,9 @@
 /* test_transport.c - a host's transport that pushes at odd moments, says things twice, or says
    them in the wrong order; and deadlines while nobody reads. */
 #include "support/rig.h"
+#include "history/revert.h"
+#include "io/transport.h"
+#include "loop/events.h"
 
 #define HEAD "Content-Type: text/event-stream\r\n"
 

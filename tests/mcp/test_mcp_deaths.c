@@ -8,6 +8,7 @@
 #include "mcp/mcp.h"
 #include "mcp/mcp_tools.h"
 #include "support/mcp_mock.h"
+#include "loop/events.h"
 
 #include <signal.h>
 #include <time.h>

@@ -1,5 +1,7 @@
 /* Agents with tools of the mock server over stdin and stdout: each era, each kind of result. */
 #include "mcp/mock_agent.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 TEST(an_agent_calls_tools_of_a_process_in_each_era) {
     static const char *const eras[] = {"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26",

@@ -3,6 +3,8 @@
 
 #include "agent/response.h"
 #include "persist/file_store.h"
+#include "loop/events.h"
+#include "support/request.h"
 
 enum { TURNS = 1000, EARLY = 200, WINDOW = 32000 };
 
@@ -159,7 +161,7 @@ static void answers_are_held(const asked *list, unsigned count) {
     unsigned i = count > PHI_RESPONSES_KEPT ? count - PHI_RESPONSES_KEPT : 0;
     for (; i < count; i++) {
         phi_response_info info;
-        if (!CHECK_EQ_INT(phi_response_get(list[i].response, &info), PHI_OK)) continue;
+        if (!CHECK_EQ_INT(response_get(list[i].response, &info), PHI_OK)) continue;
         CHECK_EQ_INT(info.state, PHI_RESPONSE_COMPLETED);
         CHECK(talk_is(info.text, list[i].turn, false));
         CHECK(talk_is(list[i].text, list[i].turn, false));
@@ -175,10 +177,10 @@ static void ask(flat *f, asked *a, unsigned turn) {
     talk_answers(f->r, turn, text_bytes(turn), result_bytes(turn));
     talk_answers(f->r, turn, text_bytes(turn), 0);
     CHECK_EQ_INT(
-        phi_ask(f->agent, talk_words(question, 150 + turn % 10 * 30, turn, false), &a->response),
+        prompt_for(f->agent, talk_words(question, 150 + turn % 10 * 30, turn, false), &a->response),
         PHI_OK);
     talk_run(f->r);
-    if (CHECK_EQ_INT(phi_response_get(a->response, &info), PHI_OK)) a->text = info.text;
+    if (CHECK_EQ_INT(response_get(a->response, &info), PHI_OK)) a->text = info.text;
 }
 
 static void all_runs_are_in_the_file(flat *f, uint64_t entries) {
@@ -243,21 +245,21 @@ TEST(an_answer_that_failed_is_held_as_long) {
     REQUIRE(begin(&f));
     rig_watch(f.r, NULL, NULL);
     rig_breaks(f.r, half_an_answer, PHI_NETWORK, "the line is dead");
-    CHECK_EQ_INT(phi_ask(f.agent, "What is there?", &broken), PHI_OK);
+    CHECK_EQ_INT(prompt_for(f.agent, "What is there?", &broken), PHI_OK);
     talk_run(f.r);
     rig_replies(f.r, 500, "Content-Type: application/json\r\n",
                 "{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"boom\"}}");
-    CHECK_EQ_INT(phi_ask(f.agent, "And now?", &refused), PHI_OK);
+    CHECK_EQ_INT(prompt_for(f.agent, "And now?", &refused), PHI_OK);
     talk_run(f.r);
-    REQUIRE(CHECK_EQ_INT(phi_response_get(broken, &before), PHI_OK));
+    REQUIRE(CHECK_EQ_INT(response_get(broken, &before), PHI_OK));
     REQUIRE(before.message != NULL && before.failure != NULL);
     for (turn = 0; turn < 14; turn++) {
         some_turns(&f, 100 * turn, 10);
-        CHECK_EQ_INT(phi_response_get(broken, &after), PHI_OK);
+        CHECK_EQ_INT(response_get(broken, &after), PHI_OK);
         CHECK(after.message == before.message && after.failure == before.failure);
         CHECK_STR(after.message->content[0].text, "Half of it");
         CHECK_STR(after.failure->message, "the line is dead");
-        CHECK_EQ_INT(phi_response_get(refused, &after), PHI_OK);
+        CHECK_EQ_INT(response_get(refused, &after), PHI_OK);
         CHECK_EQ_INT(after.state, PHI_RESPONSE_FAILED);
         CHECK_EQ_INT(after.failure->http_status, 500);
         CHECK_STR(after.failure->message, "boom");

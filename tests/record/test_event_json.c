@@ -2,6 +2,7 @@
    once it was read is in test_event_read.c; here every event that is popped also goes both ways. */
 #include "support/rig.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 
 /* The JSON of every event that was popped, a line each. */
 typedef struct lines {
@@ -65,7 +66,7 @@ static phi_flow answer_start(void *user_data, phi_call call, phi_str arguments) 
     (void)arguments;
     (void)phi_call_update(call, "half", 4);
     (void)phi_call_progress(call, "Looking", 7);
-    (void)phi_call_finish(call, "seven", 5, false);
+    (void)phi_call_reply(call, "seven");
     return PHI_PENDING;
 }
 

@@ -7,6 +7,7 @@
 #include "support/recorded.h"
 #include "support/rig.h"
 #include "tools/context_tools.h"
+#include "loop/events.h"
 
 static run_log l;
 

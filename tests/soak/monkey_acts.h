@@ -4,7 +4,13 @@
 
 #include "soak/monkey_worlds.h"
 #include "record/event_json.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 #include "support/rotate.h"
+#include "features/context_edits.h"
+#include "history/revert.h"
+#include "support/request.h"
 
 /* ---- answers of the script ---- */
 
@@ -85,8 +91,8 @@ static void do_script(monkey *m) {
 
 /* ---- runs and what is said to them ---- */
 
-static void do_ask_with(monkey *m) {
-    phi_ask_desc asked;
+static void do_prompt_with(monkey *m) {
+    phi_prompt_desc asked;
     phi_policy policy;
     phi_content words[2];
     phi_response response;
@@ -105,7 +111,7 @@ static void do_ask_with(monkey *m) {
     if (once_in(m, 3)) asked.policy = &policy;
     if (once_in(m, 8)) asked.thread_id = any_name(m, "t", m->names + 1);
     if (once_in(m, 8)) asked.new_thread = true;
-    if (phi_ask_with(any_agent(m), &asked, &response) == PHI_OK) keep_response(m, response);
+    if (phi_prompt_with(any_agent(m), &asked, &response) == PHI_OK) keep_response(m, response);
 }
 
 static void do_run(monkey *m) {
@@ -115,14 +121,14 @@ static void do_run(monkey *m) {
     words[0] = any_block(m);
     words[1] = any_block(m);
     switch (pick(m, 9)) {
-    case 0: (void)phi_prompt_content(a, once_in(m, 9) ? NULL : words, pick(m, 3)); break;
+    case 0: (void)prompt_blocks(a, once_in(m, 9) ? NULL : words, pick(m, 3)); break;
     case 1: (void)phi_continue(a, (phi_continuation)pick(m, 8)); break;
     case 2: (void)phi_send(a, any_text(m)); break;
     case 3: (void)phi_compact(a); break;
     case 4:
-        if (phi_ask(a, any_text(m), &response) == PHI_OK) keep_response(m, response);
+        if (prompt_for(a, any_text(m), &response) == PHI_OK) keep_response(m, response);
         break;
-    case 5: do_ask_with(m); break;
+    case 5: do_prompt_with(m); break;
     default: (void)phi_prompt(a, any_text(m)); break;
     }
 }
@@ -139,11 +145,11 @@ static void do_talk(monkey *m) {
     case 3: (void)phi_follow_up(a, any_text(m)); break;
     case 4: (void)phi_inject(a, any_text(m), any_text(m)); break;
     case 5:
-    case 6: (void)phi_enqueue(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
+    case 6: (void)enqueue_blocks(a, (phi_input)pick(m, 6), words, pick(m, 3), any_text(m)); break;
     case 7:
         if (once_in(m, 4)) (void)phi_queue_clear(a, (phi_input)pick(m, 6));
         break;
-    default: (void)phi_queue_set_mode(a, (phi_input)pick(m, 6), (phi_queue_mode)pick(m, 3)); break;
+    default: break;
     }
 }
 
@@ -196,7 +202,7 @@ static void do_call(monkey *m) {
         (void)phi_call_timeout_ms(call);
         break;
     case 7: (void)phi_call_result(call, NULL); break;
-    default: (void)phi_call_finish(call, text, len, once_in(m, 3)); break;
+    default: (void)(once_in(m, 3) ? phi_call_fail(call, text) : phi_call_reply(call, text)); break;
     }
 }
 
@@ -237,7 +243,7 @@ static void do_change(monkey *m) {
     case 5: (void)phi_agent_set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
     case 6: (void)phi_agent_reset(a); break;
     case 7: (void)phi_agent_new_session(a, once_in(m, 2)); break;
-    case 8: (void)rotate(a, pick(m, 100), &rotated); break;
+    case 8: (void)rotate_session(a, pick(m, 100), &rotated); break;
     case 9:
         (void)phi_agent_use_thread(a, once_in(m, 2) ? NULL : any_name(m, "t", m->names + 1));
         break;
@@ -444,9 +450,9 @@ static void do_look(monkey *m) {
     case 2:
     case 3:
     case 4: (void)phi_agent_get_info(a); break;
-    case 5: (void)phi_response_get(response, &info); break;
-    case 6: (void)phi_response_free(response); break;
-    case 7: (void)phi_response_done(response); break;
+    case 5: (void)response_get(response, &info); break;
+    case 6: phi_response_free(response); break;
+    case 7: (void)phi_response_get(response).done; break;
     default: (void)phi_next_timeout(runtime(m)); break;
     }
 }

@@ -7,6 +7,7 @@
    ended goes on where it was. Rounds run in a child process: whatever it dies of, the seed is printed. */
 #include "soak/monkey_acts.h"
 #include "record/event_json.h"
+#include "loop/events.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -108,7 +109,7 @@ static void answer_all(monkey *m) {
     size_t n = phi__min(phi_pending(runtime(m), items, 32), 32), i;
     for (i = 0; i < n; i++)
         if (items[i].kind == PHI_WAITING_CALL)
-            (void)phi_call_finish(items[i].call, "at last", 7, false);
+            (void)phi_call_reply(items[i].call, "at last");
         else if (items[i].kind == PHI_WAITING_DECISION)
             (void)phi_decide(items[i].ticket, PHI_ALLOW, NULL);
         else if (items[i].kind == PHI_WAITING_BUDGET)

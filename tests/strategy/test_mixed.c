@@ -161,7 +161,7 @@ static phi_flow slow_step(void *user_data, phi_call call) {
     world *w = (world *)user_data;
     sometimes(w, phi_call_agent(call));
     if (!w->calm && !w->plain && chance(w, 3) != 0) return PHI_PENDING;
-    (void)phi_call_finish(call, "slow", 4, false);
+    (void)phi_call_reply(call, "slow");
     return PHI_DONE;
 }
 
@@ -401,15 +401,15 @@ static void evaluate(world *w) {
 
 /* A request with settings of its own. */
 static void ask(world *w) {
-    phi_ask_desc desc;
+    phi_prompt_desc desc;
     phi_response response;
     memset(&desc, 0, sizeof desc);
     desc.text = "Ask";
     desc.no_tools = chance(w, 3) == 0;
     desc.tools = chance(w, 3) == 0 && !desc.no_tools ? w->tools : NULL;
     desc.tool_count = desc.tools != NULL ? 1 + chance(w, 4) : 0;
-    if (phi_ask_with(w->lead, &desc, &response) == PHI_OK && chance(w, 8) == 0)
-        (void)phi_response_free(response);
+    if (phi_prompt_with(w->lead, &desc, &response) == PHI_OK && chance(w, 8) == 0)
+        phi_response_free(response);
 }
 
 /* Another lane becomes the active one, or a new one. */

@@ -1,5 +1,7 @@
 /* test_strategy_switch.c - one agent, one conversation, another strategy for each prompt. */
 #include "think.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static void script_draft(rig *r) { rig_says(r, "10 - 4: 6\n#### (10 - 4) * 4"); }
 

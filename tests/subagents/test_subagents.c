@@ -439,7 +439,7 @@ TEST(a_call_that_the_host_finishes_ends_its_child) {
     rig_watch(s.r, remember_call, NULL);
     CHECK_EQ_INT(phi_prompt(lead_of(&s), "tool"), PHI_OK);
     CHECK_EQ_INT(rig_run(s.r, 50), 2);
-    CHECK_EQ_INT(phi_call_finish(worker_call, "never mind", 10, false), PHI_OK);
+    CHECK_EQ_INT(phi_call_reply(worker_call, "never mind"), PHI_OK);
     CHECK_EQ_INT(phi_call_progress(rig_call_at(s.r, 0), "x", 1), PHI_OK); /* it says something */
     CHECK_EQ_INT(rig_run(s.r, 50), 0);
     CHECK_EQ_STR(text_at(s.lead, 2, 0), "never mind");

@@ -1,5 +1,7 @@
 /* crowd.c - see crowd.h. */
 #include "support/crowd.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
 
 #include <time.h>
 

@@ -1,6 +1,7 @@
 /* test_confined.c - the tools that work on files, while another process swaps a directory of the
    workspace and a link that leads out of it; and places that are no regular files. */
 #include "calls.h"
+#include "loop/events.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -13,6 +13,7 @@
 #include "mcp/mcp_prompts.h"
 #include "mcp/mcp_resources.h"
 #include "mcp/mcp_tools.h"
+#include "loop/events.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
