@@ -50,6 +50,12 @@
 extern "C" {
 #endif
 
+/* Described where they are declared: the runtime, arenas, transports, tapes, features, codecs. */
+typedef struct phi_runtime phi_runtime;
+typedef struct phi_arena phi_arena;
+typedef struct phi_transport phi_transport;
+typedef struct phi_tape phi_tape; /* phi_tools.h */
+
 /* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
     const char *at;

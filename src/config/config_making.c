@@ -1,6 +1,7 @@
 /* config_making.c - an agent under construction: the lists of tools, sources and names that
    sections fill. */
 #include "config/config_section_in.h"
+#include "loop/tool_source.h"
 
 static bool phi__config_making_grow(phi__config_making *m, void **list, size_t *cap, size_t count,
                                     size_t size) {

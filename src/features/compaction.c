@@ -10,6 +10,7 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "history/compact_in.h"
+#include "model/event_parts.h"
 
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they save */

@@ -9,6 +9,8 @@
 #include "text/json_in.h"
 #include "history/prune.h"
 #include "history/step_in.h"
+#include "model/event_parts.h"
+#include "history/revert.h"
 
 #include <stdio.h>
 

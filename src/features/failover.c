@@ -144,7 +144,7 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
 static bool phi__failover_ready(phi__agent *agent) {
     const phi__run *run = agent->run; /* NULL: out of a snapshot, which emits nothing */
     return agent->sources == NULL || (run != NULL && run->own.toolset != NULL) ||
-           phi__tool_sources_refresh(agent, run == NULL) == PHI_OK;
+           agent->rt->features.sources->refresh(agent, run == NULL) == PHI_OK;
 }
 
 static uint32_t phi__failover_do_leave(phi__agent *agent) {

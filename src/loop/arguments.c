@@ -20,7 +20,7 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     if (status == PHI_OK)
         status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
                                 NULL);
-    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
+    if (status == PHI_OK && call->rt->features.formats->nulls(schema, arguments) > 0) {
         status = phi__json_write(&text, arguments, 0);
         if (text.failed ||
             (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))

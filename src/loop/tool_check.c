@@ -119,13 +119,17 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
                           tool->name);
     if (tool->on_field != NULL && (rt->features.wanted & (uint32_t)PHI__POINT_SLICE) == 0)
         return phi__feature_missing(rt, "on_field", "phi_feature_argument_stream");
+    if (tool->strict && rt->features.formats == NULL)
+        return phi__feature_missing(rt, "strict", "phi_feature_formats");
+    if (tool->deferred && rt->features.deferral == NULL)
+        return phi__feature_missing(rt, "deferred", "phi_feature_deferral");
     status = phi__tool_check_own_raw(rt, tool);
     return status == PHI_OK ? phi__tool_check_schema(rt, tool) : status;
 }
 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tools, size_t count) {
-    const char *taken;
+    const char *taken = NULL;
     size_t i, j;
     if (count > 0 && tools == NULL)
         return phi__error(rt, PHI_BAD_ARG, "tools is missing, tool_count is %u", (unsigned)count);
@@ -140,7 +144,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
         status = phi__tool_check_one(rt, rules, tool);
         if (status != PHI_OK) return status;
     }
-    taken = phi__deferral_refuses(tools, count);
+    if (rt->features.deferral != NULL) taken = rt->features.deferral->refuses(tools, count);
     if (taken != NULL)
         return phi__error(
             rt, PHI_BAD_ARG,

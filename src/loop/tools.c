@@ -116,7 +116,9 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__deferral_tools_find(run->agent, call->block->name);
+        call->tool = run->agent->tools->may_defer
+                         ? run->agent->rt->features.deferral->find(run->agent, call->block->name)
+                         : phi__toolset_find(run->agent->tools, call->block->name);
         phi__hooks_decision_init(&call->decision, run, call);
     }
     return true;

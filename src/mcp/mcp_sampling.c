@@ -349,8 +349,7 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     size_t before = list->count, i;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "sampling",
-                                     &list->messages[i]);
+        status = phi_thread_append(child->thread, &list->messages[i], 1, NULL);
     if (status != PHI_OK) return status;
     memset(&order, 0, sizeof order);
     order.prompts = &list->messages[before];

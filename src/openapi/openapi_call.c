@@ -304,11 +304,11 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     const phi__toolcall *toolcall = phi__call_find(call);
     phi_status status;
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
-        (void)phi_call_finish(call, foreign, sizeof foreign - 1, true);
+        (void)phi_call_fail(call, foreign);
         return PHI_DONE;
     }
     if (c == NULL || toolcall == NULL) {
-        (void)phi_call_finish(call, "Out of memory", 13, true);
+        (void)phi_call_fail(call, "Out of memory");
         return PHI_DONE;
     }
     c->call = call;
@@ -342,7 +342,7 @@ static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str
                                 "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
         return phi__openapi_call_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include "text/records_in.h"
 #include "history/step_in.h"
 #include "record/event_json.h"
+#include "model/event_parts.h"
 
 /* ---- members ---- */
 

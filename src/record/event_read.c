@@ -12,6 +12,9 @@
 #include "text/records_in.h"
 #include "history/step_in.h"
 #include "record/event_json.h"
+#include "history/compact.h"
+#include "loop/tool.h"
+#include "model/event_parts.h"
 
 #include <stdio.h>
 

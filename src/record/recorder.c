@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "base/buf_in.h"
+#include "model/event_parts.h"
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 

@@ -4,6 +4,7 @@
 #ifndef PHI_NO_PROCESS
 
 #include "text/json_in.h"
+#include "model/event_parts.h"
 
 /* ---- the input ---- */
 

@@ -39,7 +39,7 @@ static uint64_t phi__prefix_tool(const phi__tool_view *tool, uint64_t n) {
     n = phi__prefix_hash(tool->raw, n);
     n = phi__prefix_hash(tool->name, n);
     n = phi__prefix_hash(tool->description, n);
-    return phi__prefix_hash(tool->schema, n + (tool->strict ? 1 : 0));
+    return phi__prefix_hash(tool->schema, n + (tool->strict != NULL ? 1 : 0));
 }
 
 /* A deferred tool becomes part of the prefix when it is used (phi__prefix_uses). The tool search,

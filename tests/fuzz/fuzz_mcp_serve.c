@@ -48,7 +48,7 @@ static void on_session(phi__mcp_way *way, phi__mcp_client *client) {
 
 static phi_flow echo(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data;
-    (void)phi_call_finish(call, arguments.at, arguments.len, false);
+    (void)phi_call_replyf(call, "%.*s", (int)arguments.len, arguments.at);
     return PHI_PENDING;
 }
 

@@ -111,7 +111,7 @@ TEST(the_messages_are_those_of_the_log) {
     CHECK_EQ_INT(rig_run(r, 200), 0);
     it = phi_json_each(phi_json_get(payload(1), "messages"));
     for (; (node = phi_json_next(&it)) != NULL; i++) {
-        const phi_message *message = phi_message_at(agent, i);
+        const phi_message *message = phi_thread_message_at(phi_agent_thread(agent), i);
         phi_str text;
         phi_json *want = NULL;
         REQUIRE(message != NULL);
@@ -140,8 +140,7 @@ TEST(steering_and_follow_ups_are_named_and_messages_of_no_run_are_unknown) {
     own.content_count = 1;
     text.kind = PHI_CONTENT_TEXT;
     text.text = phi_str_of("before");
-    CHECK_EQ_INT(phi_thread_append_messages(phi_agent_thread(agent), &own, 1, 0, UINT64_MAX, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &own, 1, NULL), PHI_OK);
     rig_call(r, "call-1", "wait", "{}");
     rig_says(r, "one");
     rig_says(r, "two");

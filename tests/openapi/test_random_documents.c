@@ -4,6 +4,8 @@
 #include "agent/dry_run.h"
 #include "spec.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { SEEDS = 150, NAMES = 5 };
 

@@ -229,7 +229,7 @@ TEST(messages_that_wait_together_are_one_problem_and_the_hosts_prune_is_asked) {
     rig_says(t.r, "1. 1.0");
     agent = think_agent(&t);
     message = text_message(PHI_ROLE_USER, &block, "Numbers 4, 4 and 10.");
-    CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     CHECK_EQ_INT(phi_prompt(agent, "Make 24."), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 200), 0);
     CHECK(strstr(rig_request(t.r, 0), "Problem: Numbers 4, 4 and 10.\\n\\nMake 24.\\n") != NULL);
@@ -366,8 +366,8 @@ static bool fits(const phi_budget *budget, const phi_cost *cost, const phi_strat
     CHECK_EQ_INT(rig_run(t.r, 100), 0);
     good = rig_requests(t.r) > 0;
     CHECK_EQ_INT(t.h.status, good ? PHI_OK : PHI_REFUSED);
-    CHECK_EQ_INT(phi_agent_spending(agent).reserved_tokens, 0);
-    CHECK(!(phi_agent_spending(agent).reserved_cost > 0));
+    CHECK_EQ_INT(phi_agent_get_info(agent).spending.reserved_tokens, 0);
+    CHECK(!(phi_agent_get_info(agent).spending.reserved_cost > 0));
     think_end(&t);
     return good;
 }
@@ -446,9 +446,9 @@ TEST(a_conversation_is_part_of_the_bill) {
         phi_message message;
         memset(lots, 'x', sizeof lots - 1);
         message = text_message(PHI_ROLE_USER, &block, lots);
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
         message = text_message(PHI_ROLE_ASSISTANT, &block, "Yes.");
-        CHECK_EQ_INT(phi_append_message(agent, &message), PHI_OK);
+        CHECK_EQ_INT(phi_thread_append(phi_agent_thread(agent), &message, 1, NULL), PHI_OK);
     }
     CHECK_EQ_INT(phi_prompt(agent, "Short"), PHI_OK);
     CHECK_EQ_INT(rig_run(t.r, 100), 0);

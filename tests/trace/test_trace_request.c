@@ -175,7 +175,7 @@ TEST(the_page_of_an_agent_has_the_figures_of_its_projection) {
         rig_says(r, "The second answer.");
         CHECK_EQ_INT(phi_prompt(agent, "The second question."), PHI_OK);
         CHECK_EQ_INT(rig_run(r, 100), 0);
-        meta = phi_agent_projection(agent);
+        meta = phi_agent_get_info(agent).projection;
         CHECK(meta.tools_tokens > 0 && meta.system_tokens == (counted > 0 ? 100 : 250));
         (void)snprintf(path, sizeof path, "/tmp/phi_trace_request_%d.html", (int)getpid());
         CHECK_EQ_INT(phi_trace_agent(agent, PHI_TRACE_HTML, path, words, sizeof words), PHI_OK);

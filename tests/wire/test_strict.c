@@ -3,6 +3,7 @@
 #include "base/utf8_in.h"
 #include "text/schema.h"
 #include "codecs/gemini_in.h"
+#include "wire/format_in.h"
 #include "wire/strict_in.h"
 #include "wire/wire_support.h"
 #include "support/codec_of.h"
@@ -524,7 +525,7 @@ static void check_sent(phi_model model, const char *schema_at, const char *schem
     memset(&tool, 0, sizeof tool);
     tool.name = phi_str_of("pay");
     tool.schema = phi_str_of(TOOL);
-    tool.strict = true;
+    tool.strict = phi__format_ops();
     talk_begin(&t, model);
     talk_user(&t, "hi");
     t.spec.tools = &tool;

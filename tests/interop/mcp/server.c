@@ -32,7 +32,7 @@
 static phi_mcp_server *server;
 
 static void finish(phi_call call, const char *text, bool is_error) {
-    (void)phi_call_finish(call, text, strlen(text), is_error);
+    (void)(is_error ? phi_call_fail(call, text) : phi_call_reply(call, text));
 }
 
 /* ---- answers at once ---- */
