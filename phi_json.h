@@ -63,21 +63,18 @@
 #pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
-#ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x783ecf36
-#error "phi: two versions of src/base in one file"
+#ifdef PHI__PUB_BASE_BASE
+#if PHI__PUB_BASE_BASE != 0x68b60c0c
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x783ecf36
+#define PHI__PUB_BASE_BASE 0x68b60c0c
 
 /* ---- src/base/base.h ---- */
 
 /* base.h - what every part of phi shares: linkage, strings, statuses, the allocator.
 
    Nothing here allocates and nothing here has state. */
-#ifndef PHI_BASE_BASE_H
-#define PHI_BASE_BASE_H
-
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
@@ -123,6 +120,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Described where they are declared: the runtime, arenas, transports, tapes, features, codecs. */
+typedef struct phi_runtime phi_runtime;
+typedef struct phi_arena phi_arena;
+typedef struct phi_transport phi_transport;
+typedef struct phi_tape phi_tape; /* phi_tools.h */
 
 /* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
@@ -200,6 +203,18 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* PHI__PUB_BASE_BASE */
+
+#ifdef PHI__PUB_BASE_ARENA
+#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_BASE_ARENA 0x8b01e1b2
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/base/arena.h ---- */
@@ -211,24 +226,17 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
    request that would fill more than half of such a block gets a block of its own, of its exact
    size. Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
-#ifndef PHI_BASE_ARENA_H
-#define PHI_BASE_ARENA_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct phi__block;
 
-typedef struct phi_arena {
+struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
     bool rewound; /* keep blocks for later use, and round their sizes up for it */
-} phi_arena;
+};
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
 typedef struct phi_arena_mark {
@@ -256,16 +264,18 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_BASE_ARENA */
 
-#endif /* PHI__PUB_BASE */
-
-#ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x1bbb6043
-#error "phi: two versions of src/text in one file"
+#ifdef PHI__PUB_TEXT_JSON
+#if PHI__PUB_TEXT_JSON != 0xb6be9779
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x1bbb6043
+#define PHI__PUB_TEXT_JSON 0xb6be9779
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/text/json.h ---- */
 
@@ -289,13 +299,6 @@ PHI_API void phi_arena_free(phi_arena *arena);
    Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
    is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
    Threads: a tree is only read by many at once, or used by one. */
-#ifndef PHI_TEXT_JSON_H
-#define PHI_TEXT_JSON_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_json phi_json;
 
@@ -389,8 +392,8 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
 /* ---- building ---- */
 
-/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept, and
-   replaced when written. A double that is not finite is kept, and written as null. */
+/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept,
+   and replaced when written. A double that is not finite is kept, and written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
@@ -448,6 +451,17 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_TEXT_JSON */
+
+#ifdef PHI__PUB_TEXT_SCHEMA
+#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_TEXT_SCHEMA 0xbce159b8
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/text/schema.h ---- */
@@ -466,13 +480,6 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    schema refers to itself; the names of an object of n members and of a schema of m properties cost
    n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
    arguments, answers and results, it looks names up in a table. */
-#ifndef PHI_TEXT_SCHEMA_H
-#define PHI_TEXT_SCHEMA_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The reason, in words that a model can act on: arguments.path: expected string, got number */
 typedef struct phi_schema_error {
@@ -492,16 +499,18 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_TEXT_SCHEMA */
 
-#endif /* PHI__PUB_TEXT */
-
-#ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0x896e24dd
-#error "phi: two versions of src/formats in one file"
+#ifdef PHI__PUB_FORMATS_READER
+#if PHI__PUB_FORMATS_READER != 0x9f567b84
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0x896e24dd
+#define PHI__PUB_FORMATS_READER 0x9f567b84
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/formats/reader.h ---- */
 
@@ -516,13 +525,6 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
    in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
    memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
    Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_READER_H
-#define PHI_FORMATS_READER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_reader phi_reader;
 
@@ -539,6 +541,17 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_READER */
+
+#ifdef PHI__PUB_FORMATS_TOML
+#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_TOML 0x6242b814
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/toml.h ---- */
@@ -557,13 +570,6 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
-#ifndef PHI_FORMATS_TOML_H
-#define PHI_FORMATS_TOML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- reading ---- */
 
@@ -653,6 +659,17 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_TOML */
+
+#ifdef PHI__PUB_FORMATS_YAML
+#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_YAML 0x6b564648
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/yaml.h ---- */
@@ -672,13 +689,6 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
-#ifndef PHI_FORMATS_YAML_H
-#define PHI_FORMATS_YAML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- reading ---- */
 
@@ -717,9 +727,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifdef __cplusplus
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_FORMATS */
+#endif /* PHI__PUB_FORMATS_YAML */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -737,11 +745,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x56667de8
+#if PHI__IMP_BASE != 0x2dc4f642
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x56667de8
+#define PHI__IMP_BASE 0x2dc4f642
 
 /* ---- src/base/base_in.h ---- */
 
@@ -749,9 +757,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
    PHI__FN marks a function that crosses files: hidden in the per-file build, static when
    amalgamated. */
-#ifndef PHI_BASE_BASE_IN_H
-#define PHI_BASE_BASE_IN_H
-
 
 #include <string.h>
 
@@ -853,14 +858,9 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* A whole decimal number, or false: empty, trailing bytes, overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
-#endif
-
 /* ---- src/base/arena_in.h ---- */
 
 /* arena_in.h - for our own modules: typed and copying forms of phi_arena_alloc. */
-#ifndef PHI_BASE_ARENA_IN_H
-#define PHI_BASE_ARENA_IN_H
-
 
 /* As phi_arena_alloc, zeroed. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
@@ -879,17 +879,12 @@ PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 /* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
-#endif
-
 /* ---- src/base/buf_in.h ---- */
 
 /* buf_in.h - a growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */
-#ifndef PHI_BASE_BUF_IN_H
-#define PHI_BASE_BUF_IN_H
-
 
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */
@@ -919,14 +914,9 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-#endif
-
 /* ---- src/base/base64_in.h ---- */
 
 /* base64_in.h - RFC 4648 base64 with padding, all at once or in slices. */
-#ifndef PHI_BASE_BASE64_IN_H
-#define PHI_BASE_BASE64_IN_H
-
 
 /* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
@@ -934,28 +924,18 @@ PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 /* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
-#endif
-
 /* ---- src/base/crc32_in.h ---- */
 
 /* crc32_in.h - the CRC-32 of zlib and of Ethernet, of bytes in any pieces:
 
        crc = phi__crc32(phi__crc32(0, head, n), tail, m); */
-#ifndef PHI_BASE_CRC32_IN_H
-#define PHI_BASE_CRC32_IN_H
-
 
 /* `before`: the check of the bytes before these; 0 for none. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
-#endif
-
 /* ---- src/base/date_in.h ---- */
 
 /* date_in.h - times as interchange formats write them: RFC 3339, "2026-01-01T00:00:00.250Z". */
-#ifndef PHI_BASE_DATE_IN_H
-#define PHI_BASE_DATE_IN_H
-
 
 enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
@@ -967,21 +947,14 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
    untouched. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
-#endif
-
 /* ---- src/base/id_in.h ---- */
 
 /* id_in.h - ids of agents, sessions and messages. */
-#ifndef PHI_BASE_ID_IN_H
-#define PHI_BASE_ID_IN_H
-
 
 enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
-
-#endif
 
 /* ---- src/base/list_in.h ---- */
 
@@ -994,9 +967,6 @@ PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZ
    A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
    wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
    it is in use. */
-#ifndef PHI_BASE_LIST_IN_H
-#define PHI_BASE_LIST_IN_H
-
 
 typedef struct phi__link {
     struct phi__link *next, *prev;
@@ -1040,8 +1010,6 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
     link->next = link->prev = NULL;
 }
 
-#endif
-
 /* ---- src/base/map_in.h ---- */
 
 /* map_in.h - a hash table with open addressing that grows.
@@ -1053,9 +1021,6 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
    user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
    adding cannot fail.
    Ownership: the table only, not the entries that it points to. */
-#ifndef PHI_BASE_MAP_IN_H
-#define PHI_BASE_MAP_IN_H
-
 
 typedef struct phi__map_slot {
     uint64_t hash;
@@ -1087,8 +1052,6 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 /* The next item under a hash, *probe being 0 at first; NULL: that were all. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
-#endif
-
 /* ---- src/base/sha256_in.h ---- */
 
 /* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
@@ -1100,9 +1063,6 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
    Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
    secrets. */
-#ifndef PHI_BASE_SHA256_IN_H
-#define PHI_BASE_SHA256_IN_H
-
 
 enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
 
@@ -1122,8 +1082,6 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 /* In lower case; 64 characters, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-#endif
-
 /* ---- src/base/slots_in.h ---- */
 
 /* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
@@ -1138,9 +1096,6 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
    count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
-#ifndef PHI_BASE_SLOTS_IN_H
-#define PHI_BASE_SLOTS_IN_H
-
 
 /* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
 #if defined(__GNUC__)
@@ -1209,14 +1164,9 @@ enum { PHI__SLOTS_MARKED_LEAST = 64 };
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-#endif
-
 /* ---- src/base/utf8_in.h ---- */
 
 /* utf8_in.h - checking, cutting and repairing UTF-8. */
-#ifndef PHI_BASE_UTF8_IN_H
-#define PHI_BASE_UTF8_IN_H
-
 
 /* Bytes of the longest valid prefix; s.len when all of it is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
@@ -1235,14 +1185,9 @@ PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 /* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
-#endif
-
 /* ---- src/base/words_in.h ---- */
 
 /* words_in.h - makes messages of bytes that came from a server or a file system. */
-#ifndef PHI_BASE_WORDS_IN_H
-#define PHI_BASE_WORDS_IN_H
-
 
 /* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
    tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
@@ -1251,8 +1196,6 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
-
-#endif
 
 /* ---- src/base/arena.c ---- */
 
@@ -2566,11 +2509,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x0a39be1f
+#if PHI__IMP_TEXT != 0x58e76ebf
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x0a39be1f
+#define PHI__IMP_TEXT 0x58e76ebf
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2579,9 +2522,6 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
    The children of a container form a ring: the container points at its last child, whose next is
    the first, so appending needs no walk. A node outside of every container has no next. While a
    container is being read, its next is its parent. */
-#ifndef PHI_TEXT_JSON_IN_H
-#define PHI_TEXT_JSON_IN_H
-
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -2868,8 +2808,6 @@ PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);
 
-#endif
-
 /* ---- src/text/json_cursor_in.h ---- */
 
 /* json_cursor_in.h - a pull scan over JSON text without a tree: how stream decoders read deltas.
@@ -2888,9 +2826,6 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
    the value has skips the value and returns false: null and surprises need no code. After broken
    text `bad` is set and every call returns false. Skipped values are checked for closing strings
    and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
-#ifndef PHI_TEXT_JSON_CURSOR_IN_H
-#define PHI_TEXT_JSON_CURSOR_IN_H
-
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
@@ -2941,8 +2876,6 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
     return phi__json_cursor_text_same(text, plain);
 }
 
-#endif
-
 /* ---- src/text/json_fields_in.h ---- */
 
 /* json_fields_in.h - the values of a JSON text that is still growing, each as soon as it is whole.
@@ -2960,9 +2893,6 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
    text so far.
    Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
    size, from `memory`. The text is only read, and may move between two calls. */
-#ifndef PHI_TEXT_JSON_FIELDS_IN_H
-#define PHI_TEXT_JSON_FIELDS_IN_H
-
 
 enum {
     /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
@@ -2997,8 +2927,6 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
-#endif
-
 /* ---- src/text/json_index_in.h ---- */
 
 /* json_index_in.h - the members of a tree's objects by their names: a change takes the same time
@@ -3014,9 +2942,6 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
    has twice is then there once, with its last value.
    Ownership: the table from `memory`, its entries and the names of new members from the arena of
    the tree. */
-#ifndef PHI_TEXT_JSON_INDEX_IN_H
-#define PHI_TEXT_JSON_INDEX_IN_H
-
 
 typedef struct phi__json_index {
     phi_arena *arena;
@@ -3043,8 +2968,6 @@ PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, ph
 /* Takes `child`, which follows `before`, out of the ring (json_edit.c). */
 PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child);
 
-#endif
-
 /* ---- src/text/json_members_in.h ---- */
 
 /* json_members_in.h - the members of an object that a pull scan keeps: a table says which, and
@@ -3061,9 +2984,6 @@ PHI__FN void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_js
    A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
    of equal names the last one counts. All other members are skipped. A function (BY) reads members
    that a table cannot describe. */
-#ifndef PHI_TEXT_JSON_MEMBERS_IN_H
-#define PHI_TEXT_JSON_MEMBERS_IN_H
-
 
 typedef enum phi__json_member_kind {
     PHI__MEMBER_TEXT, /* phi__json_text */
@@ -3117,8 +3037,6 @@ PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_mem
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
                                     uint32_t *seen);
 
-#endif
-
 /* ---- src/text/marks_in.h ---- */
 
 /* marks_in.h - where the nodes of a tree stand in the text that they were read from.
@@ -3133,9 +3051,6 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
    aliases make stand where the alias stands. Where memory runs out, `failed` is set and the reading
    goes on: nodes that come later then have no place.
    Lifetime: the places are valid as long as the tree; the arena is borrowed. */
-#ifndef PHI_TEXT_MARKS_IN_H
-#define PHI_TEXT_MARKS_IN_H
-
 
 /* Lines and columns count from 1, columns in bytes; 0: there is none. */
 typedef struct phi__marks_entry {
@@ -3173,8 +3088,6 @@ PHI__FN phi__marks_entry *phi__marks_at(const phi__marks *marks, const phi_json 
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
-#endif
-
 /* ---- src/text/records_in.h ---- */
 
 /* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
@@ -3190,9 +3103,6 @@ PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint3
    Members stand in the table's order. Members that a table cannot describe (lists, numbers that
    depend on others, names of their own) are written in code, between two tables or with the
    functions for one member. Keys are literals. */
-#ifndef PHI_TEXT_RECORDS_IN_H
-#define PHI_TEXT_RECORDS_IN_H
-
 
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
@@ -3255,15 +3165,10 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-#endif
-
 /* ---- src/text/schema_in.h ---- */
 
 /* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit; and a
    check that may take memory. */
-#ifndef PHI_TEXT_SCHEMA_IN_H
-#define PHI_TEXT_SCHEMA_IN_H
-
 
 /* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
    Where memory is short the work is that of phi_schema_check. */
@@ -3322,8 +3227,6 @@ PHI__FN const phi_json *phi__schema_words_member(phi__schema *c, const phi_json 
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
 
-#endif
-
 /* ---- src/text/sse_in.h ---- */
 
 /* sse_in.h - reads server-sent events out of bytes that arrive in any pieces.
@@ -3341,9 +3244,6 @@ PHI__FN const phi_json *phi__schema_words_target(phi__schema *c, phi_str ref);
    own.
    An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
-#ifndef PHI_TEXT_SSE_IN_H
-#define PHI_TEXT_SSE_IN_H
-
 
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
@@ -3398,8 +3298,6 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 /* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
    next; afterwards 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
-
-#endif
 
 /* ---- src/text/json_cursor.c ---- */
 
@@ -7985,25 +7883,20 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x9f9b18a1
+#if PHI__IMP_FORMATS != 0x4486c295
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x9f9b18a1
+#define PHI__IMP_FORMATS 0x4486c295
 
 /* ---- src/formats/reader_in.h ---- */
 
 /* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
-#ifndef PHI_FORMATS_READER_IN_H
-#define PHI_FORMATS_READER_IN_H
-
 
 struct phi_reader {
     phi_status (*advance)(phi_reader *reader, size_t units);
     phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
 };
-
-#endif
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -8016,9 +7909,6 @@ struct phi_reader {
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
    PHI_BUSY, while there is more to read. */
-#ifndef PHI_FORMATS_TOML_IN_H
-#define PHI_FORMATS_TOML_IN_H
-
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -8291,8 +8181,6 @@ PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, s
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
-#endif
-
 /* ---- src/formats/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
@@ -8303,9 +8191,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
-#ifndef PHI_FORMATS_YAML_IN_H
-#define PHI_FORMATS_YAML_IN_H
-
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -8590,8 +8475,6 @@ PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
-
-#endif
 
 /* ---- src/formats/reader.c ---- */
 

@@ -46,40 +46,19 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x783ecf36
+#if PHI__PUB_BASE_BASE != 0x68b60c0c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x1bbb6043
+#if PHI__PUB_BASE_ARENA != 0x8b01e1b2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xb330f486
+#if PHI__PUB_TEXT_JSON != 0xb6be9779
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x6b7c9d09
+#if PHI__PUB_TEXT_SCHEMA != 0xbce159b8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xa9f8e27f
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_CODECS != 0xf6547e9a
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_LOG != 0x59f3fc55
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_HISTORY != 0x4ffbfb14
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_PERSIST != 0xd9ea1069
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_LOOP != 0xb129c286
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_FEATURES != 0x8b911833
-#error "phi: phi_tools.h and phi.h are of different versions"
-#endif
-#if PHI__PUB_AGENT != 0x1d99d0f7
+#if PHI__PUB_PHI_1 != 0xe7c1d3d9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -96,12 +75,16 @@
 #pragma GCC diagnostic ignored "-Wpadded"
 #endif
 
-#ifdef PHI__PUB_FORMATS
-#if PHI__PUB_FORMATS != 0x896e24dd
-#error "phi: two versions of src/formats in one file"
+#ifdef PHI__PUB_FORMATS_READER
+#if PHI__PUB_FORMATS_READER != 0x9f567b84
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_FORMATS 0x896e24dd
+#define PHI__PUB_FORMATS_READER 0x9f567b84
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- src/formats/reader.h ---- */
 
@@ -116,13 +99,6 @@
    in the arena; it can be dropped at any time, and is freed with the arena. A constructor without
    memory returns NULL, which every function here takes: the result is then PHI_NO_MEMORY.
    Threads: a reader belongs to one at a time. */
-#ifndef PHI_FORMATS_READER_H
-#define PHI_FORMATS_READER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_reader phi_reader;
 
@@ -139,6 +115,17 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_READER */
+
+#ifdef PHI__PUB_FORMATS_TOML
+#if PHI__PUB_FORMATS_TOML != 0x6242b814
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_TOML 0x6242b814
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/toml.h ---- */
@@ -157,13 +144,6 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
    Line breaks in strings are line feeds. A byte order mark is skipped. Text must be shorter than
    4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
-#ifndef PHI_FORMATS_TOML_H
-#define PHI_FORMATS_TOML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- reading ---- */
 
@@ -253,6 +233,17 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifdef __cplusplus
 }
 #endif
+#endif /* PHI__PUB_FORMATS_TOML */
+
+#ifdef PHI__PUB_FORMATS_YAML
+#if PHI__PUB_FORMATS_YAML != 0x6b564648
+#error "phi: two versions of phi's declarations in one file"
+#endif
+#else
+#define PHI__PUB_FORMATS_YAML 0x6b564648
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* ---- src/formats/yaml.h ---- */
@@ -272,13 +263,6 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
    of its node, counted against a limit; texts are shared. .inf and .nan become doubles.
    Text must be shorter than 4 GiB - 1 bytes and a key than 16 MiB: more is PHI_TOO_BIG.
    Threads: a tree is used by one at a time. */
-#ifndef PHI_FORMATS_YAML_H
-#define PHI_FORMATS_YAML_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- reading ---- */
 
@@ -317,27 +301,71 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifdef __cplusplus
 }
 #endif
-#endif
+#endif /* PHI__PUB_FORMATS_YAML */
 
-#endif /* PHI__PUB_FORMATS */
-
-#ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x739c7f69
-#error "phi: two versions of src/record in one file"
+#ifdef PHI__PUB_PHI_TOOLS_1
+#if PHI__PUB_PHI_TOOLS_1 != 0x58cdf1cf
+#error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x739c7f69
-
-/* ---- src/record/event_json.h ---- */
-
-/* event_json.h - events as JSON: the interchange format of session files and logs. */
-#ifndef PHI_RECORD_EVENT_JSON_H
-#define PHI_RECORD_EVENT_JSON_H
-
+#define PHI__PUB_PHI_TOOLS_1 0x58cdf1cf
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- src/mock/mock.h ---- */
+
+/* mock.h - a scripted model, for the tests of a program that uses phi: no network, no key.
+
+       phi_mock *mock = phi_mock_new(rt);
+       phi_mock_call(mock, "look", "{\"place\":\"forge\"}");
+       phi_mock_text(mock, "The fire is out.");
+       desc.model = mock->model;
+       ... phi_prompt and phi_step, as with any model ...
+       assert(mock->request_count == 2 && mock->answers_left == 0);
+
+   Each call of the model takes the next answer of the script, whichever agent makes it. A text
+   comes a word in each phi_step, so the same steps bring the same events on every machine. Retries,
+   tools, hooks and limits are those of any model. When the script is over, a call fails with
+   "phi_mock: no answer is left for request 3: ...", and that is not tried again.
+   Ownership: the runtime owns a mock and frees it with itself. Texts are copied. When memory ends,
+   the next call of the model fails and says so.
+   Threads: the pumping thread. */
+
+typedef struct phi_mock {
+    phi_model model; /* for phi_agent_desc.model: its protocol is "mock", of a second one "mock2" */
+    /* or for phi_agent_desc.provider: it answers in place of whatever model the agent has */
+    phi_provider provider;
+    /* Read these: the requests so far, with system prompt, messages and tools, copied. */
+    const phi_model_request *requests;
+    size_t request_count;
+    size_t answers_left; /* of the script */
+    /* Set these. The answers that are added from now on begin so much later, by the runtime's clock
+       (default 0). */
+    uint32_t delay_ms;
+    /* Called when a request finds no answer left; adds one, which may depend on the request
+       (default: none) */
+    void (*answer_fn)(void *user_data, struct phi_mock *mock, const phi_model_request *request);
+    void *user_data;
+} phi_mock;
+
+/* NULL: no memory. */
+PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
+
+/* Adds an answer to the script: a text; or a call of a tool with its arguments, a JSON object
+   (NULL: {}). */
+PHI_API void phi_mock_text(phi_mock *mock, const char *text);
+PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
+/* Adds one more call to the answer that was added last, so that its tools run together. */
+PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments);
+/* Adds a failure. Those that pass with time are tried again, as phi_retry says, and take the next
+   answer: PHI_FAILURE_RATE_LIMITED, _SERVER, _NETWORK, _TIMEOUT. */
+PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *message);
+
+/* ---- src/record/event_json.h ---- */
+
+/* event_json.h - events as JSON: the interchange format of session files and logs. */
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
@@ -354,11 +382,6 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/session.h ---- */
 
 /* session.h - sessions: a record of agents' runs (Session > LoopRecord > Turn > events), and its
@@ -370,13 +393,6 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    owns all its data, which is freed with it; read it and do not change it. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
    Threads: one at a time. */
-#ifndef PHI_RECORD_SESSION_H
-#define PHI_RECORD_SESSION_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- the model ---- */
 
@@ -576,11 +592,6 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/recorder.h ---- */
 
 /* recorder.h - makes sessions out of events.
@@ -600,13 +611,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    hands it over. A completed session that continues is open again. Links to the runs of sub-agents
    do not depend on the order of the events.
    Threads: one at a time. */
-#ifndef PHI_RECORD_RECORDER_H
-#define PHI_RECORD_RECORDER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_recorder phi_recorder;
 
@@ -618,7 +622,7 @@ typedef struct phi_recorder_desc {
     /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
-       phi_check_and_rotate has changed the session); else it begins by its first loop. */
+       the host has begun another session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
@@ -672,11 +676,6 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder);
    none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/record/replay.h ---- */
 
 /* replay.h - records a run to a tape, and plays it again without a network: the same log, byte for
@@ -702,13 +701,6 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
    With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
    budgets only divide the work. So another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
-#ifndef PHI_RECORD_REPLAY_H
-#define PHI_RECORD_REPLAY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
@@ -767,7 +759,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
     return phi_tape_play(&desc, text, error);
 }
 #endif
-#endif
 
 /* ---- src/record/session_context.h ---- */
 
@@ -782,13 +773,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    A thread does not need blocks: its compactions are rewrites. They are for files of the original,
    and for files that the original will read.
    Threads: one at a time. */
-#ifndef PHI_RECORD_SESSION_CONTEXT_H
-#define PHI_RECORD_SESSION_CONTEXT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A loop whose parent is not in the session continues the loop before it, as the prompts of one
    agent do (of a group: the selected one). Without it such a loop begins anew, as in the
@@ -881,20 +865,6 @@ typedef struct phi_session_compaction {
 PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_compaction *desc,
                                        size_t *made, char *words, size_t words_size);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_RECORD */
-
-#ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0xfa6d3622
-#error "phi: two versions of src/subagents in one file"
-#endif
-#else
-#define PHI__PUB_SUBAGENTS 0xfa6d3622
-
 /* ---- src/subagents/subagents.h ---- */
 
 /* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in a
@@ -915,13 +885,6 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
    its parent. A snapshot of the caller holds the children at work, and those that are kept; the
    calls go on after phi_agent_restore with the same tools.
    Threads: the pumping thread. */
-#ifndef PHI_SUBAGENTS_SUBAGENTS_H
-#define PHI_SUBAGENTS_SUBAGENTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field but the name. Borrowed, with all it points to, until every
    agent with the tool is freed. */
@@ -968,20 +931,6 @@ PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent *desc, const char *t
    PHI_EV_SUBAGENT_END. */
 PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t *count);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_SUBAGENTS */
-
-#ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xaaba24cc
-#error "phi: two versions of src/evaluate in one file"
-#endif
-#else
-#define PHI__PUB_EVALUATE 0xaaba24cc
-
 /* ---- src/evaluate/evaluate.h ---- */
 
 /* evaluate.h - parallel evaluation: the same prompt under several configurations at once, of which
@@ -1001,13 +950,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    were stopped count as failed. phi_agent_free of the agent frees its branches; a branch that the
    host frees counts as cancelled, and has no lane.
    Threads: the pumping thread. */
-#ifndef PHI_EVALUATE_EVALUATE_H
-#define PHI_EVALUATE_EVALUATE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { PHI_EVALUATE_MOST = 64 }; /* branches of one evaluation */
 
@@ -1111,16 +1053,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
     return phi_evaluate_resume(agent, &desc);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_EVALUATE */
-
-#ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0xf31c36fd
-#error "phi: two versions of src/strategy in one file"
-#endif
-#else
-#define PHI__PUB_STRATEGY 0xf31c36fd
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -1132,13 +1064,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
    a loop of a few lines. phi's own machines are in cot.h, aot.h, tot.h and beside them; a host
    writes its own as examples/custom_strategy.c does.
    Threads: the pumping thread, inside phi_step. */
-#ifndef PHI_STRATEGY_MACHINE_H
-#define PHI_STRATEGY_MACHINE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define PHI_STRATEGY_COMMANDS 16u /* that one event may add, at most */
 
@@ -1285,24 +1210,12 @@ typedef struct phi_strategy {
 PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
                                                phi_strategy_command_kind kind);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/aot.h ---- */
 
 /* aot.h - Algorithm-of-Thoughts: one model call that searches, with worked searches as examples.
 
    The prompt shows searches that try first operations, work them out, step back and finish with an
    explicit answer line; the model does the same for the problem. The answer is that line's. */
-#ifndef PHI_STRATEGY_AOT_H
-#define PHI_STRATEGY_AOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How many of phi's worked examples are shown. */
 typedef enum phi_aot_profile {
@@ -1330,11 +1243,6 @@ typedef struct phi_aot_options {
 /* Static. Options: phi_aot_options. */
 PHI_API const phi_strategy *phi_strategy_aot(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/cot.h ---- */
 
 /* cot.h - Chain-of-Thought and Chain-of-Draft: one model call that thinks in steps.
@@ -1342,13 +1250,6 @@ PHI_API const phi_strategy *phi_strategy_aot(void);
    Chain-of-Thought asks for numbered steps and a marked conclusion, Chain-of-Draft for drafts of a
    few words and the answer behind "####". The call sees the conversation. The answer is the
    conclusion, or the whole text where none is marked. */
-#ifndef PHI_STRATEGY_COT_H
-#define PHI_STRATEGY_COT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For both. Zero means default for every field. */
 typedef struct phi_cot_options {
@@ -1362,11 +1263,6 @@ typedef struct phi_cot_options {
 /* Static. Options: phi_cot_options. */
 PHI_API const phi_strategy *phi_strategy_cot(void);
 PHI_API const phi_strategy *phi_strategy_cod(void);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/strategy/got.h ---- */
 
@@ -1384,13 +1280,6 @@ PHI_API const phi_strategy *phi_strategy_cod(void);
                   weight above 0, the heaviest first
    A composed answer has an edge from each thought that it was composed of.
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
-#ifndef PHI_STRATEGY_GOT_H
-#define PHI_STRATEGY_GOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_got_aggregation {
     PHI_GOT_SYNTHESIS = 0,
@@ -1419,11 +1308,6 @@ typedef struct phi_got_options {
 /* Static. Options: phi_got_options. */
 PHI_API const phi_strategy *phi_strategy_got(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/tot.h ---- */
 
 /* tot.h - Tree-of-Thoughts: a search whose steps a model proposes and scores.
@@ -1434,13 +1318,6 @@ PHI_API const phi_strategy *phi_strategy_got(void);
    whole solution before, is the answer. A search that ends before there is one says so: its best
    thought is unfinished. Answers are read as JSON, else line by line; an answer that is neither is
    sent back once to be repaired. */
-#ifndef PHI_STRATEGY_TOT_H
-#define PHI_STRATEGY_TOT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_tot_traversal {
     PHI_TOT_BFS = 0, /* level by level; the best `beam_width` thoughts of a level are expanded */
@@ -1479,11 +1356,6 @@ typedef struct phi_tot_options {
 /* Static. Options: phi_tot_options. */
 PHI_API const phi_strategy *phi_strategy_tot(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/trm.h ---- */
 
 /* trm.h - TRM: the loop of Jolicoeur-Martineau 2025, "Less is More: Recursive Reasoning with Tiny
@@ -1496,13 +1368,6 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
    scored, the last improvement too; the result is the one with the best score. The search ends when
    a score reaches `threshold`, when the last three scores lie within 0.02 of each other, or after
    `max_supervisions`. */
-#ifndef PHI_STRATEGY_TRM_H
-#define PHI_STRATEGY_TRM_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Strings are borrowed as the desc is. */
 typedef struct phi_trm_options {
@@ -1521,11 +1386,6 @@ typedef struct phi_trm_options {
 /* Static. Options: phi_trm_options. */
 PHI_API const phi_strategy *phi_strategy_trm(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/adaptive.h ---- */
 
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
@@ -1543,13 +1403,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
    in the conversation with the agent's tools.
    In a run with tools only "react", and "tot" with `tools`, are chosen: the others could not use
    them. */
-#ifndef PHI_STRATEGY_ADAPTIVE_H
-#define PHI_STRATEGY_ADAPTIVE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field. Pointers are borrowed as the desc is. Names: "react", "cot",
    "cod", "aot", "tot", "got", "trm"; others count for nothing. */
@@ -1575,11 +1428,6 @@ typedef struct phi_adaptive_options {
    phi_strategy_worst has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/strategy/strategy.h ---- */
 
 /* strategy.h - reasoning strategies over the loop: an agent whose answers a machine works out.
@@ -1601,13 +1449,6 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
    (phi_strategy_bill) is reserved from the budgets of the agent and of those above it; if it does
    not fit, no call is made, and the run fails with PHI_REFUSED, a failure of PHI_FAILURE_QUOTA and
    a message. phi_step counts each call under way as a run. */
-#ifndef PHI_STRATEGY_STRATEGY_H
-#define PHI_STRATEGY_STRATEGY_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zero means default for every field but strategy. */
 typedef struct phi_strategy_desc {
@@ -1652,20 +1493,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent agent);
 PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
                                       uint64_t answer_tokens, phi_strategy_bill *out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_STRATEGY */
-
-#ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x6a13d7e5
-#error "phi: two versions of src/config in one file"
-#endif
-#else
-#define PHI__PUB_CONFIG 0x6a13d7e5
-
 /* ---- src/config/config.h ---- */
 
 /* config.h - configuration files: TOML, YAML or JSON that says which agents there are.
@@ -1690,13 +1517,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
    Loading reads the disk until it is done: it is for start-up.
    Ownership: a config owns all its memory, from its own allocator; every string it hands out is
    valid until phi_config_free. Threads: one at a time. */
-#ifndef PHI_CONFIG_CONFIG_H
-#define PHI_CONFIG_CONFIG_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_config phi_config;
 
@@ -1766,7 +1586,6 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
 }
 inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_config_load(&desc); }
 #endif
-#endif
 
 /* ---- src/config/config_agents.h ---- */
 
@@ -1795,13 +1614,6 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
    Ownership: it borrows the runtime and the config: free it before them. An agent may be freed by
    the host before; its handle is stale then.
    Threads: the pumping thread. */
-#ifndef PHI_CONFIG_CONFIG_AGENTS_H
-#define PHI_CONFIG_CONFIG_AGENTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_agents phi_agents;
 
@@ -1905,11 +1717,6 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/config/config_json.h ---- */
 
 /* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
@@ -1919,13 +1726,6 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
        phi_json *node = phi_settings_to_json(&arena, &settings, 0);
        const char *error;
        if (phi_settings_from_json(node, &arena, &settings, &error) != PHI_OK) show(error); */
-#ifndef PHI_CONFIG_CONFIG_JSON_H
-#define PHI_CONFIG_CONFIG_JSON_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
 typedef struct phi_settings {
@@ -1977,20 +1777,6 @@ PHI_API phi_json *phi_settings_to_json(phi_arena *arena, const phi_settings *set
 PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena, phi_settings *out,
                                           const char **error);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_CONFIG */
-
-#ifdef PHI__PUB_PERMISSIONS
-#if PHI__PUB_PERMISSIONS != 0xd8e4badd
-#error "phi: two versions of src/permissions in one file"
-#endif
-#else
-#define PHI__PUB_PERMISSIONS 0xd8e4badd
-
 /* ---- src/permissions/permissions.h ---- */
 
 /* permissions.h - which tool calls may run: rules as data, and a hook that heeds them.
@@ -2015,13 +1801,6 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
    This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
    written and then run, and whatever an allowed program does, are not seen; links in paths are not
    followed. Threads: the pumping thread. */
-#ifndef PHI_PERMISSIONS_PERMISSIONS_H
-#define PHI_PERMISSIONS_PERMISSIONS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_permission {
     PHI_PERMISSION_ASK = 0,
@@ -2160,16 +1939,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
     return phi_permissions_new(&desc, status);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_PERMISSIONS */
-
-#ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x0d48556e
-#error "phi: two versions of src/tools in one file"
-#endif
-#else
-#define PHI__PUB_TOOLS 0x0d48556e
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -2184,13 +1953,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
    They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
    of agents. */
-#ifndef PHI_TOOLS_CONTEXT_TOOLS_H
-#define PHI_TOOLS_CONTEXT_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
    NULL. */
@@ -2200,11 +1962,6 @@ PHI_API phi_status phi_tools_prun(phi_tool *out);
    n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/tools/scripts.h ---- */
 
@@ -2236,15 +1993,8 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    No shell reads a command unless `shell` is set. A script runs with the rights of the program; its
    environment is the program's, without variables whose names look like keys.
    Threads: the pumping thread. */
-#ifndef PHI_TOOLS_SCRIPTS_H
-#define PHI_TOOLS_SCRIPTS_H
-
 
 #ifndef PHI_NO_PROCESS
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_scripts phi_scripts;
 
@@ -2298,10 +2048,6 @@ PHI_API void phi_scripts_free(phi_scripts *scripts); /* NULL is harmless */
    desc. PHI_BAD_ARG. */
 PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
 #endif
 
 /* ---- src/tools/tools.h ---- */
@@ -2332,13 +2078,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
    that two edits of a turn cannot lose each other; a file is replaced whole, never left half
    written.
    Threads: the pumping thread. */
-#ifndef PHI_TOOLS_TOOLS_H
-#define PHI_TOOLS_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { PHI_TOOL_COUNT = 6 };
 
@@ -2406,20 +2145,6 @@ typedef struct phi_toolset {
    copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_TOOLS */
-
-#ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xe5cfdea5
-#error "phi: two versions of src/mcp in one file"
-#endif
-#else
-#define PHI__PUB_MCP 0xe5cfdea5
-
 /* ---- src/mcp/mcp.h ---- */
 
 /* mcp.h - servers of the Model Context Protocol: their tools, resources and prompts for agents.
@@ -2446,13 +2171,6 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
    says and does is not.
 
    PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
-#ifndef PHI_MCP_MCP_H
-#define PHI_MCP_MCP_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp phi_mcp;
 typedef struct phi_mcp_oauth_desc phi_mcp_oauth_desc; /* mcp/mcp_oauth.h */
@@ -2603,11 +2321,6 @@ typedef struct phi_mcp_request {
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_asks.h ---- */
 
 /* mcp_asks.h - what a server may ask of its client: directories, forms, answers of a model.
@@ -2628,23 +2341,11 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
    is the answer itself.
    PHI_DENY declines; with the reply "cancel" a form counts as dismissed. So it does after the
    deadline, and when the values do not fit the schema, which PHI_MCP_EV_WARNING reports. */
-#ifndef PHI_MCP_MCP_ASKS_H
-#define PHI_MCP_MCP_ASKS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Other directories from now on; copied. Servers with a handshake get a notification. PHI_MISUSE:
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
 
 /* ---- src/mcp/mcp_oauth.h ---- */
 
@@ -2665,13 +2366,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
    Addresses: https alone; plain http only where the MCP server itself has an http address of this
    machine. No redirects are followed. A server on a public address cannot send phi to private ones
    (docs/mcp.md, Authorization). */
-#ifndef PHI_MCP_MCP_OAUTH_H
-#define PHI_MCP_MCP_OAUTH_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How a client with a secret proves itself at the token endpoint. */
 typedef enum phi_mcp_client_auth {
@@ -2778,23 +2472,11 @@ PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_prompts.h ---- */
 
 /* mcp_prompts.h - the prompts of an MCP server, and completion of arguments.
 
    Callbacks, statuses and ids: as mcp_resources.h says; phi_mcp_stop ends these, too. */
-#ifndef PHI_MCP_MCP_PROMPTS_H
-#define PHI_MCP_MCP_PROMPTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp_prompt_argument {
     phi_str name, title, description;
@@ -2816,7 +2498,7 @@ typedef struct phi_mcp_prompt_list {
     bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
 } phi_mcp_prompt_list;
 
-/* A prompt as messages of a user and an assistant, for phi_replace_messages. */
+/* A prompt as messages of a user and an assistant, for phi_agent_replace_messages. */
 typedef struct phi_mcp_prompted {
     phi_status status;
     phi_str message;
@@ -2859,11 +2541,6 @@ typedef struct phi_mcp_complete_desc {
 PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
                                     phi_mcp_completion_fn done, void *user_data, uint64_t *id);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_resources.h ---- */
 
 /* mcp_resources.h - the resources of an MCP server: what it lets hosts read, list and watch.
@@ -2877,13 +2554,6 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
    Statuses of the functions: PHI_MISUSE: the server is not ready; PHI_UNSUPPORTED: it has not
    declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests are under way; PHI_NO_MEMORY.
    Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_RESOURCES_H
-#define PHI_MCP_MCP_RESOURCES_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A resource, or a template of some. Empty strings: not given. */
 typedef struct phi_mcp_resource {
@@ -2941,11 +2611,6 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
    Unknown ids are harmless. */
 PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_serve.h ---- */
 
 /* mcp_serve.h - our own server of the Model Context Protocol: tools, resources and prompts of a
@@ -2973,13 +2638,6 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
    PHI_NO_MCP leaves it out; stdio needs processes (PHI_NO_PROCESS), http the listener
    (PHI_NO_LISTEN). */
-#ifndef PHI_MCP_MCP_SERVE_H
-#define PHI_MCP_MCP_SERVE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_mcp_server phi_mcp_server;
 
@@ -3225,11 +2883,6 @@ PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *
 PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
 PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
 /* ---- src/mcp/mcp_tools.h ---- */
 
 /* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
@@ -3243,13 +2896,6 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
    or PDFs; links and other resources become a line with their type and size. Structured content is
    checked against the tool's output schema, and is kept in the details of the result:
    {"structuredContent": ..., "_meta": ...}. */
-#ifndef PHI_MCP_MCP_TOOLS_H
-#define PHI_MCP_MCP_TOOLS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
    until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
@@ -3287,20 +2933,6 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 /* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
 PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_MCP */
-
-#ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0xadce358a
-#error "phi: two versions of src/openapi in one file"
-#endif
-#else
-#define PHI__PUB_OPENAPI 0xadce358a
-
 /* ---- src/openapi/openapi.h ---- */
 
 /* openapi.h - OpenAPI 3.0 and 3.1 documents as tools: one operation, one tool.
@@ -3323,13 +2955,6 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
    Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
    runtime: free it first. Tools belong to the object.
    Threads:   the pumping thread. */
-#ifndef PHI_OPENAPI_OPENAPI_H
-#define PHI_OPENAPI_OPENAPI_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_openapi phi_openapi;
 
@@ -3456,16 +3081,6 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
     return phi_openapi_new(rt, &desc);
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_OPENAPI */
-
-#ifdef PHI__PUB_SKILLS
-#if PHI__PUB_SKILLS != 0x78804135
-#error "phi: two versions of src/skills in one file"
-#endif
-#else
-#define PHI__PUB_SKILLS 0x78804135
 
 /* ---- src/skills/skills.h ---- */
 
@@ -3492,15 +3107,8 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    Threads:   one at a time; with agents, the pumping thread.
    SAFETY     Instructions of a skill are as trusted as the system prompt: load only directories
    that nobody else writes to. */
-#ifndef PHI_SKILLS_SKILLS_H
-#define PHI_SKILLS_SKILLS_H
-
 
 #ifndef PHI_NO_FILES
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct phi_skills phi_skills;
 
@@ -3584,20 +3192,7 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
    leave the directory of the skill, by ".." or by links. The tool borrows `skills`. PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
-#ifdef __cplusplus
-}
 #endif
-#endif
-#endif
-
-#endif /* PHI__PUB_SKILLS */
-
-#ifdef PHI__PUB_SECTIONS
-#if PHI__PUB_SECTIONS != 0xe1d6c222
-#error "phi: two versions of src/sections in one file"
-#endif
-#else
-#define PHI__PUB_SECTIONS 0xe1d6c222
 
 /* ---- src/sections/sections.h ---- */
 
@@ -3609,13 +3204,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
        from.sections = phi_config_sections();
 
    docs/configuration.md lists their fields. */
-#ifndef PHI_SECTIONS_SECTIONS_H
-#define PHI_SECTIONS_SECTIONS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
    a PHI_NO_ macro leaves out. */
@@ -3628,20 +3216,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void);
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_SECTIONS */
-
-#ifdef PHI__PUB_TRACE
-#if PHI__PUB_TRACE != 0x786b5aba
-#error "phi: two versions of src/trace in one file"
-#endif
-#else
-#define PHI__PUB_TRACE 0x786b5aba
 
 /* ---- src/trace/trace.h ---- */
 
@@ -3661,13 +3235,6 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    A trace of 10,000 entries takes some megabytes: phi_trace_begin writes it in slices, piece by
    piece, and needs memory for one view of the thread, not for the trace.
    Threads: the pumping thread. */
-#ifndef PHI_TRACE_TRACE_H
-#define PHI_TRACE_TRACE_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum phi_trace_kind {
     PHI_TRACE_HTML = 0,
@@ -3748,9 +3315,7 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #ifdef __cplusplus
 }
 #endif
-#endif
-
-#endif /* PHI__PUB_TRACE */
+#endif /* PHI__PUB_PHI_TOOLS_1 */
 
 #if defined(__clang__)
 #pragma clang diagnostic pop
@@ -3768,25 +3333,20 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
 #endif
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x9f9b18a1
+#if PHI__IMP_FORMATS != 0x4486c295
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x9f9b18a1
+#define PHI__IMP_FORMATS 0x4486c295
 
 /* ---- src/formats/reader_in.h ---- */
 
 /* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
-#ifndef PHI_FORMATS_READER_IN_H
-#define PHI_FORMATS_READER_IN_H
-
 
 struct phi_reader {
     phi_status (*advance)(phi_reader *reader, size_t units);
     phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
 };
-
-#endif
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -3799,9 +3359,6 @@ struct phi_reader {
    Files, each using those before it alone: text, names, date, number, tree, string, read, write,
    change, array, edit, set. Every function of the reader leaves its verdict in the status:
    PHI_BUSY, while there is more to read. */
-#ifndef PHI_FORMATS_TOML_IN_H
-#define PHI_FORMATS_TOML_IN_H
-
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -4074,8 +3631,6 @@ PHI__FN void phi__toml_array_prepend(phi__toml_change *c, phi__toml_writer *w, s
 PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
                                   const phi_json *before, size_t count, bool first);
 
-#endif
-
 /* ---- src/formats/yaml_in.h ---- */
 
 /* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
@@ -4086,9 +3641,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    further left, a flow collection at its bracket.
    Files, each using those before it alone: text, names, core, tree, props, scalar, block, flow,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
-#ifndef PHI_FORMATS_YAML_IN_H
-#define PHI_FORMATS_YAML_IN_H
-
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -4373,8 +3925,6 @@ PHI__FN void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop);
 PHI__FN void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop);
-
-#endif
 
 /* ---- src/formats/reader.c ---- */
 
@@ -9726,19 +9276,318 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 
 #endif /* PHI__IMP_FORMATS */
 
+#ifdef PHI__IMP_MOCK
+#if PHI__IMP_MOCK != 0xad6ed38d
+#error "phi: two versions of src/mock in one file"
+#endif
+#else
+#define PHI__IMP_MOCK 0xad6ed38d
+
+/* ---- src/mock/mock.c ---- */
+
+/* mock.c - a scripted model: a provider in the process, whose user data is the script. */
+
+
+#include <stdio.h>
+
+typedef struct phi__mock_toolcall {
+    struct phi__mock_toolcall *next;
+    phi_str tool, arguments;
+} phi__mock_toolcall;
+
+typedef struct phi__mock_answer {
+    struct phi__mock_answer *next;
+    phi_str text; /* of a failure its message */
+    phi__mock_toolcall *calls;
+    phi_failure_kind failure;
+    uint32_t delay_ms;
+} phi__mock_answer;
+
+typedef struct phi__mock {
+    phi_mock shown; /* first: a phi_mock is one of these */
+    phi_runtime *rt;
+    phi_arena arena;
+    phi__mock_answer *first, *last;
+    phi_model_request *requests;
+    size_t room;
+    uint32_t calls; /* tool calls made, which numbers them */
+    bool lost;      /* an answer was not added for want of memory */
+    char name[16];
+} phi__mock;
+
+/* An answer under way. */
+typedef struct phi__mock_talk {
+    const phi__mock_answer *answer; /* NULL: none was left */
+    size_t number;                  /* of its request, from 1 */
+    size_t at;                      /* bytes of the text that were said */
+    uint64_t from_us;
+} phi__mock_talk;
+
+/* ---- requests ---- */
+
+static bool phi__mock_keep_tools(phi_arena *arena, phi_model_request *to) {
+    phi_tool_spec *tools = (phi_tool_spec *)phi__arena_zero(
+        arena, phi__mul(phi__max(to->tool_count, 1), sizeof *tools));
+    size_t i;
+    if (tools == NULL) return false;
+    for (i = 0; i < to->tool_count; i++) {
+        const phi_tool_spec *from = &to->tools[i];
+        tools[i].strict = from->strict;
+        if (!phi__arena_str(arena, from->name, &tools[i].name) ||
+            !phi__arena_str(arena, from->description, &tools[i].description) ||
+            !phi__arena_str(arena, from->schema, &tools[i].schema) ||
+            !phi__arena_str(arena, from->raw, &tools[i].raw))
+            return false;
+    }
+    to->tools = tools;
+    return true;
+}
+
+static bool phi__mock_keep_messages(phi_arena *arena, phi_model_request *to) {
+    const phi_message **list = (const phi_message **)phi_arena_alloc(
+        arena, phi__mul(phi__max(to->message_count, 1), sizeof *list));
+    size_t i;
+    if (list == NULL) return false;
+    for (i = 0; i < to->message_count; i++) {
+        list[i] = phi_message_copy(to->messages[i], arena);
+        if (list[i] == NULL) return false;
+    }
+    to->messages = list;
+    return true;
+}
+
+static bool phi__mock_keep_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+static bool phi__mock_grow(phi__mock *m) {
+    size_t room = m->room > 0 ? phi__mul(m->room, 2) : 8;
+    phi_model_request *list;
+    if (m->shown.request_count < m->room) return true;
+    list = (phi_model_request *)phi_arena_alloc(&m->arena, phi__mul(room, sizeof *list));
+    if (list == NULL) return false;
+    if (m->room > 0) memcpy(list, m->requests, m->shown.request_count * sizeof *list);
+    m->requests = list;
+    m->shown.requests = list;
+    m->room = room;
+    return true;
+}
+
+static bool phi__mock_keep(phi__mock *m, const phi_model_request *request) {
+    phi_arena *arena = &m->arena;
+    phi_model_request *to;
+    if (!phi__mock_grow(m)) return false;
+    to = &m->requests[m->shown.request_count];
+    *to = *request;
+    to->model = &m->shown.model;
+    if (!phi__mock_keep_messages(arena, to) || !phi__mock_keep_tools(arena, to) ||
+        !phi__takes_copy(arena, &request->options, &to->options) ||
+        !phi__arena_str(arena, request->system_prompt, &to->system_prompt) ||
+        !phi__arena_str(arena, request->session_id, &to->session_id) ||
+        !phi__mock_keep_text(arena, &to->format.name) ||
+        !phi__mock_keep_text(arena, &to->format.schema))
+        return false;
+    m->shown.request_count++;
+    return true;
+}
+
+/* ---- the provider ---- */
+
+static phi_status phi__mock_open(void *user_data, const phi_model_request *request, void **call) {
+    phi__mock *m = (phi__mock *)user_data;
+    phi__mock_talk *talk = (phi__mock_talk *)phi__arena_zero(&m->arena, sizeof *talk);
+    if (talk == NULL || !phi__mock_keep(m, request)) return PHI_NO_MEMORY;
+    if (m->first == NULL && m->shown.answer_fn != NULL)
+        m->shown.answer_fn(m->shown.user_data, &m->shown, request);
+    if (m->lost) return PHI_NO_MEMORY;
+    talk->answer = m->first;
+    talk->number = m->shown.request_count;
+    talk->from_us = phi__io_now_us(m->rt->io);
+    if (m->first != NULL) {
+        talk->from_us += (uint64_t)m->first->delay_ms * 1000;
+        m->first = m->first->next;
+        m->shown.answers_left--;
+    }
+    *call = talk;
+    return PHI_OK;
+}
+
+static void phi__mock_none_left(const phi__mock *m, size_t number, phi_answer *answer) {
+    const phi_model_request *request = &m->requests[number - 1];
+    const phi_message *last =
+        request->message_count > 0 ? request->messages[request->message_count - 1] : NULL;
+    phi_str text =
+        last != NULL && last->content_count > 0 ? last->content[0].text : phi__str("", 0);
+    char words[256];
+    (void)snprintf(words, sizeof words, "phi_mock: no answer is left for request %u: %s \"%.*s\"",
+                   (unsigned)number,
+                   last != NULL && last->role == PHI_ROLE_TOOL_RESULT ? "tool result" : "user",
+                   (int)phi__utf8_cut(text, 100), text.len > 0 ? text.at : "");
+    phi_answer_fail(answer, PHI_FAILURE_INVALID_REQUEST, false, words);
+}
+
+/* The next word with the blank behind it; the rest, if that is one word. */
+static phi_str phi__mock_word(phi_str text, size_t at) {
+    size_t end = at;
+    while (end < text.len && text.at[end] != ' ') end++;
+    while (end < text.len && text.at[end] == ' ') end++;
+    return phi__str(text.at + at, end - at);
+}
+
+static void phi__mock_say_calls(phi__mock *m, const phi__mock_answer *said, phi_answer *answer) {
+    const phi__mock_toolcall *call;
+    for (call = said->calls; call != NULL; call = call->next) {
+        char id[32];
+        (void)snprintf(id, sizeof id, "call_%u", (unsigned)++m->calls);
+        phi_answer_call(answer, phi_str_of(id), call->tool);
+        phi_answer_arguments(answer, call->arguments);
+        phi_answer_call_end(answer);
+    }
+}
+
+static bool phi__mock_passes(phi_failure_kind kind) {
+    return kind == PHI_FAILURE_RATE_LIMITED || kind == PHI_FAILURE_SERVER ||
+           kind == PHI_FAILURE_NETWORK || kind == PHI_FAILURE_TIMEOUT;
+}
+
+static phi_poll phi__mock_poll(void *user_data, void *call, phi_answer *answer) {
+    phi__mock *m = (phi__mock *)user_data;
+    phi__mock_talk *talk = (phi__mock_talk *)call;
+    const phi__mock_answer *said = talk->answer;
+    if (said == NULL) {
+        phi__mock_none_left(m, talk->number, answer);
+        return PHI_POLL_DONE;
+    }
+    if (phi__io_now_us(m->rt->io) < talk->from_us) return PHI_POLL_AGAIN;
+    if (said->failure != PHI_FAILURE_NONE) {
+        phi_answer_fail(answer, said->failure, phi__mock_passes(said->failure), said->text.at);
+        return PHI_POLL_DONE;
+    }
+    if (talk->at < said->text.len) {
+        phi_str word = phi__mock_word(said->text, talk->at);
+        phi_answer_text(answer, word);
+        talk->at += word.len;
+    }
+    if (talk->at < said->text.len) {
+        phi_wake(m->rt); /* the next word is ready */
+        return PHI_POLL_AGAIN;
+    }
+    phi__mock_say_calls(m, said, answer);
+    return PHI_POLL_DONE;
+}
+
+static void phi__mock_close(void *user_data, void *call) { (void)user_data, (void)call; }
+
+static void phi__mock_release(void *user_data) {
+    phi__mock *m = (phi__mock *)user_data;
+    phi_arena_free(&m->arena);
+    phi__free(&m->rt->memory, m, sizeof *m);
+}
+
+static void phi__mock_make_provider(phi__mock *m) {
+    phi_provider *provider = &m->shown.provider;
+    provider->protocol = m->name;
+    provider->user_data = m;
+    provider->open = phi__mock_open;
+    provider->poll = phi__mock_poll;
+    provider->close = phi__mock_close;
+    provider->release = phi__mock_release;
+}
+
+/* ---- the script ---- */
+
+static phi__mock_answer *phi__mock_add(phi__mock *m) {
+    phi__mock_answer *answer = (phi__mock_answer *)phi__arena_zero(&m->arena, sizeof *answer);
+    if (answer == NULL) {
+        m->lost = true;
+        return NULL;
+    }
+    answer->delay_ms = m->shown.delay_ms;
+    if (m->first == NULL)
+        m->first = answer;
+    else
+        m->last->next = answer;
+    m->last = answer;
+    m->shown.answers_left++;
+    return answer;
+}
+
+static void phi__mock_set_text(phi__mock *m, phi__mock_answer *answer, const char *text) {
+    if (answer != NULL && !phi__arena_str(&m->arena, phi_str_of(text), &answer->text))
+        m->lost = true;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_mock *phi_mock_new(phi_runtime *rt) {
+    phi__mock *m;
+    unsigned n = 1;
+    if (rt == NULL) return NULL;
+    m = (phi__mock *)phi__alloc(&rt->memory, sizeof *m);
+    if (m == NULL) return NULL;
+    memset(m, 0, sizeof *m);
+    m->rt = rt;
+    phi_arena_init(&m->arena, &rt->memory, 0);
+    (void)snprintf(m->name, sizeof m->name, "mock");
+    while (phi__provider_find(rt, phi_str_of(m->name)) != NULL)
+        (void)snprintf(m->name, sizeof m->name, "mock%u", ++n);
+    m->shown.model.protocol = m->shown.model.id = m->name;
+    phi__mock_make_provider(m);
+    if (phi_register_provider(rt, &m->shown.provider) != PHI_OK) {
+        phi__mock_release(m);
+        return NULL;
+    }
+    return &m->shown;
+}
+
+PHI_API void phi_mock_text(phi_mock *mock, const char *text) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    if (m != NULL) phi__mock_set_text(m, phi__mock_add(m), text);
+}
+
+PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    phi__mock_toolcall *call, **end;
+    if (m == NULL || m->first == NULL) return; /* the answer before was given already */
+    call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
+    if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
+        !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {
+        m->lost = true;
+        return;
+    }
+    for (end = &m->last->calls; *end != NULL; end = &(*end)->next) {}
+    *end = call;
+}
+
+PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    if (m != NULL && phi__mock_add(m) != NULL) phi_mock_also_call(mock, tool, arguments);
+}
+
+PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *message) {
+    phi__mock *m = (phi__mock *)(void *)mock;
+    phi__mock_answer *answer = m != NULL ? phi__mock_add(m) : NULL;
+    if (answer == NULL) return;
+    answer->failure = kind != PHI_FAILURE_NONE ? kind : PHI_FAILURE_SERVER;
+    phi__mock_set_text(m, answer, message);
+}
+
+#endif /* PHI__IMP_MOCK */
+
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x9432195f
+#if PHI__IMP_RECORD != 0x89cd824a
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x9432195f
+#define PHI__IMP_RECORD 0x89cd824a
 
 /* ---- src/record/event_in.h ---- */
 
 /* event_in.h - the names and fields of events in JSON, for their writer and their reader. */
-#ifndef PHI_RECORD_EVENT_IN_H
-#define PHI_RECORD_EVENT_IN_H
-
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
@@ -9771,17 +9620,12 @@ typedef enum phi__event_part {
 PHI__FN void phi__event_fields_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, void *to);
 
-#endif
-
 /* ---- src/record/session_in.h ---- */
 
 /* session_in.h - the memory behind a session and its loops, for the files that make them.
 
    A session is one block of memory with an arena: all that it points to is in there, and arrays
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
-#ifndef PHI_RECORD_SESSION_IN_H
-#define PHI_RECORD_SESSION_IN_H
-
 
 typedef struct phi__session_box phi__session_box;
 
@@ -9866,17 +9710,12 @@ typedef enum phi__session_part {
 PHI__FN void phi__session_fields_put(phi__buf *out, phi__session_part part, const void *from);
 PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part part, void *to);
 
-#endif
-
 /* ---- src/record/recorder_in.h ---- */
 
 /* recorder_in.h - structs and functions that the files of the recorder share.
 
    Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
    in a table by id. */
-#ifndef PHI_RECORD_RECORDER_IN_H
-#define PHI_RECORD_RECORDER_IN_H
-
 
 struct phi_recorder {
     phi_memory memory;
@@ -9918,8 +9757,6 @@ PHI__FN bool phi__recorder_links_parent(phi_recorder *rec, phi__loop_box *loop, 
 /* The end of a call that ran another agent. */
 PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev);
 
-#endif
-
 /* ---- src/record/replay_in.h ---- */
 
 /* replay_in.h - structs and functions that the files of the tape share.
@@ -9937,9 +9774,6 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, c
    result, update                      of a call; start: given inside of its tool's start
    claimed a call was not started, or not ended: its result was on its way
    over    the end; idle: steps before it */
-#ifndef PHI_RECORD_REPLAY_IN_H
-#define PHI_RECORD_REPLAY_IN_H
-
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -10107,15 +9941,10 @@ PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
-#endif
-
 /* ---- src/record/session_context_in.h ---- */
 
 /* session_context_in.h - turns of a loop's messages, as blocks count them; and a loop's
    ancestors. */
-#ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
-#define PHI_RECORD_SESSION_CONTEXT_IN_H
-
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -10169,8 +9998,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
                                                 char *words, size_t words_size);
 /* session_blocks.c: as phi_session_compaction.thread says. */
 PHI__FN phi_status phi__session_blocks_add(phi_session *session, const phi_thread *thread);
-
-#endif
 
 /* ---- src/record/event_fields.c ---- */
 
@@ -13926,10 +13753,10 @@ static phi_status phi__session_import_go(phi__session_import *s, phi_str loop_id
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
     if (s->count == 0) /* there is nothing but the block */
-        return phi_thread_append_messages(s->thread, shown, count, 0, s->base, NULL);
+        return phi_thread_append(s->thread, shown, count, NULL);
     phi__session_import_plan(s);
     if (s->no_memory) return PHI_NO_MEMORY;
-    status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
+    status = phi_thread_append(s->thread, s->messages, s->count, NULL);
     if (status == PHI_OK) status = phi__session_import_prune(s);
     return status == PHI_OK ? phi__session_import_rewrite(s, shown, count) : status;
 }
@@ -15909,9 +15736,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi_call_progress(handle, text.at, text.len);
+        (void)phi__call_progress(handle, text);
     else
-        (void)phi_call_update(handle, text.at, text.len);
+        (void)phi__call_update(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }
@@ -17326,11 +17153,11 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_SUBAGENTS
-#if PHI__IMP_SUBAGENTS != 0x2e5b942a
+#if PHI__IMP_SUBAGENTS != 0xc1ed87da
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__IMP_SUBAGENTS 0x2e5b942a
+#define PHI__IMP_SUBAGENTS 0xc1ed87da
 
 /* ---- src/subagents/child_in.h ---- */
 
@@ -17341,9 +17168,6 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
    call, or to the host (phi_spawn), or has finished and is kept.
    Callbacks into the host may free the calling agent: its phi__children stays until the step ends,
    but its phi__child may be gone. */
-#ifndef PHI_SUBAGENTS_CHILD_IN_H
-#define PHI_SUBAGENTS_CHILD_IN_H
-
 
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
@@ -17450,8 +17274,6 @@ PHI__FN void phi__children_sweep(phi__children *all);
 PHI__FN phi__child *phi__children_new(phi__children *all, phi_subagent *desc);
 /* Begins a run of it. PHI_OK, or phi_last_error has words. */
 PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
-
-#endif
 
 /* ---- src/subagents/child.c ---- */
 
@@ -17650,7 +17472,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
-    phi_str call_id = child->call.rt != NULL ? phi_call_id(child->call) : child->call_id;
+    phi_str call_id = child->call.rt != NULL ? phi_call_get_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);
@@ -18011,7 +17833,7 @@ PHI__FN bool phi__forward_note(phi__child *child, const phi_event *event) {
 static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
                                     phi_tool_result *partial) {
     phi_content content;
-    if (kind == PHI__FORWARD_PROGRESS) return phi_call_progress(call, text.at, text.len);
+    if (kind == PHI__FORWARD_PROGRESS) return phi__call_progress(call, text);
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
@@ -18185,7 +18007,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     if (usage == NULL || !phi__arena_str(room, phi_str_of(id), &event.source) ||
         !phi__arena_str(room, phi_str_of(child->desc->name), &event.tool_name))
         return false;
-    *usage = phi_agent_run_usage(child->agent->handle);
+    *usage = child->agent->spent.run_usage;
     event.kind = PHI_EV_SUBAGENT_END;
     event.text = result->text;
     event.status = result->status;
@@ -18313,7 +18135,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent *desc,
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
     phi_subagent *desc = (phi_subagent *)user_data;
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__subagents_task task;
     phi_arena scratch;
     char words[360];
@@ -18331,7 +18153,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
 
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
     phi__child *child = phi__child_of_call(all, call);
     (void)user_data;
@@ -18358,9 +18180,9 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 
 /* A snapshot of a program without sub-agents has the call and no child: it begins anew. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
-    phi__agent *parent = phi__find_agent(phi_call_agent(call));
+    phi__agent *parent = phi__find_agent(phi_call_get_info(call).agent);
     phi__children *all = phi__subagents_all(parent);
-    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_id(call)) : NULL;
+    phi__child *child = all != NULL ? phi__subagents_frozen(all, phi_call_get_info(call).id) : NULL;
     const char *last = "";
     char words[360];
     if (child == NULL && all != NULL) return phi__subagents_start(user_data, call, arguments);
@@ -18471,11 +18293,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0xcc061868
+#if PHI__IMP_EVALUATE != 0x61d1a958
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0xcc061868
+#define PHI__IMP_EVALUATE 0x61d1a958
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18485,9 +18307,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
    next evaluation begins. Each branch, and the judge, is a child agent; its seat follows it. The
    children belong to the evaluation while it is active. At its end they are left as agents of one
    run are: each goes when its events were popped. */
-#ifndef PHI_EVALUATE_EVALUATION_IN_H
-#define PHI_EVALUATE_EVALUATION_IN_H
-
 
 typedef struct phi__evaluation phi__evaluation;
 
@@ -18560,14 +18379,9 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e);
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
 PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 
-#endif
-
 /* ---- src/evaluate/branches_in.h ---- */
 
 /* branches_in.h - makes the agents of branches and judges, names their runs, and starts them. */
-#ifndef PHI_EVALUATE_BRANCHES_IN_H
-#define PHI_EVALUATE_BRANCHES_IN_H
-
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
@@ -18592,15 +18406,10 @@ PHI__FN bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reaso
 PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *content, size_t count,
                                    char *reason, size_t size);
 
-#endif
-
 /* ---- src/evaluate/conclude_in.h ---- */
 
 /* conclude_in.h - the end of an evaluation: its branches become lanes, and one of them the active
    lane. */
-#ifndef PHI_EVALUATE_CONCLUDE_IN_H
-#define PHI_EVALUATE_CONCLUDE_IN_H
-
 
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
@@ -18608,15 +18417,10 @@ PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
    does. What the branches did is in the log in any case, as far as memory goes. */
 PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selected);
 
-#endif
-
 /* ---- src/evaluate/judge_in.h ---- */
 
 /* judge_in.h - the judge's part of an evaluation that needs no model: its prompt, the fitting of
    that prompt into the judge's window, and the reading of its verdict. Pure functions. */
-#ifndef PHI_EVALUATE_JUDGE_IN_H
-#define PHI_EVALUATE_JUDGE_IN_H
-
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -18645,14 +18449,9 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
    count. 0 where there is none. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
-#endif
-
 /* ---- src/evaluate/judging_in.h ---- */
 
 /* judging_in.h - lets a judge compare the branches of an evaluation. */
-#ifndef PHI_EVALUATE_JUDGING_IN_H
-#define PHI_EVALUATE_JUDGING_IN_H
-
 
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
@@ -18663,14 +18462,9 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e);
 PHI__FN size_t phi__judging_selected(const phi__evaluation *e);
 PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many may win */
 
-#endif
-
 /* ---- src/evaluate/saving_in.h ---- */
 
 /* saving_in.h - an active evaluation in a snapshot of its agent. */
-#ifndef PHI_EVALUATE_SAVING_IN_H
-#define PHI_EVALUATE_SAVING_IN_H
-
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -18682,14 +18476,9 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count);
 PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
                                    const phi__child_watch *watch);
 
-#endif
-
 /* ---- src/evaluate/select_in.h ---- */
 
 /* select_in.h - the evaluations that look at figures alone. Pure functions. */
-#ifndef PHI_EVALUATE_SELECT_IN_H
-#define PHI_EVALUATE_SELECT_IN_H
-
 
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
@@ -18697,8 +18486,6 @@ PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_
 /* The branch that wins by `by`, which is neither JUDGE nor CUSTOM; and the first that may. */
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
-
-#endif
 
 /* ---- src/evaluate/branches.c ---- */
 
@@ -20212,18 +19999,15 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0xbf86fa54
+#if PHI__IMP_STRATEGY != 0xe7666ee6
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0xbf86fa54
+#define PHI__IMP_STRATEGY 0xe7666ee6
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
 /* adaptive_in.h - how Adaptive chooses. */
-#ifndef PHI_STRATEGY_ADAPTIVE_IN_H
-#define PHI_STRATEGY_ADAPTIVE_IN_H
-
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -20244,14 +20028,9 @@ PHI__FN const char *phi__adaptive_choose_reason(phi_str name);
 /* "react" as a machine: one call. Options: phi_adaptive_options. */
 PHI__FN const phi_strategy *phi__adaptive_react(void);
 
-#endif
-
 /* ---- src/strategy/aot_in.h ---- */
 
 /* aot_in.h - what Algorithm-of-Thoughts reads in an answer. */
-#ifndef PHI_STRATEGY_AOT_IN_H
-#define PHI_STRATEGY_AOT_IN_H
-
 
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
@@ -20261,14 +20040,9 @@ typedef struct phi__aot_parsed {
 
 PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 
-#endif
-
 /* ---- src/strategy/cot_in.h ---- */
 
 /* cot_in.h - what Chain-of-Thought reads in an answer. */
-#ifndef PHI_STRATEGY_COT_IN_H
-#define PHI_STRATEGY_COT_IN_H
-
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -20279,14 +20053,9 @@ typedef struct phi__cot_parsed {
 /* False: no memory. The text is borrowed. */
 PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out);
 
-#endif
-
 /* ---- src/strategy/machine_in.h ---- */
 
 /* machine_in.h - for phi's own machines: texts and JSON into an arena. */
-#ifndef PHI_STRATEGY_MACHINE_IN_H
-#define PHI_STRATEGY_MACHINE_IN_H
-
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -20310,8 +20079,6 @@ PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_c
 /* Adds PHI_STRATEGY_EMIT. */
 PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase);
 
-#endif
-
 /* ---- src/strategy/got_in.h ---- */
 
 /* got_in.h - the graph of Graph-of-Thoughts, and what it reads in answers.
@@ -20319,9 +20086,6 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
    Nodes are numbered in the order of their making; node 0 is the problem. A node's edge from its
    parent is "generates" below the problem and "refines" below a thought; connections are kept as
    edges of their own. All memory is the machine's arena's. */
-#ifndef PHI_STRATEGY_GOT_IN_H
-#define PHI_STRATEGY_GOT_IN_H
-
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -20414,16 +20178,11 @@ PHI__FN phi_str phi__got_prompt_system(const phi__got *g, const phi_got_options 
 PHI__FN uint32_t phi__got_prompt_wanted(const phi__got *g, const phi_got_options *o);
 PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, phi__buf *out);
 
-#endif
-
 /* ---- src/strategy/parse_in.h ---- */
 
 /* parse_in.h - what strategies read out of a model's text. Nothing fails: any bytes are a text.
 
    Results are parts of the text that was given. */
-#ifndef PHI_STRATEGY_PARSE_IN_H
-#define PHI_STRATEGY_PARSE_IN_H
-
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
@@ -20461,8 +20220,6 @@ PHI__FN phi_str phi__parse_payload(phi_str text);
    none. */
 PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory);
 
-#endif
-
 /* ---- src/strategy/strategy_in.h ---- */
 
 /* strategy_in.h - a strategy at work: its machine, and the model calls under way.
@@ -20471,9 +20228,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
    arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
    each, for one run. Answers go to the machine in the order in which their calls were made,
    whichever came first, so that a run does not depend on the network's timing. */
-#ifndef PHI_STRATEGY_STRATEGY_IN_H
-#define PHI_STRATEGY_STRATEGY_IN_H
-
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -20542,17 +20296,12 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
-#endif
-
 /* ---- src/strategy/tot_in.h ---- */
 
 /* tot_in.h - the tree of Tree-of-Thoughts, and what it reads in answers.
 
    Nodes are numbered in the order of their making; node 0 is the problem. All memory is the
    machine's arena's. */
-#ifndef PHI_STRATEGY_TOT_IN_H
-#define PHI_STRATEGY_TOT_IN_H
-
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -20655,14 +20404,9 @@ PHI__FN phi_json *phi__tot_result_save(const phi__tot *t, phi_arena *arena);
 PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_arena *arena,
                                         const phi_tot_options *options);
 
-#endif
-
 /* ---- src/strategy/trm_in.h ---- */
 
 /* trm_in.h - what TRM reads in a supervisor's text. */
-#ifndef PHI_STRATEGY_TRM_IN_H
-#define PHI_STRATEGY_TRM_IN_H
-
 
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
@@ -20672,8 +20416,6 @@ typedef struct phi__trm_parsed {
 
 /* Never fails: any bytes are a text. */
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
-
-#endif
 
 /* ---- src/strategy/adaptive.c ---- */
 
@@ -23673,8 +23415,7 @@ static phi_status phi__strategy_call_history(const phi__strategy_job *job, phi__
     size_t before = phi__strategy_call_before(request), i;
     phi_status status = PHI_OK;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "a strategy",
-                                     request->messages[i]);
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
     return status;
 }
 
@@ -25446,11 +25187,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x1e34198c
+#if PHI__IMP_CONFIG != 0xf2221186
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x1e34198c
+#define PHI__IMP_CONFIG 0xf2221186
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25461,9 +25202,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
    A table lists the fields of one kind of TOML table. phi__config_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
    same kind in their phi_config_section. */
-#ifndef PHI_CONFIG_CONFIG_IN_H
-#define PHI_CONFIG_CONFIG_IN_H
-
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -25669,15 +25407,10 @@ PHI__FN const phi_config_problem *phi__config_problems_get(const phi__config_pro
 enum { PHI__CONFIG_FAR = 3 };
 PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 
-#endif
-
 /* ---- src/config/config_section_in.h ---- */
 
 /* config_section_in.h - a section of the configuration that a room above brings: its table, and the
    functions that give agents what the section says. */
-#ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
-#define PHI_CONFIG_CONFIG_SECTION_IN_H
-
 
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
@@ -25779,8 +25512,6 @@ PHI__FN void phi__config_words_warning(phi__config_ground *ground, const phi_jso
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
 PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *names, size_t count);
 
-#endif
-
 /* ---- src/config/config_tables_in.h ---- */
 
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
@@ -25788,9 +25519,6 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
    Each begins with `set` (config_in.h). A member of a public type has that type's meaning of zero;
    what a file says in another way (has_temperature, keep_no_first, disable) is for the caller to
    fill out of `set`. */
-#ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
-#define PHI_CONFIG_CONFIG_TABLES_IN_H
-
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -26154,8 +25882,6 @@ PHI__FN const phi__config_choice *phi__config_tables_failover_on(void);
 PHI__FN const phi__config_choice *phi__config_tables_effect_ops(void);
 PHI__FN const phi__config_choice *phi__config_tables_include(void);
 
-#endif
-
 /* ---- src/config/config_agents_in.h ---- */
 
 /* config_agents_in.h - shared by the files that make agents out of a configuration.
@@ -26163,9 +25889,6 @@ PHI__FN const phi__config_choice *phi__config_tables_include(void);
    A job is an agent, or the settings of a sub-agent, that is being put together. Jobs are made from
    [agent.instances]; sub-agents add theirs behind. When every job is complete and no problem is an
    error, the agents are made, all or none. */
-#ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
-#define PHI_CONFIG_CONFIG_AGENTS_IN_H
-
 
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
@@ -26317,15 +26040,10 @@ PHI__FN bool phi__config_put_table(phi_arena *arena, const phi__config_table *ta
 PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *choices,
                                   uint32_t bits, const char *key, phi_json *out);
 
-#endif
-
 /* ---- src/config/config_json_in.h ---- */
 
 /* config_json_in.h - members of settings as JSON: read with the first error kept, and written until
    there is no memory. */
-#ifndef PHI_CONFIG_CONFIG_JSON_IN_H
-#define PHI_CONFIG_CONFIG_JSON_IN_H
-
 
 typedef struct phi__config_json {
     const char *error; /* the first; static */
@@ -26400,15 +26118,10 @@ PHI__FN phi_json *phi__config_json_model_write(phi_arena *arena, const phi_model
 PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *arena,
                                                phi_model *out, const char **error);
 
-#endif
-
 /* ---- src/config/config_own_in.h ---- */
 
 /* config_own_in.h - a phi_config, and what its files share. The agents made of it see config_in.h
    alone. */
-#ifndef PHI_CONFIG_CONFIG_OWN_IN_H
-#define PHI_CONFIG_CONFIG_OWN_IN_H
-
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -26538,8 +26251,6 @@ PHI__FN const phi__config_entity *phi__config_refs_entity(const phi_config *conf
 PHI__FN void phi__config_cycles_check(phi_config *config);
 /* config_rules.c: what single values do not show. */
 PHI__FN void phi__config_rules_check(phi_config *config);
-
-#endif
 
 /* ---- src/config/config_agents.c ---- */
 
@@ -34917,7 +34628,8 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
     phi_settings settings = PHI_ZERO;
     phi_status status;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
-    if (!phi_json_is_object(node)) phi__config_json_fail(&r, "settings: expected an object");
+    if (!phi_json_is(node, PHI_JSON_OBJECT))
+        phi__config_json_fail(&r, "settings: expected an object");
     status = phi__config_json_end(&r, error);
     if (status == PHI_OK) status = phi__settings_read(node, arena, &settings, error);
     if (status == PHI_OK) *out = settings;
@@ -34927,20 +34639,17 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_MATCH
-#if PHI__IMP_MATCH != 0x771d918a
+#if PHI__IMP_MATCH != 0x1cd86cfb
 #error "phi: two versions of src/match in one file"
 #endif
 #else
-#define PHI__IMP_MATCH 0x771d918a
+#define PHI__IMP_MATCH 0x1cd86cfb
 
 /* ---- src/match/glob_in.h ---- */
 
 /* glob_in.h - patterns of paths: *, ?, [a-z], [!a-z], [[:alpha:]], {a,b}, **, and a backslash
    before any of them. Bytes are compared; only ** reaches beyond a slash. A match takes at most the
    pattern's length times the path's, for each part between double stars. */
-#ifndef PHI_MATCH_GLOB_IN_H
-#define PHI_MATCH_GLOB_IN_H
-
 
 enum {
     PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
@@ -34963,8 +34672,6 @@ PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
 /* The last part of a path. */
 PHI__FN phi_str phi__glob_name(phi_str path);
 
-#endif
-
 /* ---- src/match/ignore_in.h ---- */
 
 /* ignore_in.h - the rules of .gitignore files: which paths are left out.
@@ -34974,9 +34681,6 @@ PHI__FN phi_str phi__glob_name(phi_str path);
    count where a backslash stands before them. The last rule that matches decides. Within a pattern
    the syntax is glob_in.h's; a line that is no pattern is left out. docs/tools.md says where this
    follows ripgrep, and where git. */
-#ifndef PHI_MATCH_IGNORE_IN_H
-#define PHI_MATCH_IGNORE_IN_H
-
 
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
@@ -35012,14 +34716,9 @@ enum { PHI__IGNORE_RULE = 8 };
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 
-#endif
-
 /* ---- src/match/keywords_in.h ---- */
 
 /* keywords_in.h - the keywords of schemas, and how a tool's schema treats each. */
-#ifndef PHI_MATCH_KEYWORDS_IN_H
-#define PHI_MATCH_KEYWORDS_IN_H
-
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
@@ -35037,8 +34736,6 @@ PHI__FN phi__keyword phi__keywords_of(phi_str key, const phi_json *value);
 /* One of JSON Schema's seven types. */
 PHI__FN bool phi__keywords_is_type(phi_str name);
 
-#endif
-
 /* ---- src/match/regex_in.h ---- */
 
 /* regex_in.h - regular expressions over text in lines, in time linear in the text.
@@ -35051,9 +34748,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
 
    Text is UTF-8. A byte that belongs to no valid character matches nothing, not even '.'. No match
    contains a newline. Threads: one at a time. */
-#ifndef PHI_MATCH_REGEX_IN_H
-#define PHI_MATCH_REGEX_IN_H
-
 
 enum {
     PHI__REGEX_PATTERN_BYTES = 4096,
@@ -35095,8 +34789,6 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
 /* At the end of a line that has no newline: whether it matches. */
 PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
 
-#endif
-
 /* ---- src/match/regex_tree_in.h ---- */
 
 /* regex_tree_in.h - a pattern between its text and its program: nodes, and sets of characters.
@@ -35104,9 +34796,6 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
    A node refers to its children by index; node 0 is the empty pattern. A set is a run of ranges in
    order, apart from each other, without the newline; equal sets are one. The tree dies when the
    program is made. */
-#ifndef PHI_MATCH_REGEX_TREE_IN_H
-#define PHI_MATCH_REGEX_TREE_IN_H
-
 
 enum { PHI__REGEX_LAST_CODE = 0x10FFFF, PHI__REGEX_ENDLESS = 0xFFFF };
 
@@ -35175,14 +34864,9 @@ PHI__FN const phi__range *phi__regex_tables_digit(size_t *count);
 PHI__FN const phi__range *phi__regex_tables_space(size_t *count);
 PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 
-#endif
-
 /* ---- src/match/regex_parse_in.h ---- */
 
 /* regex_parse_in.h - shared by the two halves of the parser: where it stands, and its failures. */
-#ifndef PHI_MATCH_REGEX_PARSE_IN_H
-#define PHI_MATCH_REGEX_PARSE_IN_H
-
 
 typedef struct phi__regex_parser {
     phi__regex_tree *tree;
@@ -35232,8 +34916,6 @@ PHI__FN bool phi__regex_letter_escape(phi__regex_parser *p, char *letter, uint32
 /* A set in brackets, at p->at; its index. */
 PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
 
-#endif
-
 /* ---- src/match/regex_program_in.h ---- */
 
 /* regex_program_in.h - a pattern's program: instructions over symbols.
@@ -35241,9 +34923,6 @@ PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
    Characters that no set of the pattern tells apart are one symbol, so that a text is a row of few
    symbols; three more stand for the end of a line, for a byte that is no character, and for a byte
    above 0x7F, which must be decoded first. */
-#ifndef PHI_MATCH_REGEX_PROGRAM_IN_H
-#define PHI_MATCH_REGEX_PROGRAM_IN_H
-
 
 typedef enum phi__regex_op {
     PHI__REGEX_OP_SET,   /* x: a set; then the next instruction */
@@ -35284,8 +34963,6 @@ PHI__FN bool phi__regex_program_in_set(const phi__regex_program *program, uint16
                                        uint16_t symbol);
 PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint16_t symbol);
 
-#endif
-
 /* ---- src/match/tool_name_in.h ---- */
 
 /* tool_name_in.h - names of tools within the rules of every provider: a-z A-Z 0-9 _ - and at most
@@ -35295,9 +34972,6 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
    become "_". A name that is cut, and a name that several tools would have, ends in eight hex
    digits of a hash; of several the one keeps it whose own name it is. So a name depends on the set
    of tools, not on their order. */
-#ifndef PHI_MATCH_TOOL_NAME_IN_H
-#define PHI_MATCH_TOOL_NAME_IN_H
-
 
 enum { PHI__TOOL_NAME_MOST = 64 };
 
@@ -35329,8 +35003,6 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
    PHI_FULL: all that it could have are taken; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
-
-#endif
 
 /* ---- src/match/glob.c ---- */
 
@@ -37664,19 +37336,16 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #endif /* PHI__IMP_MATCH */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x65b39929
+#if PHI__IMP_PERMISSIONS != 0xbede1cfe
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x65b39929
+#define PHI__IMP_PERMISSIONS 0xbede1cfe
 
 /* ---- src/permissions/wildcard_in.h ---- */
 
 /* wildcard_in.h - patterns of rules: *, ?, sets, and alternatives. Time is bounded by the pattern
    times the text, for paths times the text once more. */
-#ifndef PHI_PERMISSIONS_WILDCARD_IN_H
-#define PHI_PERMISSIONS_WILDCARD_IN_H
-
 
 /* What ** of a glob does about hidden files. */
 typedef enum phi__wildcard_hidden {
@@ -37702,8 +37371,6 @@ PHI__FN bool phi__wildcard_literal(phi_str pattern);
 /* The pattern that matches this text alone. */
 PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
 
-#endif
-
 /* ---- src/permissions/shell_in.h ---- */
 
 /* shell_in.h - a command line of bash as a list of its simple commands, with their words.
@@ -37722,9 +37389,6 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
    Nothing is run, and no variable, alias or file is looked up. Time and memory are linear in the
    line for each level of programs that run others, of which there are eight at most. All is in the
    caller's arena. */
-#ifndef PHI_PERMISSIONS_SHELL_IN_H
-#define PHI_PERMISSIONS_SHELL_IN_H
-
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -37915,14 +37579,9 @@ PHI__FN bool phi__names_secret(phi_str name);
 PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
                                    const phi__shell_command *command);
 
-#endif
-
 /* ---- src/permissions/rules_in.h ---- */
 
 /* rules_in.h - which rules match a call, a command of a shell's line, or a file it writes. */
-#ifndef PHI_PERMISSIONS_RULES_IN_H
-#define PHI_PERMISSIONS_RULES_IN_H
-
 
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
@@ -37986,14 +37645,9 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_rule *rule,
                             phi_str url);
 
-#endif
-
 /* ---- src/permissions/check_in.h ---- */
 
 /* check_in.h - the permissions of a host, and the verdict on one call. */
-#ifndef PHI_PERMISSIONS_CHECK_IN_H
-#define PHI_PERMISSIONS_CHECK_IN_H
-
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -38028,8 +37682,6 @@ PHI__FN phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scr
                                     void *ctx);
 /* A part in words, for people: "`rm -r build`", "writing out.txt". */
 PHI__FN void phi__check_put(phi__buf *out, const phi__rules_subject *subject);
-
-#endif
 
 /* ---- src/permissions/always.c ---- */
 
@@ -43719,11 +43371,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x9aa4fc8a
+#if PHI__IMP_TOOLS != 0x2e578a0f
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x9aa4fc8a
+#define PHI__IMP_TOOLS 0x2e578a0f
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43732,23 +43384,15 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
    A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
    the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
    scripts that a command writes and runs are not seen. */
-#ifndef PHI_TOOLS_DENY_IN_H
-#define PHI_TOOLS_DENY_IN_H
-
 
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
                                   const char *const *patterns, const char **found);
 
-#endif
-
 /* ---- src/tools/finder_in.h ---- */
 
 /* finder_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
    Pratt). */
-#ifndef PHI_TOOLS_FINDER_IN_H
-#define PHI_TOOLS_FINDER_IN_H
-
 
 typedef struct phi__finder {
     phi_memory *memory;
@@ -43767,8 +43411,6 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
 PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
 
-#endif
-
 /* ---- src/tools/ignored_in.h ---- */
 
 /* ignored_in.h - which entries of a directory walk the ignore files leave out, as ripgrep reads
@@ -43778,9 +43420,6 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
    farther ones, and the kinds in that order. A .gitignore counts inside a repository alone, up to
    its top, and so does the .git/info/exclude of that. The directories above the walk count, too.
    Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
-#ifndef PHI_TOOLS_IGNORED_IN_H
-#define PHI_TOOLS_IGNORED_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -43830,7 +43469,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
                                      bool directory, size_t *units, phi__ignore_said *out);
 
 #endif
-#endif
 
 /* ---- src/tools/job_in.h ---- */
 
@@ -43841,9 +43479,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
    phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
    call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
    `step`; the io drives the others. */
-#ifndef PHI_TOOLS_JOB_IN_H
-#define PHI_TOOLS_JOB_IN_H
-
 
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
@@ -43915,14 +43550,9 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str arguments);
 #endif
 
-#endif
-
 /* ---- src/tools/registry_in.h ---- */
 
 /* registry_in.h - tools by name: what the section [tools] of a configuration chooses from. */
-#ifndef PHI_TOOLS_REGISTRY_IN_H
-#define PHI_TOOLS_REGISTRY_IN_H
-
 
 typedef struct phi__registry phi__registry;
 
@@ -43956,14 +43586,9 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
                                      size_t count, phi_tool *out, const char **unknown,
                                      size_t *unknown_count);
 
-#endif
-
 /* ---- src/tools/scripts_in.h ---- */
 
 /* scripts_in.h - scripts from within: the words of a command, the input, the answer. */
-#ifndef PHI_TOOLS_SCRIPTS_IN_H
-#define PHI_TOOLS_SCRIPTS_IN_H
-
 
 #ifndef PHI_NO_PROCESS
 
@@ -44021,15 +43646,11 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
                                                  phi_str output, phi__buf *reply);
 
 #endif
-#endif
 
 /* ---- src/tools/search_in.h ---- */
 
 /* search_in.h - shared by the halves of the tool that searches: a program's output, or our own walk
    and engine, becomes lines of one form, "file:number:text". */
-#ifndef PHI_TOOLS_SEARCH_IN_H
-#define PHI_TOOLS_SEARCH_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -44070,7 +43691,6 @@ PHI__FN void phi__search_own_begin(phi__search *search);
 PHI__FN void phi__search_own_more(phi__search *search);
 PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 
-#endif
 #endif
 
 /* ---- src/tools/bash.c ---- */
@@ -44198,7 +43818,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
 /* False: the host has no room, or there is no memory; it can be tried again. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
-    if (phi_call_update(bash->job.call, bash->fresh.at, bash->fresh.len) != PHI_OK) return false;
+    if (phi__call_update(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
     phi__buf_clear(&bash->fresh);
     return true;
 }
@@ -45860,7 +45480,7 @@ static const struct phi__read_type *phi__read_file_type(const phi__read *read) {
         const struct phi__read_type *type = &phi__read_types[i];
         if (!phi__str_is_nocase(phi_str_of(dot + 1), type->end)) continue;
         if (type->kind == PHI_CONTENT_IMAGE ||
-            phi_agent_takes(phi_call_agent(read->job.call), type->kind,
+            phi_agent_takes(phi_call_get_info(read->job.call).agent, type->kind,
                             phi_str_of(type->mime_type)))
             return type;
         return NULL;
@@ -46880,7 +46500,8 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     (void)snprintf(turn, sizeof turn, "%u", (unsigned)hook->turn_index);
     if (!phi__scripts_variable(job, &n, "PHI_HOOK",
                                phi_str_of(phi__script_talk_name(hook->point))) ||
-        !phi__scripts_variable(job, &n, "PHI_SESSION_ID", phi_agent_session_id(hook->agent)) ||
+        !phi__scripts_variable(job, &n, "PHI_SESSION_ID",
+                               phi_agent_get_info(hook->agent).session_id) ||
         !phi__scripts_variable(job, &n, "PHI_LOOP_ID", hook->loop_id) ||
         !phi__scripts_variable(job, &n, "PHI_AGENT_ID", agent->agent_id) ||
         !phi__scripts_variable(job, &n, "PHI_TURN_INDEX", phi_str_of(turn)) ||
@@ -48211,11 +47832,11 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_SERVE
-#if PHI__IMP_SERVE != 0x510a3ecc
+#if PHI__IMP_SERVE != 0x02f6d5ce
 #error "phi: two versions of src/serve in one file"
 #endif
 #else
-#define PHI__IMP_SERVE 0x510a3ecc
+#define PHI__IMP_SERVE 0x02f6d5ce
 
 /* ---- src/serve/listen_in.h ---- */
 
@@ -48228,9 +47849,6 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
    Ownership: the caller's until phi__listen_free, which closes the port, but no connection. Free it
    before the phi__io.
    Callbacks: on the pumping thread; every function here may be called inside `accepted`. */
-#ifndef PHI_SERVE_LISTEN_IN_H
-#define PHI_SERVE_LISTEN_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48258,7 +47876,6 @@ PHI__FN void phi__listen_closed(phi__listen *listen);     /* a connection was cl
 PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
 
 #endif
-#endif
 
 /* ---- src/serve/http_head_in.h ---- */
 
@@ -48270,9 +47887,6 @@ PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
    twice, a folded header line, a CR or LF alone, a space before the colon, a NUL.
 
    A refusal is an HTTP status and a message; the connection cannot be read on after it. */
-#ifndef PHI_SERVE_HTTP_HEAD_IN_H
-#define PHI_SERVE_HTTP_HEAD_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48341,7 +47955,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
                                             size_t len, size_t *used, phi_str *piece);
 
 #endif
-#endif
 
 /* ---- src/serve/serve_in.h ---- */
 
@@ -48361,9 +47974,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
    Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
    calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
    Threads: the pumping thread. */
-#ifndef PHI_SERVE_SERVE_IN_H
-#define PHI_SERVE_SERVE_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48433,7 +48043,6 @@ PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is co
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
 
 #endif
-#endif
 
 /* ---- src/serve/connection_in.h ---- */
 
@@ -48446,9 +48055,6 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
 
    Every entry from the pump goes through enter and leave: what dies in between, connections and the
    server, is freed by the last leave. So `fd` can be looked at after any callback. */
-#ifndef PHI_SERVE_CONNECTION_IN_H
-#define PHI_SERVE_CONNECTION_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48532,14 +48138,10 @@ PHI__FN void phi__connection_flush(phi__serve_exchange *c); /* sends; may close 
 PHI__FN void phi__connection_fill(phi__serve_exchange *c);  /* reads; may close */
 
 #endif
-#endif
 
 /* ---- src/serve/serve_words_in.h ---- */
 
 /* serve_words_in.h - the head of an answer as text. Pure. */
-#ifndef PHI_SERVE_SERVE_WORDS_IN_H
-#define PHI_SERVE_SERVE_WORDS_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48567,7 +48169,6 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 /* "Not Found" of 404; "Unknown" where there is no name. Static. */
 PHI__FN const char *phi__serve_words_reason(int http_status);
 
-#endif
 #endif
 
 /* ---- src/serve/connection.c ---- */
@@ -50005,19 +49606,16 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xdb8a19ae
+#if PHI__IMP_MCP != 0xd93c8236
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xdb8a19ae
+#define PHI__IMP_MCP 0xd93c8236
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
 /* mcp_admit_in.h - who may speak to our server over HTTP: a page of some other site, whose name
    resolves to this machine (DNS rebinding), may not. Pure. */
-#ifndef PHI_MCP_MCP_ADMIT_IN_H
-#define PHI_MCP_MCP_ADMIT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -50033,15 +49631,11 @@ PHI__FN bool phi__mcp_admit_once(const phi__http_head *head);
 PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_eras_in.h ---- */
 
 /* mcp_eras_in.h - the protocol's eras: one row each, whose columns are facts. Code asks for a fact,
    never for a version. */
-#ifndef PHI_MCP_MCP_ERAS_IN_H
-#define PHI_MCP_MCP_ERAS_IN_H
-
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -50091,8 +49685,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_find(phi_str version);
 PHI__FN const phi__mcp_era *phi__mcp_eras_legacy(void);
 PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
 
-#endif
-
 /* ---- src/mcp/mcp_link_in.h ---- */
 
 /* mcp_link_in.h - how messages reach a server: one interface, with a link for child processes
@@ -50102,9 +49694,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
    its like. No function of the table calls the session before it returns: a result known at once
    is reported in the next phi_step (a timer at now).
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
-#ifndef PHI_MCP_MCP_LINK_IN_H
-#define PHI_MCP_MCP_LINK_IN_H
-
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -50182,8 +49771,6 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif
 PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 
-#endif
-
 /* ---- src/mcp/mcp_in.h ---- */
 
 /* mcp_in.h - a connection to a server, for the files of this room.
@@ -50191,9 +49778,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
    mcp_session.c owns the state and the requests; the link moves messages; parts (tools, resources,
    asks) take part at the points of a table, so that the session names none of them; mcp.c puts all
    together. */
-#ifndef PHI_MCP_MCP_IN_H
-#define PHI_MCP_MCP_IN_H
-
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -50278,8 +49862,6 @@ PHI__FN phi_status phi__mcp_session_notify(phi_mcp *mcp, const char *method, phi
 PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int code,
                                      const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_core_in.h ---- */
 
 /* mcp_core_in.h - the struct of a connection: each group of fields is its file's.
@@ -50287,9 +49869,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
    Functions that call out (events, done functions, parts) may find the connection freed afterwards:
    phi__mcp_core_enter keeps the struct until phi__mcp_core_leave, which says whether it is alive.
    Entered are: messages and reports of the link, and timers. */
-#ifndef PHI_MCP_MCP_CORE_IN_H
-#define PHI_MCP_MCP_CORE_IN_H
-
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -50456,8 +50035,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
-#endif
-
 /* ---- src/mcp/mcp_rpc_in.h ---- */
 
 /* mcp_rpc_in.h - JSON-RPC messages: read with bounds, and written as one line.
@@ -50469,9 +50046,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
 
    Shared by our client and our server. The parts of a message are borrowed from the arena and the
    text. */
-#ifndef PHI_MCP_MCP_RPC_IN_H
-#define PHI_MCP_MCP_RPC_IN_H
-
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -50535,15 +50109,10 @@ PHI__FN void phi__mcp_rpc_line(phi__buf *buf, phi_str json);
    False: it is no object's text. Only the brackets are looked at. */
 PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_asked_in.h ---- */
 
 /* mcp_asked_in.h - what the server asks: as a request of its own (legacy eras), or as input that a
    request of ours needs before it is answered (input_required, the modern era). */
-#ifndef PHI_MCP_MCP_ASKED_IN_H
-#define PHI_MCP_MCP_ASKED_IN_H
-
 
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
@@ -50563,18 +50132,11 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 /* Drops all of the connection, by `unasked` of their parts. */
 PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_asks_in.h ---- */
 
 /* mcp_asks_in.h - the part of a connection that answers what its server asks. */
-#ifndef PHI_MCP_MCP_ASKS_IN_H
-#define PHI_MCP_MCP_ASKS_IN_H
-
 
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
-
-#endif
 
 /* ---- src/mcp/mcp_toolbox_in.h ---- */
 
@@ -50582,9 +50144,6 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
    A box is made from definitions, at once, and never changes but for what `held` says; agents use
    it until the last of them has released it. */
-#ifndef PHI_MCP_MCP_TOOLBOX_IN_H
-#define PHI_MCP_MCP_TOOLBOX_IN_H
-
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -50628,19 +50187,12 @@ PHI__FN phi_status phi__mcp_toolbox_new(phi_mcp *mcp, const phi__mcp_definition 
                                         phi__mcp_toolbox **out);
 PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 
-#endif
-
 /* ---- src/mcp/mcp_calls_in.h ---- */
 
 /* mcp_calls_in.h - calls of a server's tools. */
-#ifndef PHI_MCP_MCP_CALLS_IN_H
-#define PHI_MCP_MCP_CALLS_IN_H
-
 
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
-
-#endif
 
 /* ---- src/mcp/mcp_content_in.h ---- */
 
@@ -50649,9 +50201,6 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
    A text is a text, an image an image, audio audio, a binary resource what its type says: an image,
    audio or, if it is a PDF, a document. Other types and links become a text in brackets with type
    and size; a resource of text is its text; an unknown block is its JSON text. */
-#ifndef PHI_MCP_MCP_CONTENT_IN_H
-#define PHI_MCP_MCP_CONTENT_IN_H
-
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
@@ -50662,17 +50211,12 @@ PHI__FN bool phi__mcp_content_read(const phi_json *blocks, phi_arena *arena, phi
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
 
-#endif
-
 /* ---- src/mcp/mcp_events_in.h ---- */
 
 /* mcp_events_in.h - the events of a stream that a client may take up again: the last of them are
    kept, up to 256 KiB.
 
    Ownership: in its owner. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_EVENTS_IN_H
-#define PHI_MCP_MCP_EVENTS_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -50692,7 +50236,6 @@ PHI__FN bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last,
 PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_oauth_in.h ---- */
 
@@ -50710,9 +50253,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
    store), mcp_oauth_sign.c (what the host's keys sign).
    Ownership: memory of the budget given, wiped before it is freed where it held a secret. The desc
    is borrowed. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_OAUTH_IN_H
-#define PHI_MCP_MCP_OAUTH_IN_H
-
 
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
@@ -50761,8 +50301,6 @@ PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url)
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
 
-#endif
-
 /* ---- src/mcp/mcp_exchange_in.h ---- */
 
 /* mcp_exchange_in.h - one HTTP request to a server and its answer, for the link over HTTP.
@@ -50772,9 +50310,6 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
    mean is its kind's (mcp_http.c). mcp_head.c has the headers.
    An exchange that calls the session may find itself detached or freed when the call returns: see
    phi__mcp_exchange_kind. Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_EXCHANGE_IN_H
-#define PHI_MCP_MCP_EXCHANGE_IN_H
-
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -50882,14 +50417,9 @@ PHI__FN void phi__mcp_exchange_end_wire(phi__mcp_wire *wire);
 PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status,
                                           const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_forms_in.h ---- */
 
 /* mcp_forms_in.h - forms that a server wants filled in (elicitation). */
-#ifndef PHI_MCP_MCP_FORMS_IN_H
-#define PHI_MCP_MCP_FORMS_IN_H
-
 
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
@@ -50897,17 +50427,12 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
 
-#endif
-
 /* ---- src/mcp/mcp_handshake_in.h ---- */
 
 /* mcp_handshake_in.h - finds out which era the server speaks, and agrees upon it.
 
    First server/discover, as the era of 2026-07-28 has it; whatever answers with something that is
    not of that era, or does not answer, gets initialize. */
-#ifndef PHI_MCP_MCP_HANDSHAKE_IN_H
-#define PHI_MCP_MCP_HANDSHAKE_IN_H
-
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
@@ -50916,14 +50441,9 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
 PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_head_in.h ---- */
 
 /* mcp_head_in.h - headers of requests to a server, and what those of its answers say. */
-#ifndef PHI_MCP_MCP_HEAD_IN_H
-#define PHI_MCP_MCP_HEAD_IN_H
-
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -50945,8 +50465,6 @@ PHI__FN void phi__mcp_head_hide(phi__mcp_exchange *e);
 PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t len,
                                    phi__secret_text kind);
 
-#endif
-
 /* ---- src/mcp/mcp_headers_in.h ---- */
 
 /* mcp_headers_in.h - parameters of tools that are mirrored into HTTP headers (x-mcp-header).
@@ -50955,9 +50473,6 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
    call over HTTP then carries the argument as the header Mcp-Param-Region as well. A tool whose
    marks break the rules must not be used over HTTP.
    Era: 2026-07-28; over other transports, and in older eras, marks mean nothing. */
-#ifndef PHI_MCP_MCP_HEADERS_IN_H
-#define PHI_MCP_MCP_HEADERS_IN_H
-
 
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
@@ -50973,8 +50488,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
    below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
 PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_http_in.h ---- */
 
 /* mcp_http_in.h - the link over HTTP: streamable HTTP of all eras, and the old HTTP+SSE.
@@ -50982,9 +50495,6 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
    mcp_http.c owns the connection and its POSTs; mcp_stream.c the streams that a GET opens: messages
    of the server's own, and the whole traffic from the server in the old transport. Both use
    mcp_exchange.c. */
-#ifndef PHI_MCP_MCP_HTTP_IN_H
-#define PHI_MCP_MCP_HTTP_IN_H
-
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -51021,14 +50531,9 @@ PHI__FN bool phi__mcp_stream_lose(phi__mcp_exchange *e, phi_status status);
 /* The delay before a stream is opened again; counts the tries. */
 PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 
-#endif
-
 /* ---- src/mcp/mcp_incoming_in.h ---- */
 
 /* mcp_incoming_in.h - what the server sends: each message to where it belongs. */
-#ifndef PHI_MCP_MCP_INCOMING_IN_H
-#define PHI_MCP_MCP_INCOMING_IN_H
-
 
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
@@ -51039,15 +50544,10 @@ PHI__FN void phi__mcp_incoming_cut(phi_mcp *mcp, phi_str beginning);
 PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_status status,
                                     int http_status, phi_str body, const char *message);
 
-#endif
-
 /* ---- src/mcp/mcp_known_in.h ---- */
 
 /* mcp_known_in.h - the definitions of tools that were offered: a server that changes one later,
    also after it was taken away, is found out. */
-#ifndef PHI_MCP_MCP_KNOWN_IN_H
-#define PHI_MCP_MCP_KNOWN_IN_H
-
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -51079,14 +50579,9 @@ PHI__FN void phi__mcp_known_accept(phi__mcp_known *known, phi__mcp_known_tool *t
    most_bytes. */
 PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t most_bytes);
 
-#endif
-
 /* ---- src/mcp/mcp_level_in.h ---- */
 
 /* mcp_level_in.h - the levels of log messages. */
-#ifndef PHI_MCP_MCP_LEVEL_IN_H
-#define PHI_MCP_MCP_LEVEL_IN_H
-
 
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
@@ -51094,16 +50589,11 @@ enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 /* From 0, "debug", to 7, "emergency"; -1: unknown. */
 PHI__FN int phi__mcp_level_of(phi_str name);
 
-#endif
-
 /* ---- src/mcp/mcp_life_in.h ---- */
 
 /* mcp_life_in.h - the phases of a connection: opened, agreed upon, lost, started again, closed.
 
    phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
-#ifndef PHI_MCP_MCP_LIFE_IN_H
-#define PHI_MCP_MCP_LIFE_IN_H
-
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -51118,28 +50608,18 @@ PHI__FN void phi__mcp_life_close(phi_mcp *mcp); /* in the next step */
 /* Ends requests, parts and link, and frees all but the struct. */
 PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_listen_in.h ---- */
 
 /* mcp_listen_in.h - the stream of changes that servers of the modern era send on demand. */
-#ifndef PHI_MCP_MCP_LISTEN_IN_H
-#define PHI_MCP_MCP_LISTEN_IN_H
-
 
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
 
-#endif
-
 /* ---- src/mcp/mcp_news_in.h ---- */
 
 /* mcp_news_in.h - events that a part has found while it was busy, kept until it may call the host,
    who may free the connection. */
-#ifndef PHI_MCP_MCP_NEWS_IN_H
-#define PHI_MCP_MCP_NEWS_IN_H
-
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -51153,15 +50633,10 @@ PHI__FN void phi__mcp_news_add(phi_mcp *mcp, phi__mcp_news *news, phi_mcp_event_
 PHI__FN bool phi__mcp_news_tell(phi_mcp *mcp, phi__mcp_news *news);
 PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_url_in.h ---- */
 
 /* mcp_oauth_url_in.h - addresses of an authorization: their parts, where they lead, and the forms
    in requests and redirects. Pure functions of text. */
-#ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
-#define PHI_MCP_MCP_OAUTH_URL_IN_H
-
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -51213,16 +50688,11 @@ PHI__FN void phi__mcp_oauth_url_escape(phi__buf *out, phi_str text); /* all but 
 PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const char *name,
                                           phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_words_in.h ---- */
 
 /* mcp_oauth_words_in.h - what servers say about an authorization: the challenge in a header, and
    the two metadata documents. Pure functions of text; results are in the arena, or borrowed from
    the text. */
-#ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
-#define PHI_MCP_MCP_OAUTH_WORDS_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -51285,15 +50755,10 @@ PHI__FN bool phi__mcp_oauth_words_has_all(phi_str set, phi_str scopes);
    limits above. */
 PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_form_in.h ---- */
 
 /* mcp_oauth_form_in.h - what an authorization sends: the URL for the browser, the forms for the
    token endpoint, the registration; and what these endpoints answer. */
-#ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
-#define PHI_MCP_MCP_OAUTH_FORM_IN_H
-
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -51358,8 +50823,6 @@ PHI__FN bool phi__mcp_oauth_form_reply(phi_arena *arena, phi_str text, phi__mcp_
 PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
                                         phi__mcp_oauth_client *client);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_keep_in.h ---- */
 
 /* mcp_oauth_keep_in.h - tokens and registrations, in memory and as documents of the host's store.
@@ -51367,9 +50830,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
    A grant is of one MCP server: document "mcp-oauth-token-" and a hash of its address. A
    registration is of one issuer: "mcp-oauth-client-" and a hash of that. Documents of version 1
    that name the right server or issuer count; all others are ignored. */
-#ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
-#define PHI_MCP_MCP_OAUTH_KEEP_IN_H
-
 
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
@@ -51411,8 +50871,6 @@ PHI__FN phi_status phi__mcp_oauth_keep_save_client(const phi_store *store, phi_m
                                                    const phi__mcp_oauth_client *client);
 PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str issuer);
 
-#endif
-
 /* ---- src/mcp/mcp_oauth_state_in.h ---- */
 
 /* mcp_oauth_state_in.h - an authorization under way: its state, its requests, its end.
@@ -51425,9 +50883,6 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
    All memory of an authorization comes from a budget that wipes what it gives back: answers, trees
    and copies of secrets need no further care. Everything happens in the timer, which the end of a
    request sets: the host's functions are called from there alone. */
-#ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
-#define PHI_MCP_MCP_OAUTH_STATE_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -51577,16 +51032,11 @@ PHI__FN phi_status phi__mcp_oauth_sign_client(phi__mcp_oauth *o, phi__buf *form)
 PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, phi_str url,
                                              phi_str token, phi__buf *out);
 
-#endif
-
 /* ---- src/mcp/mcp_pages_in.h ---- */
 
 /* mcp_pages_in.h - a list that a server gives page by page, bounded: by phi_mcp_desc.max_list
    items, by the memory that they take (four times max_message_bytes), by a number of pages, and
    where a cursor comes back. */
-#ifndef PHI_MCP_MCP_PAGES_IN_H
-#define PHI_MCP_MCP_PAGES_IN_H
-
 
 typedef struct phi__mcp_pages phi__mcp_pages;
 
@@ -51612,15 +51062,10 @@ struct phi__mcp_pages {
 PHI__FN phi_status phi__mcp_pages_begin(phi__mcp_pages *pages);
 PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called; harmless twice */
 
-#endif
-
 /* ---- src/mcp/mcp_offers_in.h ---- */
 
 /* mcp_offers_in.h - what a server offers to hosts, besides tools: the operations under way, the
    resources that are watched, and the notifications of all of it. */
-#ifndef PHI_MCP_MCP_OFFERS_IN_H
-#define PHI_MCP_MCP_OFFERS_IN_H
-
 
 typedef struct phi__mcp_offer phi__mcp_offer;
 
@@ -51655,15 +51100,10 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
                                         phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
                                         uint64_t *id);
 
-#endif
-
 /* ---- src/mcp/mcp_open_in.h ---- */
 
 /* mcp_open_in.h - a connection over any link: for mcp.c, and for tests, which bring a link of their
    own. */
-#ifndef PHI_MCP_MCP_OPEN_IN_H
-#define PHI_MCP_MCP_OPEN_IN_H
-
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -51675,14 +51115,9 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count, phi_mcp **out);
 
-#endif
-
 /* ---- src/mcp/mcp_parts_in.h ---- */
 
 /* mcp_parts_in.h - what a connection tells its host and its parts. */
-#ifndef PHI_MCP_MCP_PARTS_IN_H
-#define PHI_MCP_MCP_PARTS_IN_H
-
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -51698,29 +51133,19 @@ PHI__FN bool phi__mcp_parts_held(const phi_mcp *mcp);
 /* The client's capabilities, as JSON text in the arena. */
 PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-#endif
-
 /* ---- src/mcp/mcp_place_in.h ---- */
 
 /* mcp_place_in.h - addresses that a server names (redirects, the endpoint of the old transport),
    joined to its own. */
-#ifndef PHI_MCP_MCP_PLACE_IN_H
-#define PHI_MCP_MCP_PLACE_IN_H
-
 
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
 PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 
-#endif
-
 /* ---- src/mcp/mcp_post_in.h ---- */
 
 /* mcp_post_in.h - messages on their way to the link, in order, and waiting while it is full. */
-#ifndef PHI_MCP_MCP_POST_IN_H
-#define PHI_MCP_MCP_POST_IN_H
-
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -51744,17 +51169,12 @@ PHI__FN phi__mcp_item *phi__mcp_post_flush(phi_mcp *mcp, bool all, phi_status *s
 /* Drops the notifications and answers that wait; requests are their owner's. */
 PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 
-#endif
-
 /* ---- src/mcp/mcp_redirect_in.h ---- */
 
 /* mcp_redirect_in.h - a page on the loopback that receives the redirect of an authorization
    (RFC 8252, section 7.3).
 
    Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_REDIRECT_IN_H
-#define PHI_MCP_MCP_REDIRECT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -51773,14 +51193,10 @@ PHI__FN uint16_t phi__mcp_redirect_port(const phi__mcp_redirect *redirect);
 PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 
 #endif
-#endif
 
 /* ---- src/mcp/mcp_requests_in.h ---- */
 
 /* mcp_requests_in.h - requests under way: made, sent, timed, answered exactly once. */
-#ifndef PHI_MCP_MCP_REQUESTS_IN_H
-#define PHI_MCP_MCP_REQUESTS_IN_H
-
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -51821,15 +51237,10 @@ PHI__FN phi_status phi__mcp_requests_renew(phi__mcp_request *r, bool bounded);
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
 PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 
-#endif
-
 /* ---- src/mcp/mcp_sampling_in.h ---- */
 
 /* mcp_sampling_in.h - an answer of an agent's model for a server (sampling): one model call of a
    hidden agent below it, whose history is the server's messages. */
-#ifndef PHI_MCP_MCP_SAMPLING_IN_H
-#define PHI_MCP_MCP_SAMPLING_IN_H
-
 
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
@@ -51851,8 +51262,6 @@ PHI__FN void phi__mcp_sampling_drop(phi__mcp_sampling *sampling); /* without `do
 PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                                    phi__buf *out);
 
-#endif
-
 /* ---- src/mcp/mcp_schema_in.h ---- */
 
 /* mcp_schema_in.h - the input schema of a server's tool, adapted so that an agent takes it.
@@ -51860,9 +51269,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
    A schema that phi's check understands whole stays as it is. Else keywords that it does not
    understand move into descriptions, as does a reference to another document, which is never
    followed. */
-#ifndef PHI_MCP_MCP_SCHEMA_IN_H
-#define PHI_MCP_MCP_SCHEMA_IN_H
-
 
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
@@ -51872,8 +51278,6 @@ PHI__FN phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *aren
                                          char *message, size_t size);
 /* Whether following its references stays within bounds. */
 PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
-
-#endif
 
 /* ---- src/mcp/mcp_serve_in.h ---- */
 
@@ -51885,9 +51289,6 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
    A client (phi__mcp_client) is a session of a legacy era; requests of 2026-07-28 have none.
 
    Nothing here is called back by a way's functions: they queue, or fail. */
-#ifndef PHI_MCP_MCP_SERVE_IN_H
-#define PHI_MCP_MCP_SERVE_IN_H
-
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -51973,15 +51374,10 @@ PHI__FN uint16_t phi__mcp_serve_http_port(const phi__mcp_serve_http *http);
 PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #endif
 
-#endif
-
 /* ---- src/mcp/mcp_slices_in.h ---- */
 
 /* mcp_slices_in.h - long JSON texts of the other side, read into a tree a budget a step, so that no
    step takes long. Texts up to PHI__MCP_SLICES_WHOLE are read at once. */
-#ifndef PHI_MCP_MCP_SLICES_IN_H
-#define PHI_MCP_MCP_SLICES_IN_H
-
 
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
@@ -52004,8 +51400,6 @@ PHI__FN phi_status phi__mcp_slices_begin(phi__mcp_slices *slices, phi_runtime *r
 PHI__FN void phi__mcp_slices_go(phi__mcp_slices *slices); /* from the next step on */
 PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
 
-#endif
-
 /* ---- src/mcp/mcp_serve_state_in.h ---- */
 
 /* mcp_serve_state_in.h - the structures of our server, for its files.
@@ -52016,9 +51410,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
    client repeats it. A call that became a task has no way either; when its work has ended, it is
    kept for its client as PHI__MCP_SERVING_TASK.
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
-#ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
-#define PHI_MCP_MCP_SERVE_STATE_IN_H
-
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -52360,21 +51751,14 @@ PHI__FN void phi__mcp_serve_notify_updated(phi_mcp_server *server, phi_str uri);
 PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level,
                                        const char *logger, const char *data);
 
-#endif
-
 /* ---- src/mcp/mcp_settings_in.h ---- */
 
 /* mcp_settings_in.h - the settings of a connection: checked, copied, with defaults. */
-#ifndef PHI_MCP_MCP_SETTINGS_IN_H
-#define PHI_MCP_MCP_SETTINGS_IN_H
-
 
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
 PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out);
-
-#endif
 
 /* ---- src/mcp/mcp_tasks_in.h ---- */
 
@@ -52383,27 +51767,17 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 
    A request with a task stays open, and ends as others do; a task that nobody waits for any more is
    cancelled at the server. */
-#ifndef PHI_MCP_MCP_TASKS_IN_H
-#define PHI_MCP_MCP_TASKS_IN_H
-
 
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
 
-#endif
-
 /* ---- src/mcp/mcp_tools_in.h ---- */
 
 /* mcp_tools_in.h - the tools of a connection: the list now, those that agents still use, and calls
    that wait for a connection. */
-#ifndef PHI_MCP_MCP_TOOLS_IN_H
-#define PHI_MCP_MCP_TOOLS_IN_H
-
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
-
-#endif
 
 /* ---- src/mcp/mcp_watch_in.h ---- */
 
@@ -52412,9 +51786,6 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
    Older eras: a request for each. Era 2026-07-28: one stream that names all of them; where they
    change, a new stream is opened before the old one is closed. A lost connection, or a stream that
    ends, is followed by all of it anew. */
-#ifndef PHI_MCP_MCP_WATCH_IN_H
-#define PHI_MCP_MCP_WATCH_IN_H
-
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -52435,8 +51806,6 @@ PHI__FN phi_status phi__mcp_watch_add(phi__mcp_watch *watch, phi_str uri, phi_mc
 PHI__FN phi_status phi__mcp_watch_remove(phi__mcp_watch *watch, phi_str uri);
 /* Asks for messages of a level, in the older eras. */
 PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
-
-#endif
 
 /* ---- src/mcp/mcp.c ---- */
 
@@ -53763,7 +53132,7 @@ static void phi__mcp_calls_progress(void *ctx, double progress, double total, ph
             (void)snprintf(words, sizeof words, "%.6g", progress);
         message = phi_str_of(words);
     }
-    (void)phi_call_progress(c->call, message.at, message.len);
+    (void)phi__call_progress(c->call, message);
 }
 
 /* ---- the request ---- */
@@ -53890,7 +53259,7 @@ static phi_flow phi__mcp_calls_start(void *user_data, phi_call call, phi_str arg
     c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
     if (words != NULL) {
-        (void)phi_call_finish(call, words, strlen(words), true);
+        (void)phi_call_fail(call, words);
         return PHI_DONE;
     }
     c->call = call;
@@ -53921,7 +53290,7 @@ static phi_flow phi__mcp_calls_resume(void *user_data, phi_call call, phi_str ar
                                 "under way; whether the server has done it is not known";
     if (((const phi__mcp_tool *)user_data)->shown.idempotent)
         return phi__mcp_calls_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
@@ -60869,7 +60238,7 @@ PHI__FN bool phi__mcp_requests_issued(const phi_mcp *mcp, uint64_t id) {
 }
 
 PHI__FN phi_agent phi__mcp_requests_agent(const phi__mcp_request *r) {
-    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_agent(r->desc.call);
+    return r->desc.agent.rt != NULL ? r->desc.agent : phi_call_get_info(r->desc.call).agent;
 }
 
 PHI__FN bool phi__mcp_requests_same_call(phi_call a, phi_call b) {
@@ -61871,8 +61240,7 @@ static phi_status phi__mcp_sampling_run(phi__agent *child, const phi__mcp_sampli
     size_t before = list->count, i;
     while (before > 0 && list->messages[before - 1].role == PHI_ROLE_USER) before--;
     for (i = 0; i < before && status == PHI_OK; i++)
-        status = phi__history_append(child->rt, child->thread, child->desc.texts, "sampling",
-                                     &list->messages[i]);
+        status = phi_thread_append(child->thread, &list->messages[i], 1, NULL);
     if (status != PHI_OK) return status;
     memset(&order, 0, sizeof order);
     order.prompts = &list->messages[before];
@@ -68964,11 +68332,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x961c55e9
+#if PHI__IMP_OPENAPI != 0xa800faa0
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x961c55e9
+#define PHI__IMP_OPENAPI 0xa800faa0
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -68979,9 +68347,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
    reference may lead into them. A part is parsed when
    it is needed, into the arena of the one who asks, and forgotten with it. The text does not change
    once the document is ready, so that trees may borrow from it. */
-#ifndef PHI_OPENAPI_DOCUMENT_IN_H
-#define PHI_OPENAPI_DOCUMENT_IN_H
-
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
@@ -69075,8 +68440,6 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
    NULL: the message says why, or no_memory. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
-#endif
-
 /* ---- src/openapi/operation_in.h ---- */
 
 /* operation_in.h - one operation of a document, ready to be called. The document's side makes it,
@@ -69084,9 +68447,6 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
    All strings are terminated, and live in the arena of the selection that holds the operation. A
    tool's user_data is its phi__operation. */
-#ifndef PHI_OPENAPI_OPERATION_IN_H
-#define PHI_OPENAPI_OPERATION_IN_H
-
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -69189,17 +68549,12 @@ typedef struct phi__operation {
     bool read_only, destructive;
 } phi__operation;
 
-#endif
-
 /* ---- src/openapi/reading_in.h ---- */
 
 /* reading_in.h - reads a document in slices: bytes, then a tree, then the parts and operations that
    are kept. The tree and the source live only while it is read.
 
    begin, advance until it is not PHI_BUSY, end; end at any time. */
-#ifndef PHI_OPENAPI_READING_IN_H
-#define PHI_OPENAPI_READING_IN_H
-
 
 struct phi__reading_walk;
 
@@ -69231,14 +68586,9 @@ PHI__FN phi_status phi__reading_advance(phi__reading *r, size_t units);
 /* Frees what only the reading needed; twice is harmless. */
 PHI__FN void phi__reading_end(phi__reading *r);
 
-#endif
-
 /* ---- src/openapi/api_in.h ---- */
 
 /* api_in.h - the object of a document: its settings, its reading, its selections and its calls. */
-#ifndef PHI_OPENAPI_API_IN_H
-#define PHI_OPENAPI_API_IN_H
-
 
 struct phi__openapi_calls;
 
@@ -69267,20 +68617,13 @@ struct phi_openapi {
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
 
-#endif
-
 /* ---- src/openapi/address_in.h ---- */
 
 /* address_in.h - requests a document from its URL. */
-#ifndef PHI_OPENAPI_ADDRESS_IN_H
-#define PHI_OPENAPI_ADDRESS_IN_H
-
 
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
 PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
-
-#endif
 
 /* ---- src/openapi/tool_schema_in.h ---- */
 
@@ -69291,9 +68634,6 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
    description; malformed ones, and properties that are only read, are left out. A schema
    that contains itself without an optional property between, which some providers refuse, is left
    open where it closes the circle. */
-#ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
-#define PHI_OPENAPI_TOOL_SCHEMA_IN_H
-
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -69341,14 +68681,9 @@ PHI__FN bool phi__tool_schema_is_file(const phi_json *schema);
 PHI__FN phi_json_type phi__tool_schema_type(const phi_json *schema);
 PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a character */
 
-#endif
-
 /* ---- src/openapi/circles_in.h ---- */
 
 /* circles_in.h - circles among definitions that refer to each other, and where to cut them. */
-#ifndef PHI_OPENAPI_CIRCLES_IN_H
-#define PHI_OPENAPI_CIRCLES_IN_H
-
 
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
@@ -69360,30 +68695,20 @@ PHI__FN bool phi__circles_cut(phi_memory *memory, phi__tool_schema_edge *edges, 
 PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t count, size_t from,
                                  size_t to);
 
-#endif
-
 /* ---- src/openapi/json_cut_in.h ---- */
 
 /* json_cut_in.h - shortens a JSON text so that it stays valid: arrays and objects lose whole items
    from their end, large members before small ones, long strings their end; notes in their places
    say how much was left out. */
-#ifndef PHI_OPENAPI_JSON_CUT_IN_H
-#define PHI_OPENAPI_JSON_CUT_IN_H
-
 
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
 
-#endif
-
 /* ---- src/openapi/making_in.h ---- */
 
 /* making_in.h - one operation while it is made callable: shared by the files that make its
    parameters, its body and its security. */
-#ifndef PHI_OPENAPI_MAKING_IN_H
-#define PHI_OPENAPI_MAKING_IN_H
-
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -69409,22 +68734,15 @@ PHI__FN bool phi__making_lost(phi__making *m,
 PHI__FN bool phi__making_str(phi__making *m, phi_str text, phi_str *out);
 PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in the arena */
 
-#endif
-
 /* ---- src/openapi/maker_in.h ---- */
 
 /* maker_in.h - makes one operation callable: parameters, body, security, server, and the tool's
    schema. */
-#ifndef PHI_OPENAPI_MAKER_IN_H
-#define PHI_OPENAPI_MAKER_IN_H
-
 
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                              const char **skip, size_t *units);
-
-#endif
 
 /* ---- src/openapi/naming_in.h ---- */
 
@@ -69432,9 +68750,6 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
 
    A name depends on the document and the prefix alone, not on a filter (match/tool_name_in.h). The
    hash of a name that is cut or taken is made of method and path. */
-#ifndef PHI_OPENAPI_NAMING_IN_H
-#define PHI_OPENAPI_NAMING_IN_H
-
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -69449,8 +68764,6 @@ PHI__FN phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const
                                        bool skip_unnamed, size_t count);
 PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless */
 
-#endif
-
 /* ---- src/openapi/openapi_answer_in.h ---- */
 
 /* openapi_answer_in.h - the answer to a call's request, as it comes, and the blocks that a model
@@ -69460,9 +68773,6 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
    and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a file where
    there is a directory for it; else reading ends there. Secrets of the request are hidden in all of
    it. */
-#ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-#define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -69509,8 +68819,6 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a); /* zeroed, or twi
 /* "OK"; empty: a status without a name */
 PHI__FN const char *phi__openapi_answer_reason(int http_status);
 
-#endif
-
 /* ---- src/openapi/openapi_request_in.h ---- */
 
 /* openapi_request_in.h - the URL and the headers of a call's request. openapi_body_in.h has its
@@ -69519,9 +68827,6 @@ PHI__FN const char *phi__openapi_answer_reason(int http_status);
    A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
    it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
    the host gave for all requests come before those of the model. */
-#ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
-#define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
-
 
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
@@ -69553,8 +68858,6 @@ PHI__FN phi_status phi__openapi_request_refuse(phi__openapi_request *r, const ch
 PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str name, phi_str value,
                                             bool replaces);
 
-#endif
-
 /* ---- src/openapi/openapi_token_in.h ---- */
 
 /* openapi_token_in.h - access tokens of OAuth2 client credentials (RFC 6749, 4.4).
@@ -69562,9 +68865,6 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
    A token is of the document's object, by its token URL and scopes: all agents share it, and calls
    that need it at once share one request. It is kept until shortly before it expires, or until a
    server has refused it. */
-#ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
-#define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
-
 
 typedef struct phi__openapi_token phi__openapi_token;
 
@@ -69587,8 +68887,6 @@ PHI__FN void phi__openapi_token_leave(phi__openapi_wait *wait); /* it does not w
 PHI__FN void phi__openapi_token_refused(phi_openapi *api, phi_str text);
 PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/openapi_auth_in.h ---- */
 
 /* openapi_auth_in.h - what of the host's credentials a request carries.
@@ -69596,9 +68894,6 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
    The first alternative of the operation's security whose schemes can all be met is used. Where the
    document asks for nothing, a bearer token, else user and password, are sent if they are given. A
    host without any credential here (one whose headers hold them) sends none. */
-#ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
-#define PHI_OPENAPI_OPENAPI_AUTH_IN_H
-
 
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
@@ -69617,8 +68912,6 @@ PHI__FN phi_status phi__openapi_auth_token(phi__openapi_auth *a);
 /* The server has answered 401. True: with a new token it is worth another try; once. */
 PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
 
-#endif
-
 /* ---- src/openapi/openapi_body_in.h ---- */
 
 /* openapi_body_in.h - the body of a call's request: JSON, a form, multipart with files, text or
@@ -69627,9 +68920,6 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
    begin, advance until it is not PHI_BUSY, free at any time. Files are read in slices, from the
    directories that phi_openapi_desc.upload_roots names, links resolved; they are in memory while
    the request is under way. The pieces point into the arena and into blocks of the body's own. */
-#ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
-#define PHI_OPENAPI_OPENAPI_BODY_IN_H
-
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -69666,28 +68956,18 @@ PHI__FN void phi__openapi_body_begin(phi__openapi_body *b, phi__openapi_request 
 PHI__FN phi_status phi__openapi_body_advance(phi__openapi_body *b);
 PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: harmless */
 
-#endif
-
 /* ---- src/openapi/openapi_call_in.h ---- */
 
 /* openapi_call_in.h - the calling side: a tool call becomes a request, its answer a result. */
-#ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
-#define PHI_OPENAPI_OPENAPI_CALL_IN_H
-
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
 PHI__FN void phi__openapi_call_free(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/parameters_in.h ---- */
 
 /* parameters_in.h - the parameters of an operation, and keys for its arguments. */
-#ifndef PHI_OPENAPI_PARAMETERS_IN_H
-#define PHI_OPENAPI_PARAMETERS_IN_H
-
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -69697,58 +68977,36 @@ PHI__FN bool phi__parameters_style(phi_str name, phi__operation_style *out);
 PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                       phi_str *out);
 
-#endif
-
 /* ---- src/openapi/request_body_in.h ---- */
 
 /* request_body_in.h - the body of an operation. */
-#ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
-#define PHI_OPENAPI_REQUEST_BODY_IN_H
-
 
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
-#endif
-
 /* ---- src/openapi/security_in.h ---- */
 
 /* security_in.h - the security and the server of an operation. */
-#ifndef PHI_OPENAPI_SECURITY_IN_H
-#define PHI_OPENAPI_SECURITY_IN_H
-
 
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
 
-#endif
-
 /* ---- src/openapi/selection_in.h ---- */
 
 /* selection_in.h - the tools of some operations of a document. */
-#ifndef PHI_OPENAPI_SELECTION_IN_H
-#define PHI_OPENAPI_SELECTION_IN_H
-
 
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
-#endif
-
 /* ---- src/openapi/settings_in.h ---- */
 
 /* settings_in.h - a copy of a document's settings, defaults resolved. */
-#ifndef PHI_OPENAPI_SETTINGS_IN_H
-#define PHI_OPENAPI_SETTINGS_IN_H
-
 
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
 /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
 PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
                                 phi_openapi_desc *out);
-
-#endif
 
 /* ---- src/openapi/styles_in.h ---- */
 
@@ -69759,9 +69017,6 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
    left out; an array or object inside of another one is written as JSON text, but for deepObject.
    What a style does not define is as follows: empty arrays and objects of a query write nothing;
    deepObject writes items of arrays by their index, "name[0]". */
-#ifndef PHI_OPENAPI_STYLES_IN_H
-#define PHI_OPENAPI_STYLES_IN_H
-
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -69787,8 +69042,6 @@ PHI__FN void phi__styles_put_header(phi__buf *out, const phi__operation_paramete
 /* Appends "name=value" pairs, behind `between` where `out` is not empty. */
 PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                    const phi_json *value);
-
-#endif
 
 /* ---- src/openapi/address.c ---- */
 
@@ -70997,7 +70250,7 @@ static phi__openapi_form phi__openapi_answer_form(phi_call call, phi_str type) {
         phi__openapi_answer_ends(type, "+json"))
         return PHI__FORM_JSON;
     if (kind == PHI_CONTENT_IMAGE ||
-        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_agent(call), kind, type)))
+        (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
         return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
         phi__openapi_answer_among(type, texts, PHI__COUNT(texts)) ||
@@ -72224,11 +71477,11 @@ static phi_flow phi__openapi_call_start(void *user_data, phi_call call, phi_str 
     const phi__toolcall *toolcall = phi__call_find(call);
     phi_status status;
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
-        (void)phi_call_finish(call, foreign, sizeof foreign - 1, true);
+        (void)phi_call_fail(call, foreign);
         return PHI_DONE;
     }
     if (c == NULL || toolcall == NULL) {
-        (void)phi_call_finish(call, "Out of memory", 13, true);
+        (void)phi_call_fail(call, "Out of memory");
         return PHI_DONE;
     }
     c->call = call;
@@ -72262,7 +71515,7 @@ static phi_flow phi__openapi_call_resume(void *user_data, phi_call call, phi_str
                                 "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
         return phi__openapi_call_start(user_data, call, arguments);
-    (void)phi_call_finish(call, words, sizeof words - 1, true);
+    (void)phi_call_fail(call, words);
     return PHI_DONE;
 }
 
@@ -75036,11 +74289,11 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SKILLS
-#if PHI__IMP_SKILLS != 0x77c170f9
+#if PHI__IMP_SKILLS != 0x6e9e211d
 #error "phi: two versions of src/skills in one file"
 #endif
 #else
-#define PHI__IMP_SKILLS 0x77c170f9
+#define PHI__IMP_SKILLS 0x6e9e211d
 
 /* ---- src/skills/skills_in.h ---- */
 
@@ -75048,9 +74301,6 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 
    Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
    list, not a failure of the load; only a lack of memory ends it. */
-#ifndef PHI_SKILLS_SKILLS_IN_H
-#define PHI_SKILLS_SKILLS_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -75132,7 +74382,6 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules);
    has a problem, and was not loaded; PHI_NO_MEMORY, PHI_TOO_BIG: the whole load ends. */
 PHI__FN phi_status phi__skill_file_load(phi_skills *skills, const char *dir, phi_str label);
 
-#endif
 #endif
 
 /* ---- src/skills/front_matter.c ---- */
@@ -76529,19 +75778,16 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x9f5fd1b3
+#if PHI__IMP_SECTIONS != 0xe54135a7
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x9f5fd1b3
+#define PHI__IMP_SECTIONS 0xe54135a7
 
 /* ---- src/sections/section_in.h ---- */
 
 /* section_in.h - the sections: each has a table, and functions that sections.c puts into its
    list. */
-#ifndef PHI_SECTIONS_SECTION_IN_H
-#define PHI_SECTIONS_SECTION_IN_H
-
 
 /* ---- section.c ---- */
 
@@ -76631,8 +75877,6 @@ PHI__FN phi_status phi__section_scripts_begin(phi__config_ground *ground, const 
                                               void **state);
 PHI__FN phi_status phi__section_scripts_use(void *state, phi__config_making *making);
 PHI__FN void phi__section_scripts_end(void *state);
-#endif
-
 #endif
 
 /* ---- src/sections/protected.c ---- */
@@ -78677,11 +77921,11 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0xe20badf0
+#if PHI__IMP_TRACE != 0x36a1fc01
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0xe20badf0
+#define PHI__IMP_TRACE 0x36a1fc01
 
 /* ---- src/trace/trace_in.h ---- */
 
@@ -78690,9 +77934,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
    trace.c walks the entries of the threads, one after the other, and hands each to trace_entry.c
    (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
    sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
-#ifndef PHI_TRACE_TRACE_IN_H
-#define PHI_TRACE_TRACE_IN_H
-
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
@@ -78891,8 +78132,6 @@ PHI__FN void phi__trace_span_of_call(phi_trace *t, const phi__trace_run *run,
                                      const phi__trace_call *call, const phi__entry *end);
 PHI__FN void phi__trace_span_of_rewrite(phi_trace *t, const phi__trace_run *run,
                                         const phi__entry *entry);
-
-#endif
 
 /* ---- src/trace/trace.c ---- */
 
