@@ -473,7 +473,7 @@ static const phi__note *phi__strategy_last(const phi__agent *agent) {
 PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_str *out) {
     const phi__agent *agent = phi__find_agent(handle);
     const phi__note *note;
-    phi_json_found found;
+    phi__json_found found;
     phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     *out = phi__str(NULL, 0);
@@ -482,7 +482,8 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_s
     status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     note = phi__strategy_last(agent);
-    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
+    if (note == NULL || phi__json_cursor_find(note->json, "result", &found) != PHI_OK)
+        return PHI_NOT_FOUND;
     return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
