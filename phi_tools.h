@@ -122,7 +122,6 @@
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -273,7 +272,6 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -395,7 +393,6 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifndef PHI_RECORD_EVENT_JSON_H
 #define PHI_RECORD_EVENT_JSON_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -433,7 +430,6 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -664,7 +660,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -766,7 +761,6 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -845,7 +839,6 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -979,7 +972,6 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
 #ifndef PHI_SUBAGENTS_SUBAGENTS_H
 #define PHI_SUBAGENTS_SUBAGENTS_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1064,7 +1056,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
 #define PHI_EVALUATE_EVALUATE_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1195,7 +1186,6 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
    Threads: the pumping thread, inside phi_step. */
 #ifndef PHI_STRATEGY_MACHINE_H
 #define PHI_STRATEGY_MACHINE_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1360,7 +1350,6 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
 #ifndef PHI_STRATEGY_AOT_H
 #define PHI_STRATEGY_AOT_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1406,7 +1395,6 @@ PHI_API const phi_strategy *phi_strategy_aot(void);
 #ifndef PHI_STRATEGY_COT_H
 #define PHI_STRATEGY_COT_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1447,7 +1435,6 @@ PHI_API const phi_strategy *phi_strategy_cod(void);
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
 #ifndef PHI_STRATEGY_GOT_H
 #define PHI_STRATEGY_GOT_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1497,7 +1484,6 @@ PHI_API const phi_strategy *phi_strategy_got(void);
    sent back once to be repaired. */
 #ifndef PHI_STRATEGY_TOT_H
 #define PHI_STRATEGY_TOT_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1560,7 +1546,6 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
 #ifndef PHI_STRATEGY_TRM_H
 #define PHI_STRATEGY_TRM_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1606,7 +1591,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
    them. */
 #ifndef PHI_STRATEGY_ADAPTIVE_H
 #define PHI_STRATEGY_ADAPTIVE_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1664,7 +1648,6 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
    a message. phi_step counts each call under way as a run. */
 #ifndef PHI_STRATEGY_STRATEGY_H
 #define PHI_STRATEGY_STRATEGY_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1753,7 +1736,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
    valid until phi_config_free. Threads: one at a time. */
 #ifndef PHI_CONFIG_CONFIG_H
 #define PHI_CONFIG_CONFIG_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1858,7 +1840,6 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
    Threads: the pumping thread. */
 #ifndef PHI_CONFIG_CONFIG_AGENTS_H
 #define PHI_CONFIG_CONFIG_AGENTS_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -1983,7 +1964,6 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2078,7 +2058,6 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
    followed. Threads: the pumping thread. */
 #ifndef PHI_PERMISSIONS_PERMISSIONS_H
 #define PHI_PERMISSIONS_PERMISSIONS_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -2248,7 +2227,6 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2299,7 +2277,6 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    Threads: the pumping thread. */
 #ifndef PHI_TOOLS_SCRIPTS_H
 #define PHI_TOOLS_SCRIPTS_H
-
 
 #ifndef PHI_NO_PROCESS
 
@@ -2396,7 +2373,6 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2475,11 +2451,11 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0xe5cfdea5
+#if PHI__PUB_MCP != 0x6d4f3d48
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0xe5cfdea5
+#define PHI__PUB_MCP 0x6d4f3d48
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2489,7 +2465,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
        const char *const argv[] = {"my-server", "--stdio", NULL};
        to.argv = argv;                                 // or to.url = "https://host/mcp"
        phi_mcp *server = phi_mcp_connect(rt, &to);
-       while (phi_mcp_state_of(server) == PHI_MCP_CONNECTING) phi_step(rt, 10);
+       while (phi_mcp_info_of(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
        desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
        desc.tool_options.source_count = 1;
@@ -2510,7 +2486,6 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 #ifndef PHI_MCP_MCP_H
 #define PHI_MCP_MCP_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2523,7 +2498,7 @@ typedef enum phi_mcp_state {
     PHI_MCP_READY,
     PHI_MCP_CLOSING, /* after phi_mcp_close, until nothing of it is left */
     PHI_MCP_CLOSED,
-    PHI_MCP_FAILED /* for good: phi_mcp_error has the reason */
+    PHI_MCP_FAILED /* for good: phi_mcp_info.message has the reason */
 } phi_mcp_state;
 
 /* What the host answers for its agents, as bits of phi_mcp_desc.answers: a server asks, and the
@@ -2546,7 +2521,7 @@ typedef struct phi_mcp_root {
 
 /* What a connection reports, besides its state. */
 typedef enum phi_mcp_event_kind {
-    PHI_MCP_EV_STATE = 1,        /* phi_mcp_state_of has changed; text: why; READY: the era */
+    PHI_MCP_EV_STATE = 1,        /* its state has changed; text: why; READY: the era */
     PHI_MCP_EV_LOG,              /* name: the level; text: the message's JSON text */
     PHI_MCP_EV_TOOLS,            /* the list of tools has changed; text: "+a -b ~c" */
     PHI_MCP_EV_TOOL_CHANGED,     /* name: a tool with another definition; before, text: the two */
@@ -2614,28 +2589,27 @@ typedef struct phi_mcp_desc {
 /* Begins to connect; `desc` is copied with all that it points to. NULL: a bad argument, or no
    memory: phi_last_error names it. */
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
-PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp);
-/* Why it failed, or was lost last; empty: no fault. Valid until the next phi_step. */
-PHI_API const char *phi_mcp_error(const phi_mcp *mcp);
 /* Ends it politely, in phi_step: calls under way get an error result. Repeating is harmless. */
 PHI_API void phi_mcp_close(phi_mcp *mcp);
 /* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
 /* Ends it at once and frees it: a child process is killed, calls under way get an error result.
-   PHI_MISUSE: agents still have its tools; free them first, nothing was freed. NULL is harmless.
-   Allowed inside event_fn and callbacks of requests. */
-PHI_API phi_status phi_mcp_free(phi_mcp *mcp);
+   While agents still have its tools nothing is freed, and phi_last_error says PHI_MISUSE: free them
+   first. NULL is harmless. Allowed inside event_fn and callbacks of requests. */
+PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* About the server; strings are valid until the next phi_step, empty before it is ready. */
+/* How it is, and what the server says about itself. Strings are valid until the next phi_step. */
 typedef struct phi_mcp_info {
+    phi_mcp_state state;
+    const char *message; /* why it failed, or was lost last; empty: no fault */
+    /* of the server; empty before it is ready */
     phi_str name, title, version, era, instructions;
     phi_str capabilities; /* JSON text */
+    phi_str stderr_text;  /* the last 64 KB that the program wrote to stderr */
     int process_id;       /* of argv; 0: none now */
     uint32_t restarts;    /* since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp);
-/* The last 64 KB that the program wrote to stderr; valid until the next phi_step. */
-PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp);
+PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
 
 /* ---- requests ---- */
 
@@ -2659,10 +2633,13 @@ typedef struct phi_mcp_request {
     void *user_data;
 } phi_mcp_request;
 
-/* Sends a request. *id, where given, is for phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
+/* Sends a request of any kind; phi_mcp_get knows the usual ones. *id, where given, is for
+   phi_mcp_cancel. PHI_MISUSE: not ready; PHI_BAD_ARG,
    PHI_FULL: 4,096 are under way; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, uint64_t *id);
-PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unknown is harmless */
+/* Ends what phi_mcp_send or phi_mcp_get began, without its callback; tells the server. Unknown ids
+   are harmless. */
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 
 #ifdef __cplusplus
 }
@@ -2692,7 +2669,6 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id); /* tells the server; unk
 #ifndef PHI_MCP_MCP_ASKS_H
 #define PHI_MCP_MCP_ASKS_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2701,6 +2677,119 @@ extern "C" {
    the connection was made without roots, so none are offered; PHI_BAD_ARG: a root without a uri
    that begins with "file:"; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/mcp/mcp_get.h ---- */
+
+/* mcp_get.h - what an MCP server offers besides tools: resources to read, list and watch, prompts,
+   and completion of arguments.
+
+       static void read_done(void *user_data, const phi_mcp_got *got);
+       phi_mcp_get_desc get = PHI_ZERO;
+       get.what = PHI_MCP_GET_RESOURCE;
+       get.uri = "file:///notes.txt";
+       get.done = read_done;
+       phi_mcp_get(mcp, &get, NULL);
+
+   Threads: the pumping thread. */
+#ifndef PHI_MCP_MCP_GET_H
+#define PHI_MCP_MCP_GET_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum phi_mcp_what {
+    PHI_MCP_GET_RESOURCES = 1, /* all pages of the list of resources */
+    PHI_MCP_GET_TEMPLATES,     /* the same of resource templates */
+    PHI_MCP_GET_RESOURCE,      /* the contents of `uri` */
+    PHI_MCP_GET_PROMPTS,       /* all pages of the list of prompts */
+    PHI_MCP_GET_PROMPT,        /* the prompt `name` with its arguments, as messages */
+    /* what may stand for `argument` of the prompt `name`, or of the resource template `uri` */
+    PHI_MCP_GET_COMPLETION
+} phi_mcp_what;
+
+/* A resource, or a template of some. Empty strings: not given. */
+typedef struct phi_mcp_resource {
+    phi_str uri; /* of a template: RFC 6570 */
+    phi_str name, title, description, mime_type;
+    uint64_t size;        /* in bytes; 0 where it is not known */
+    const phi_json *json; /* all that the server said */
+} phi_mcp_resource;
+
+typedef struct phi_mcp_contents {
+    phi_str uri, mime_type;
+    phi_str text;
+    phi_str blob; /* base64; empty where it is a text */
+} phi_mcp_contents;
+
+typedef struct phi_mcp_prompt_argument {
+    phi_str name, title, description;
+    bool required;
+} phi_mcp_prompt_argument;
+
+typedef struct phi_mcp_prompt {
+    phi_str name, title, description;
+    const phi_mcp_prompt_argument *arguments;
+    size_t argument_count;
+} phi_mcp_prompt;
+
+/* What was got; a field that `what` does not have is zero. */
+typedef struct phi_mcp_got {
+    phi_mcp_what what;
+    /* as phi_mcp_reply; items read before a failure are listed. PHI_TOO_BIG: more than 1,000
+       contents */
+    phi_status status;
+    phi_str message;
+    int code;
+    size_t count; /* of the array that is there */
+    /* there are more: of a list, than phi_mcp_desc.max_list, or pages without an end */
+    bool more;
+    const phi_mcp_resource *resources; /* of RESOURCES and TEMPLATES */
+    const phi_mcp_contents *contents;  /* of RESOURCE */
+    const phi_mcp_prompt *prompts;     /* of PROMPTS */
+    /* of PROMPT: messages of a user and an assistant, for phi_replace_messages */
+    const phi_message *messages;
+    phi_str description;   /* of PROMPT */
+    const phi_str *values; /* of COMPLETION: at most 100, the best first */
+    uint64_t total;        /* of COMPLETION: values that there are; 0: not known */
+} phi_mcp_got;
+
+/* Zero means default for every field but what, done, and what `what` names. Copied. */
+typedef struct phi_mcp_get_desc {
+    phi_mcp_what what;
+    const char *uri, *name;
+    /* of PROMPT; of COMPLETION: other arguments that are known (default: none) */
+    const phi_mcp_pair *arguments;
+    size_t argument_count;
+    const char *argument; /* of COMPLETION: its name */
+    const char *value;    /* of COMPLETION: typed so far (default: nothing) */
+    /* Called once, inside phi_step, never inside phi_mcp_get; what it gets is valid until it
+       returns. It may free the connection. It is not called after phi_mcp_cancel, nor when the
+       connection is freed. */
+    void (*done)(void *user_data, const phi_mcp_got *got);
+    void *user_data;
+} phi_mcp_get_desc;
+
+/* Asks the server. *id, where given, is for phi_mcp_cancel. PHI_MISUSE: the server is not ready;
+   PHI_UNSUPPORTED: it has not declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests
+   are under way; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+
+typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
+
+/* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
+   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
+   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
+   watched already: PHI_OK, and `done` is not called. At most 256. Statuses: as phi_mcp_get. */
+PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
+                                     void *user_data);
+/* PHI_NOT_FOUND: it is not watched. */
+PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
 
 #ifdef __cplusplus
 }
@@ -2728,7 +2817,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
    (docs/mcp.md, Authorization). */
 #ifndef PHI_MCP_MCP_OAUTH_H
 #define PHI_MCP_MCP_OAUTH_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -2784,7 +2872,7 @@ struct phi_mcp_oauth_desc {
     phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
     /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
        its platform (workload identity), or one that its identity provider makes for the server. The
-       host gives it to phi_mcp_assert, at once or within timeout_ms. Anything but PHI_OK ends the
+       host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends the
        authorization with that status. */
     phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
@@ -2816,7 +2904,7 @@ struct phi_mcp_oauth_desc {
 
     /* Where the browser is sent back to, and phi listens: http://127.0.0.1:{port}/callback. 0: any
        port, the one of the last registration first. -1: phi does not listen; the host receives the
-       redirect at redirect_uri and calls phi_mcp_authorized. */
+       redirect at redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program's own */
     uint32_t timeout_ms;      /* of an authorization, the person included (default 300,000) */
@@ -2825,182 +2913,18 @@ struct phi_mcp_oauth_desc {
     bool no_legacy;     /* servers without metadata (2025-03-26) are refused */
 };
 
-/* Hands over the URL that the browser was redirected to, with its query: from a listener of the
-   host's own, or pasted by the person. The connection goes on in the next phi_step. PHI_MISUSE: no
-   authorization waits, or the connection has no oauth; PHI_REFUSED: the URL belongs to another
-   authorization, and this one still waits; PHI_BAD_ARG, PHI_NO_MEMORY. phi_last_error has the
-   message. Safe inside open_browser. */
-PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url);
-/* Hands over the token that want_assertion was called for; copied. PHI_MISUSE: none is wanted;
-   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters;
-   PHI_NO_MEMORY. Safe inside want_assertion. */
-PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token);
+/* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
+   PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
+   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL belongs
+   to another authorization, and this one still waits.
+   PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
+   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
+   PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
+   has the message. */
+PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
 /* Forgets the tokens, here and in the store; the registration stays. An authorization that is under
    way ends with PHI_CANCELLED. PHI_MISUSE: no oauth. */
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/mcp/mcp_prompts.h ---- */
-
-/* mcp_prompts.h - the prompts of an MCP server, and completion of arguments.
-
-   Callbacks, statuses and ids: as mcp_resources.h says; phi_mcp_stop ends these, too. */
-#ifndef PHI_MCP_MCP_PROMPTS_H
-#define PHI_MCP_MCP_PROMPTS_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct phi_mcp_prompt_argument {
-    phi_str name, title, description;
-    bool required;
-} phi_mcp_prompt_argument;
-
-typedef struct phi_mcp_prompt {
-    phi_str name, title, description;
-    const phi_mcp_prompt_argument *arguments;
-    size_t argument_count;
-} phi_mcp_prompt;
-
-typedef struct phi_mcp_prompt_list {
-    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
-    phi_str message;
-    int code;
-    const phi_mcp_prompt *prompts;
-    size_t count;
-    bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
-} phi_mcp_prompt_list;
-
-/* A prompt as messages of a user and an assistant, for phi_replace_messages. */
-typedef struct phi_mcp_prompted {
-    phi_status status;
-    phi_str message;
-    int code;
-    phi_str description;
-    const phi_message *messages;
-    size_t count;
-} phi_mcp_prompted;
-
-typedef struct phi_mcp_completion {
-    phi_status status;
-    phi_str message;
-    int code;
-    const phi_str *values; /* at most 100, the best first */
-    size_t count;
-    uint64_t total; /* that there are; 0: not known */
-    bool more;      /* there are more than these */
-} phi_mcp_completion;
-
-typedef void (*phi_mcp_prompts_fn)(void *user_data, const phi_mcp_prompt_list *list);
-typedef void (*phi_mcp_prompted_fn)(void *user_data, const phi_mcp_prompted *prompt);
-typedef void (*phi_mcp_completion_fn)(void *user_data, const phi_mcp_completion *completion);
-
-PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
-                                        uint64_t *id);
-/* Arguments are copied. */
-PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
-                                      size_t argument_count, phi_mcp_prompted_fn done,
-                                      void *user_data, uint64_t *id);
-
-/* What may stand for an argument of a prompt or a resource template. Copied. */
-typedef struct phi_mcp_complete_desc {
-    const char *prompt;          /* its name; or */
-    const char *resource;        /* the template's uri */
-    const char *argument;        /* its name */
-    const char *value;           /* typed so far (default: nothing) */
-    const phi_mcp_pair *context; /* other arguments that are known (default: none) */
-    size_t context_count;
-} phi_mcp_complete_desc;
-PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
-                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/mcp/mcp_resources.h ---- */
-
-/* mcp_resources.h - the resources of an MCP server: what it lets hosts read, list and watch.
-
-       static void read_done(void *user_data, const phi_mcp_reading *reading);
-       phi_mcp_read_resource(mcp, "file:///notes.txt", read_done, NULL, NULL);
-
-   Callbacks: `done` is called once, inside phi_step, never inside the function that takes it; what
-   it gets is valid until it returns. It may free the connection. It is not called after
-   phi_mcp_stop, nor when the connection is freed.
-   Statuses of the functions: PHI_MISUSE: the server is not ready; PHI_UNSUPPORTED: it has not
-   declared that it offers this; PHI_BAD_ARG; PHI_FULL: 4,096 requests are under way; PHI_NO_MEMORY.
-   Threads: the pumping thread. */
-#ifndef PHI_MCP_MCP_RESOURCES_H
-#define PHI_MCP_MCP_RESOURCES_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* A resource, or a template of some. Empty strings: not given. */
-typedef struct phi_mcp_resource {
-    phi_str uri; /* of a template: RFC 6570 */
-    phi_str name, title, description, mime_type;
-    uint64_t size;        /* in bytes; 0 where it is not known */
-    const phi_json *json; /* all that the server said */
-} phi_mcp_resource;
-
-typedef struct phi_mcp_resource_list {
-    phi_status status; /* as phi_mcp_reply; items read before a failure are listed */
-    phi_str message;
-    int code;
-    const phi_mcp_resource *resources;
-    size_t count;
-    bool cut; /* there were more than phi_mcp_desc.max_list, or pages without an end */
-} phi_mcp_resource_list;
-
-typedef struct phi_mcp_contents {
-    phi_str uri, mime_type;
-    phi_str text;
-    phi_str blob; /* base64; empty where it is a text */
-} phi_mcp_contents;
-
-typedef struct phi_mcp_reading {
-    phi_status status; /* PHI_TOO_BIG: more than 1,000 contents */
-    phi_str message;
-    int code;
-    const phi_mcp_contents *contents;
-    size_t count;
-} phi_mcp_reading;
-
-typedef void (*phi_mcp_resources_fn)(void *user_data, const phi_mcp_resource_list *list);
-typedef void (*phi_mcp_reading_fn)(void *user_data, const phi_mcp_reading *reading);
-typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
-
-/* All pages of a list. *id, where given, is for phi_mcp_stop. */
-PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id);
-PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id);
-PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
-                                         void *user_data, uint64_t *id);
-
-/* PHI_MCP_EV_RESOURCE_UPDATED reports each change from now on, also when the server was started
-   again meanwhile. `done`, where given, is called once: with the server's answer, or in the era
-   2026-07-28, where a stream has all subscriptions, when the stream was opened. A resource that is
-   watched already: PHI_OK, and `done` is not called. At most 256. */
-PHI_API phi_status phi_mcp_subscribe(phi_mcp *mcp, const char *uri, phi_mcp_done_fn done,
-                                     void *user_data);
-/* PHI_NOT_FOUND: it is not watched. */
-PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
-
-/* Ends an operation of mcp_resources.h or mcp_prompts.h, without its callback.
-   Unknown ids are harmless. */
-PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 
 #ifdef __cplusplus
 }
@@ -3018,7 +2942,7 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
        desc.tool_count = 2;
        desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
        phi_mcp_server *server = phi_mcp_serve(rt, &desc);
-       while (!phi_mcp_server_ended(server)) phi_step(rt, 100);
+       while (!phi_mcp_server_info_of(server).ended) phi_step(rt, 100);
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
@@ -3037,7 +2961,6 @@ PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id);
 #ifndef PHI_MCP_MCP_SERVE_H
 #define PHI_MCP_MCP_SERVE_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -3050,6 +2973,7 @@ typedef struct phi_mcp_server phi_mcp_server;
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL: no request */
     uint32_t index, gen;
+    uint32_t can; /* what its client can do: PHI_MCP_CAN_... */
 } phi_mcp_incoming;
 
 /* What a client can be asked for, and that it takes tasks (only where phi_mcp_server_desc.tasks is
@@ -3081,8 +3005,8 @@ typedef struct phi_mcp_serve_resource {
     const char *text;
     const void *bytes;
     size_t byte_count;
-    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text,
-       phi_mcp_answer_bytes, phi_mcp_answer_json or phi_mcp_answer_error. */
+    /* uri: borrowed until it returns. It answers now or later, with phi_mcp_answer_text, or with
+       phi_mcp_answer: bytes, json or error. */
     void (*read)(void *user_data, phi_mcp_incoming incoming, const char *uri);
     void *user_data;
 } phi_mcp_serve_resource;
@@ -3111,7 +3035,7 @@ typedef struct phi_mcp_serve_prompt {
     size_t argument_count;
     const char *text; /* one user message; "{name}" stands for the value of that argument */
     /* arguments: a JSON object of strings, borrowed until it returns. It answers with
-       phi_mcp_answer_text, phi_mcp_answer_messages, phi_mcp_answer_json or _error. */
+       phi_mcp_answer_text, or with phi_mcp_answer: messages, json or error. */
     void (*get)(void *user_data, phi_mcp_incoming incoming, phi_str arguments);
     void *user_data;
 } phi_mcp_serve_prompt;
@@ -3126,7 +3050,7 @@ typedef struct phi_mcp_serve_completion {
 
 /* Zero means default for every field but name. Strings, tools, resources, templates and prompts are
    borrowed, with all they point to, until the server is freed or they are replaced
-   (phi_mcp_server_set_tools and its like). */
+   (phi_mcp_server_set). */
 typedef struct phi_mcp_server_desc {
     const char *name;
     const char *version;              /* (default "0") */
@@ -3141,7 +3065,7 @@ typedef struct phi_mcp_server_desc {
     size_t template_count;
     const phi_mcp_serve_prompt *prompts;
     size_t prompt_count;
-    /* It answers with phi_mcp_answer_values (default: no completion is offered). */
+    /* It answers with phi_mcp_answer: values, json or error (default: no completion is offered). */
     void (*complete)(void *user_data, phi_mcp_incoming incoming,
                      const phi_mcp_serve_completion *what);
 
@@ -3177,7 +3101,7 @@ typedef struct phi_mcp_server_desc {
     bool http;           /* over HTTP */
     const char *address; /* to listen on (default "127.0.0.1"; others need any_address) */
     bool any_address;    /* an address that other machines reach; needs a token */
-    uint16_t port;       /* (default: any free one, phi_mcp_server_port) */
+    uint16_t port;       /* (default: any free one: phi_mcp_server_info) */
     const char *path;    /* (default "/mcp") */
     const char *token;   /* clients send "Authorization: Bearer TOKEN" (default: none) */
     /* Values of Host and Origin beside loopback names; NULL-ended (default: none) */
@@ -3191,41 +3115,44 @@ typedef struct phi_mcp_server_desc {
 /* Begins to serve. NULL: phi_last_error names the field, or why the port cannot be had. Tools must
    fit the rules of phi_agent_new: one with needs_approval needs hook_fn at BEFORE_TOOL. */
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc);
-PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server); /* of http; 0: none */
-/* stdin has ended, every call with it, and every answer was sent (never true with http). */
-PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server);
-/* Why stdin or stdout failed; empty: no fault. Valid until the server is freed. */
-PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server);
+
+typedef struct phi_mcp_server_info {
+    uint16_t port; /* of http; 0: none */
+    bool
+        ended; /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    const char
+        *message; /* why stdin or stdout failed; empty: no fault. Until the server is freed */
+} phi_mcp_server_info;
+PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
-/* Other lists, borrowed as the first ones; clients get a notification. Calls under way go on.
+/* Of phi_mcp_server_set. */
+enum {
+    PHI_MCP_SERVE_TOOLS = 1,     /* tools, tool_infos */
+    PHI_MCP_SERVE_RESOURCES = 2, /* resources and templates */
+    PHI_MCP_SERVE_PROMPTS = 4
+};
+
+/* Other lists, borrowed as the first ones: those of `desc` that `lists` names, PHI_MCP_SERVE_...;
+   its other fields are not looked at. Clients get a notification. Calls under way go on.
    PHI_BAD_ARG as phi_mcp_serve; nothing changed. */
-PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
-                                            const phi_mcp_serve_tool *infos, size_t count);
-PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
-                                                const phi_mcp_serve_resource *resources,
-                                                size_t count,
-                                                const phi_mcp_serve_template *templates,
-                                                size_t template_count);
-PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
-                                              const phi_mcp_serve_prompt *prompts, size_t count);
+PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
+                                      uint32_t lists);
 /* A resource has changed: subscribed clients get a notification. */
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
-/* A log message for every client of a legacy era that wants the level: "debug", "info", "notice",
-   "warning", "error", "critical", "alert", "emergency". data: JSON text, or a plain text. Lost
-   where a client is too slow. */
-PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
-                                const char *data);
+/* A log message. incoming: of this request, if its client wants the level; NULL: for every client
+   of a legacy era that wants it. level: "debug", "info", "notice", "warning", "error", "critical",
+   "alert", "emergency". data: JSON text, or a plain text. Lost where a client is too slow.
+   PHI_STALE; PHI_BAD_ARG: no such level, or a request of another server; PHI_NO_MEMORY. */
+PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
+                                      const char *level, const char *logger, const char *data);
 
 /* ---- a request ---- */
 
 /* The request that a tool call serves, of the call itself or of an agent above it; server NULL: the
    call is no client's. */
 PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call);
-PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming);
-/* What the client can do, PHI_MCP_CAN_ bits; 0 when stale. */
-PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming);
 
 typedef struct phi_mcp_ask_desc {
     /* "elicitation/create", "sampling/createMessage" or "roots/list" */
@@ -3247,9 +3174,6 @@ typedef struct phi_mcp_ask_desc {
    PHI_STALE; PHI_UNSUPPORTED: the client cannot (phi_last_error has words); PHI_BAD_ARG, PHI_FULL:
    16 are open; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
-/* A log message of this request, if its client wants the level; as phi_mcp_server_log. */
-PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
-                               const char *data);
 /* Progress in numbers (phi_call_progress sends texts); total 0: unknown; message NULL: none. Sent
    where the client wants it, and where `progress` is more than before. */
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
@@ -3260,31 +3184,38 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
    client takes none, and waits for the result; PHI_BUSY: the client was sent a question, and has
    not come back; PHI_STALE; PHI_BAD_ARG: no tool call; PHI_NO_MEMORY. */
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming);
-/* Adds blocks of the protocol that phi_content does not have (resource links, embedded resources
-   with an address) to the coming result of a tool call: a JSON array, placed after the result's
-   blocks; copied. The last array counts. PHI_BAD_ARG: no array, or not of a call. */
-PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks);
 
 /* ---- answers: of functions that read resources, get prompts and complete ---- */
 
-/* Each answers once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
+/* Each request is answered once: PHI_STALE afterwards. PHI_NO_MEMORY: the client gets an error. */
 
 /* Text, as a resource's content or as a prompt's user message. mime_type NULL: the resource's. */
 PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
                                        const char *mime_type);
-PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
-                                        const char *mime_type);
-/* Answers a prompt with its user and assistant messages; each block of text, image, document or
-   audio is one of the protocol's. */
-PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
-                                           size_t count);
-/* Of a completion: at most 100 are sent. total: of all that there are. */
-PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
-                                         size_t count, size_t total);
-/* The result as the protocol has it: {"contents":[...]}, {"messages":[...]}. PHI_BAD_ARG: no JSON
-   object; it waits on. */
-PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result);
-PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message);
+
+/* Another answer: one of these, the first that is set; zero: no values of a completion. */
+typedef struct phi_mcp_answer_desc {
+    const char *error; /* the client gets an error with this message */
+    phi_str json;      /* the result as the protocol has it: {"contents":[...]} */
+    /* of a resource */
+    const void *bytes;
+    size_t byte_count;
+    const char *mime_type; /* (default: the resource's) */
+    /* of a prompt: messages of a user and an assistant; each block of text, image, document or
+       audio is one of the protocol's */
+    const phi_message *messages;
+    size_t message_count;
+    /* of a completion: at most 100 are sent */
+    const char *const *values;
+    size_t value_count, value_total; /* value_total: of all that there are */
+    /* of a tool call, which this does not end: a JSON array of blocks of the protocol that
+       phi_content does not have (resource links, embedded resources with an address), placed after
+       the blocks of its coming result; copied. The last array counts */
+    const char *blocks;
+} phi_mcp_answer_desc;
+
+/* PHI_BAD_ARG: another kind of request, json is no object, or blocks no array; it waits on. */
+PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 #ifdef __cplusplus
 }
@@ -3306,7 +3237,6 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
    {"structuredContent": ..., "_meta": ...}. */
 #ifndef PHI_MCP_MCP_TOOLS_H
 #define PHI_MCP_MCP_TOOLS_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -3336,17 +3266,12 @@ typedef struct phi_mcp_tool {
     const char *new_hash; /* held: of the definition that waits; else NULL */
 } phi_mcp_tool;
 
-/* Valid until the next phi_step. */
-PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp);
-/* False: no such index, *out untouched. */
-PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out);
+/* NULL past the last. Valid until the next phi_step. */
+PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index);
 
 /* Accepts the changed definition of a held tool, by the name that models use. PHI_NOT_FOUND: no
    such tool; PHI_OK also where it was not held. */
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
-
-/* Lists the tools again, as after the server's notification of a change. PHI_MISUSE: not ready. */
-PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
 
 #ifdef __cplusplus
 }
@@ -3386,7 +3311,6 @@ PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp);
    Threads:   the pumping thread. */
 #ifndef PHI_OPENAPI_OPENAPI_H
 #define PHI_OPENAPI_OPENAPI_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -3556,7 +3480,6 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
 #ifndef PHI_SKILLS_SKILLS_H
 #define PHI_SKILLS_SKILLS_H
 
-
 #ifndef PHI_NO_FILES
 
 #ifdef __cplusplus
@@ -3673,7 +3596,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #ifndef PHI_SECTIONS_SECTIONS_H
 #define PHI_SECTIONS_SECTIONS_H
 
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -3724,7 +3646,6 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    Threads: the pumping thread. */
 #ifndef PHI_TRACE_TRACE_H
 #define PHI_TRACE_TRACE_H
-
 
 #ifdef __cplusplus
 extern "C" {
@@ -3848,7 +3769,6 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
    PHI_BUSY, while there is more to read. */
 #ifndef PHI_FORMATS_TOML_IN_H
 #define PHI_FORMATS_TOML_IN_H
-
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -4095,7 +4015,6 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
-
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -9572,18 +9491,17 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__IMP_FORMATS */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x17c7441c
+#if PHI__IMP_RECORD != 0xf3c57b10
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x17c7441c
+#define PHI__IMP_RECORD 0xf3c57b10
 
 /* ---- src/record/event_in.h ---- */
 
 /* event_in.h - the names and fields of events in JSON, for their writer and their reader. */
 #ifndef PHI_RECORD_EVENT_IN_H
 #define PHI_RECORD_EVENT_IN_H
-
 
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
@@ -9626,7 +9544,6 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
-
 
 typedef struct phi__session_box phi__session_box;
 
@@ -9722,7 +9639,6 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 
-
 struct phi_recorder {
     phi_memory memory;
     phi_recorder_desc desc;
@@ -9784,7 +9700,6 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, c
    over    the end; idle: steps before it */
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
-
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -9960,7 +9875,6 @@ PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything w
    ancestors. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
-
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -11361,7 +11275,6 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
    recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
    sessions. */
 
-
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
 /* ---- the beginning of a session ---- */
@@ -12063,7 +11976,6 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop,
 /* ---- src/record/session.c ---- */
 
 /* session.c - sessions in memory: their making, and questions about the tree of their loops. */
-
 
 /* ---- making ---- */
 
@@ -12770,7 +12682,6 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
 
-
 #include <stdio.h>
 
 /* ---- turns ---- */
@@ -13276,9 +13187,6 @@ PHI__FN phi_status phi__session_context_compact(phi_session *session,
     phi_arena scratch;
     phi_status status;
     size_t n = 0;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (session == NULL) return PHI_BAD_ARG;
-    if (made != NULL) *made = 0;
     memset(&none, 0, sizeof none);
     memset(&job, 0, sizeof job);
     job.desc = desc != NULL ? desc : &none;
@@ -13398,7 +13306,6 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
 
 /* session_groups.c - groups of parallel runs, out of the notes of a thread's log. */
 
-
 /* The loop ids of the note, in the session's arena. False: no memory. */
 static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
                                     phi_loop_group *to) {
@@ -13464,7 +13371,6 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
    from its result, or has nothing to stand for, one span over all of it does. Loops that no message
    names, since they left none or are not on the way, come before them as a beginning and an end, so
    that their ids are not given again. */
-
 
 #include <stdio.h>
 
@@ -13811,7 +13717,6 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */
-
 
 typedef struct phi__session_writer {
     phi__buf out;
@@ -14552,7 +14457,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    An event names messages by their timestamps. Several may have the same: each timestamp takes the
    oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
 
-
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
 typedef struct phi__session_pruned_said {
     const phi_message *message;
@@ -14724,7 +14628,6 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
    Lenient where a reader can be: a field that is missing or of a wrong type counts as absent. A
    session or loop without an id, and an invalid message, are refused: data would be lost silently.
    The JSON tree stays in the session's arena, and the session points into it. */
-
 
 #include <stdio.h>
 
@@ -17184,7 +17087,6 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #ifndef PHI_SUBAGENTS_CHILD_IN_H
 #define PHI_SUBAGENTS_CHILD_IN_H
 
-
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;
@@ -17296,7 +17198,6 @@ PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 /* ---- src/subagents/child.c ---- */
 
 /* child.c - the children of an agent: from the making of one to its end. */
-
 
 #include <stdio.h>
 
@@ -17476,7 +17377,6 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
 
 /* child_save.c - the children of an agent in its snapshot: those at work, and those that are
    kept. */
-
 
 /* ---- writing ---- */
 
@@ -17772,7 +17672,6 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
    become one update. Without memory, or when the host does not pop its events, updates are
    lost. */
 
-
 typedef enum phi__forward_kind {
     PHI__FORWARD_TEXT = 1, /* of the child's answer */
     PHI__FORWARD_TOOL,
@@ -17891,7 +17790,6 @@ PHI__FN void phi__forward_all(phi__child *child) {
 
 /* result.c - the result of a child's run: for the call that waits for it, or as an event for the
    host. */
-
 
 /* The result of a run; its strings are in an arena. */
 typedef struct phi__result {
@@ -18327,7 +18225,6 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #ifndef PHI_EVALUATE_EVALUATION_IN_H
 #define PHI_EVALUATE_EVALUATION_IN_H
 
-
 typedef struct phi__evaluation phi__evaluation;
 
 /* The place of a child. */
@@ -18407,7 +18304,6 @@ PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 #ifndef PHI_EVALUATE_BRANCHES_IN_H
 #define PHI_EVALUATE_BRANCHES_IN_H
 
-
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
 PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
@@ -18440,7 +18336,6 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
 #ifndef PHI_EVALUATE_CONCLUDE_IN_H
 #define PHI_EVALUATE_CONCLUDE_IN_H
 
-
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
 /* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
@@ -18455,7 +18350,6 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
    that prompt into the judge's window, and the reading of its verdict. Pure functions. */
 #ifndef PHI_EVALUATE_JUDGE_IN_H
 #define PHI_EVALUATE_JUDGE_IN_H
-
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -18492,7 +18386,6 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 #ifndef PHI_EVALUATE_JUDGING_IN_H
 #define PHI_EVALUATE_JUDGING_IN_H
 
-
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
 PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count);
@@ -18509,7 +18402,6 @@ PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many ma
 /* saving_in.h - an active evaluation in a snapshot of its agent. */
 #ifndef PHI_EVALUATE_SAVING_IN_H
 #define PHI_EVALUATE_SAVING_IN_H
-
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -18529,7 +18421,6 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
 #ifndef PHI_EVALUATE_SELECT_IN_H
 #define PHI_EVALUATE_SELECT_IN_H
 
-
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
 PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i);
@@ -18542,7 +18433,6 @@ PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 /* ---- src/evaluate/branches.c ---- */
 
 /* branches.c - the agents of branches and judges. */
-
 
 #include <stdio.h>
 
@@ -18749,7 +18639,6 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
    The runs are copied in the order of their configurations, whichever ended first, so that the log
    does not depend on the network. */
 
-
 /* ---- events ---- */
 
 /* Strings of events live as long as the thread. */
@@ -18941,7 +18830,6 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
 
    After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
    same function looks at the whole evaluation and takes the next step. */
-
 
 #include <stdio.h>
 
@@ -19253,7 +19141,6 @@ PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) 
 
 /* evaluation.c - makes and frees evaluations, follows their children, and reads off outcomes. */
 
-
 /* ---- children ---- */
 
 PHI__FN bool phi__evaluation_is_judge(const phi__seat *seat) {
@@ -19458,7 +19345,6 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
    shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
    that the tier before it has left, so that a text never grows again. */
 
-
 enum {
     PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */
     PHI__JUDGE_LEAST = 200,
@@ -19650,7 +19536,6 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
    The judge compares outcomes, not ways: of the conversation and of each branch it sees text alone.
    Branches that failed are not shown to it, unless all have failed. */
 
-
 /* ---- the query ---- */
 
 /* The last user message of a view, or its end: the query of branches without a prompt. */
@@ -19794,7 +19679,6 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
    Each child is saved as an agent of its own is: a branch that has ended too, since its run is not
    in the agent's log yet. While evaluate_fn is called, the snapshot is one of branches that have
    all ended: it is called anew. */
-
 
 /* ---- writing ---- */
 
@@ -20063,7 +19947,6 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #ifndef PHI_STRATEGY_ADAPTIVE_IN_H
 #define PHI_STRATEGY_ADAPTIVE_IN_H
 
-
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
     const char *reason; /* static: "puzzle", "synthesis", "tools", "exploration", "complexity",
@@ -20091,7 +19974,6 @@ PHI__FN const phi_strategy *phi__adaptive_react(void);
 #ifndef PHI_STRATEGY_AOT_IN_H
 #define PHI_STRATEGY_AOT_IN_H
 
-
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
     uint32_t first_operations, backtracking_steps, found_markers;
@@ -20107,7 +19989,6 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 /* cot_in.h - what Chain-of-Thought reads in an answer. */
 #ifndef PHI_STRATEGY_COT_IN_H
 #define PHI_STRATEGY_COT_IN_H
-
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -20125,7 +20006,6 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 /* machine_in.h - for phi's own machines: texts and JSON into an arena. */
 #ifndef PHI_STRATEGY_MACHINE_IN_H
 #define PHI_STRATEGY_MACHINE_IN_H
-
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -20160,7 +20040,6 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
    edges of their own. All memory is the machine's arena's. */
 #ifndef PHI_STRATEGY_GOT_IN_H
 #define PHI_STRATEGY_GOT_IN_H
-
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -20263,7 +20142,6 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
 #ifndef PHI_STRATEGY_PARSE_IN_H
 #define PHI_STRATEGY_PARSE_IN_H
 
-
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
 enum { PHI__PARSE_MOST = 262144 };
@@ -20312,7 +20190,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
    whichever came first, so that a run does not depend on the network's timing. */
 #ifndef PHI_STRATEGY_STRATEGY_IN_H
 #define PHI_STRATEGY_STRATEGY_IN_H
-
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -20391,7 +20268,6 @@ PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
    machine's arena's. */
 #ifndef PHI_STRATEGY_TOT_IN_H
 #define PHI_STRATEGY_TOT_IN_H
-
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -20502,7 +20378,6 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
 #ifndef PHI_STRATEGY_TRM_IN_H
 #define PHI_STRATEGY_TRM_IN_H
 
-
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
     double score;   /* 0 to 1 */
@@ -20517,7 +20392,6 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 /* ---- src/strategy/adaptive.c ---- */
 
 /* adaptive.c - Adaptive: a machine that hands the prompt to another one. */
-
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o;
@@ -20820,7 +20694,6 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void) {
 
 /* adaptive_choose.c - how Adaptive chooses a strategy for a prompt. */
 
-
 enum {
     PHI__ADAPTIVE_LOOK =
         8192,               /* bytes of a prompt that are looked at: a choice must not take long */
@@ -21046,7 +20919,6 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
 /* ---- src/strategy/aot.c ---- */
 
 /* aot.c - Algorithm-of-Thoughts: the prompt, the parser, the machine of one call. */
-
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
@@ -21363,7 +21235,6 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
 
 /* cot.c - Chain-of-Thought and Chain-of-Draft: the machine of one call, and its parser. */
 
-
 /* ---- the answer ---- */
 
 /* Behind a marker: the rest of the line, or the next line where nothing follows on this one. */
@@ -21672,7 +21543,6 @@ PHI_API const phi_strategy *phi_strategy_cod(void) {
 /* ---- src/strategy/got.c ---- */
 
 /* got.c - Graph-of-Thoughts: the machine. */
-
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
@@ -22042,7 +21912,6 @@ PHI_API const phi_strategy *phi_strategy_got(void) {
 
 /* got_graph.c - the graph of Graph-of-Thoughts. */
 
-
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
 static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
                                  size_t size) {
@@ -22243,7 +22112,6 @@ PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
 /* ---- src/strategy/got_parse.c ---- */
 
 /* got_parse.c - what Graph-of-Thoughts reads in answers, beside thoughts (tot_parse.c). */
-
 
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -22484,7 +22352,6 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
 
 /* machine.c - what all machines use. */
 
-
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
     phi__buf_free(buf);
@@ -22575,7 +22442,6 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
 /* ---- src/strategy/parse.c ---- */
 
 /* parse.c - what strategies read out of a model's text. */
-
 
 static phi_str phi__parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -22782,7 +22648,6 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
 
 /* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
    machine with the answers of the calls that it made, and does what the machine commands. */
-
 
 #include <stdio.h>
 
@@ -23309,7 +23174,6 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 /* strategy_call.c - a strategy's model calls: hidden agents, each for one run, whose log is copied
    onto the strategy's own lane of the agent's log. */
 
-
 #include <stdio.h>
 
 /* ---- while it runs ---- */
@@ -23792,7 +23656,6 @@ PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
 /* ---- src/strategy/tot.c ---- */
 
 /* tot.c - Tree-of-Thoughts: the prompts and the machine. */
-
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
@@ -24279,7 +24142,6 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
 
 /* tot_parse.c - what Tree-of-Thoughts reads in answers. */
 
-
 /* ---- thoughts ---- */
 
 /* False: no memory. */
@@ -24411,7 +24273,6 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
 /* ---- src/strategy/tot_result.c ---- */
 
 /* tot_result.c - the result of Tree-of-Thoughts, and its machine as JSON. */
-
 
 /* ---- the result ---- */
 
@@ -24678,7 +24539,6 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
 
 /* tot_tree.c - the tree of Tree-of-Thoughts: nodes, the frontier, the best. */
 
-
 enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 
 /* The old array stays in the arena: together they are less than twice the new one. */
@@ -24867,7 +24727,6 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
 /* ---- src/strategy/trm.c ---- */
 
 /* trm.c - TRM: the machine that reasons, supervises and improves, and the supervisor's parser. */
-
 
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
@@ -25300,7 +25159,6 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #ifndef PHI_CONFIG_CONFIG_IN_H
 #define PHI_CONFIG_CONFIG_IN_H
 
-
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
     PHI__CONFIG_BOOL,       /* bool */
@@ -25514,7 +25372,6 @@ PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 #ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
 #define PHI_CONFIG_CONFIG_SECTION_IN_H
 
-
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
     phi_runtime *rt;
@@ -25626,7 +25483,6 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
    fill out of `set`. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
-
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -26002,7 +25858,6 @@ PHI__FN const phi__config_choice *phi__config_tables_include(void);
 #ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
 #define PHI_CONFIG_CONFIG_AGENTS_IN_H
 
-
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
     PHI__CONFIG_DEPTH_MOST = 8,        /* sub-agents of sub-agents */
@@ -26162,7 +26017,6 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
 #ifndef PHI_CONFIG_CONFIG_JSON_IN_H
 #define PHI_CONFIG_CONFIG_JSON_IN_H
 
-
 typedef struct phi__config_json {
     const char *error; /* the first; static */
 } phi__config_json;
@@ -26244,7 +26098,6 @@ PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *
    alone. */
 #ifndef PHI_CONFIG_CONFIG_OWN_IN_H
 #define PHI_CONFIG_CONFIG_OWN_IN_H
-
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -26380,7 +26233,6 @@ PHI__FN void phi__config_rules_check(phi_config *config);
 /* ---- src/config/config_agents.c ---- */
 
 /* config_agents.c - agents out of a configuration: all of them, or none. */
-
 
 struct phi_agents {
     phi_memory memory;
@@ -29674,7 +29526,6 @@ void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) 
 
 /* config_place.c - paths of a configuration: relative ones are relative to a directory. */
 
-
 /* ---- for other modules ---- */
 
 PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
@@ -29948,7 +29799,6 @@ const phi_config_problem *phi__config_problems_get(const phi__config_problems *p
 /* ---- src/config/config_prompt.c ---- */
 
 /* config_prompt.c - system prompts: a text, a file, or blocks in the slots of a strategy. */
-
 
 /* The place of a prompt, and where its files are. */
 typedef struct phi__config_prompt_place {
@@ -30236,7 +30086,6 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
 /* ---- src/config/config_queue.c ---- */
 
 /* config_queue.c - the jobs of agents and sub-agents, in the order in which they came. */
-
 
 /* ---- for other modules ---- */
 
@@ -31760,7 +31609,6 @@ PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__con
 /* ---- src/config/config_store.c ---- */
 
 /* config_store.c - where the threads of persistent agents are kept. */
-
 
 enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
 
@@ -34254,7 +34102,6 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
 
 /* config_write.c - an agent as a configuration. */
 
-
 /* The agent that is written, and the tree so far. */
 typedef struct phi__config_write {
     phi_arena *arena;
@@ -34759,7 +34606,6 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
 #ifndef PHI_MATCH_GLOB_IN_H
 #define PHI_MATCH_GLOB_IN_H
 
-
 enum {
     PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
     PHI__GLOB_CHOICES = 64,
@@ -34794,7 +34640,6 @@ PHI__FN phi_str phi__glob_name(phi_str path);
    follows ripgrep, and where git. */
 #ifndef PHI_MATCH_IGNORE_IN_H
 #define PHI_MATCH_IGNORE_IN_H
-
 
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
@@ -34838,7 +34683,6 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 #ifndef PHI_MATCH_KEYWORDS_IN_H
 #define PHI_MATCH_KEYWORDS_IN_H
 
-
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
     PHI__KEYWORD_COPY,    /* well formed: it goes on */
@@ -34871,7 +34715,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
    contains a newline. Threads: one at a time. */
 #ifndef PHI_MATCH_REGEX_IN_H
 #define PHI_MATCH_REGEX_IN_H
-
 
 enum {
     PHI__REGEX_PATTERN_BYTES = 4096,
@@ -34924,7 +34767,6 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
    program is made. */
 #ifndef PHI_MATCH_REGEX_TREE_IN_H
 #define PHI_MATCH_REGEX_TREE_IN_H
-
 
 enum { PHI__REGEX_LAST_CODE = 0x10FFFF, PHI__REGEX_ENDLESS = 0xFFFF };
 
@@ -35001,7 +34843,6 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 #ifndef PHI_MATCH_REGEX_PARSE_IN_H
 #define PHI_MATCH_REGEX_PARSE_IN_H
 
-
 typedef struct phi__regex_parser {
     phi__regex_tree *tree;
     phi_str text;
@@ -35062,7 +34903,6 @@ PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
 #ifndef PHI_MATCH_REGEX_PROGRAM_IN_H
 #define PHI_MATCH_REGEX_PROGRAM_IN_H
 
-
 typedef enum phi__regex_op {
     PHI__REGEX_OP_SET,   /* x: a set; then the next instruction */
     PHI__REGEX_OP_SPLIT, /* to x and to y */
@@ -35115,7 +34955,6 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
    of tools, not on their order. */
 #ifndef PHI_MATCH_TOOL_NAME_IN_H
 #define PHI_MATCH_TOOL_NAME_IN_H
-
 
 enum { PHI__TOOL_NAME_MOST = 64 };
 
@@ -35567,7 +35406,6 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
    A state holds the instructions that wait for a character, for a test, or that say "match"; tests
    are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
 
-
 enum {
     PHI__REGEX_UNKNOWN, /* in the table: not computed */
     PHI__REGEX_MATCHED, /* in the table: the line matches */
@@ -35997,7 +35835,6 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex) {
 /* ---- src/match/regex_letter.c ---- */
 
 /* regex_letter.c - the parts of a pattern that stand for one character: escapes and sets. */
-
 
 PHI__FN uint32_t phi__regex_letter_plain(phi__regex_parser *p) {
     const unsigned char *s = (const unsigned char *)p->text.at + p->at;
@@ -37361,7 +37198,6 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 
 /* tool_name.c - names of tools within the rules of every provider. */
 
-
 enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
 
 /* The tools that would have the same name. */
@@ -37493,7 +37329,6 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #ifndef PHI_PERMISSIONS_WILDCARD_IN_H
 #define PHI_PERMISSIONS_WILDCARD_IN_H
 
-
 /* What ** of a glob does about hidden files. */
 typedef enum phi__wildcard_hidden {
     PHI__WILDCARD_SEEN = 0, /* it matches their names, but enters few hidden directories */
@@ -37540,7 +37375,6 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
    caller's arena. */
 #ifndef PHI_PERMISSIONS_SHELL_IN_H
 #define PHI_PERMISSIONS_SHELL_IN_H
-
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -37739,7 +37573,6 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 #ifndef PHI_PERMISSIONS_RULES_IN_H
 #define PHI_PERMISSIONS_RULES_IN_H
 
-
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
@@ -37809,7 +37642,6 @@ PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_ru
 /* check_in.h - the permissions of a host, and the verdict on one call. */
 #ifndef PHI_PERMISSIONS_CHECK_IN_H
 #define PHI_PERMISSIONS_CHECK_IN_H
-
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -38180,7 +38012,6 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* check.c - the parts of a call, each with its verdict. */
 
-
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
 /* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
@@ -38471,7 +38302,6 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 /* hosts.c - the host of a URL against the host of a rule. */
 
-
 /* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
 static size_t phi__hosts_scheme(phi_str url) {
     size_t i = 0;
@@ -38604,7 +38434,6 @@ PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_ru
 /* ---- src/permissions/modes.c ---- */
 
 /* modes.c - the rules of each mode: tables. */
-
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
@@ -38935,7 +38764,6 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 
 /* names.c - programs and variables that are known by their names. */
 
-
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
@@ -39009,7 +38837,6 @@ PHI__FN bool phi__names_tool(phi_str name) {
 
 /* options.c - options of a command against those that a rule names. */
 
-
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
 
 static bool phi__options_any(const char *options, phi_str text) {
@@ -39076,7 +38903,6 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
 /* ---- src/permissions/paths.c ---- */
 
 /* paths.c - the files that a call names, against the path of a rule. */
-
 
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
@@ -39468,7 +39294,6 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
 
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 
-
 /* ---- copies of rules ---- */
 
 static bool phi__permissions_text(phi_arena *arena, const char **text) {
@@ -39800,7 +39625,6 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    directory that is named finds a secret only by chance, so that rules on names anywhere do not
    count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
    the search shows most lines or looks for keys. */
-
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
@@ -40168,7 +39992,6 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
 /* ---- src/permissions/rules.c ---- */
 
 /* rules.c - matching rules of permissions. */
-
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
@@ -40697,7 +40520,6 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
 /* ---- src/permissions/rules_json.c ---- */
 
 /* rules_json.c - rules of permissions out of JSON, and as JSON. */
-
 
 #include <stdio.h>
 
@@ -42398,7 +42220,6 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
    taken apart at quotes and signs, whatever language it is in: it may look like a command where it
    is none, so that a rule that denies asks about it. */
 
-
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
     PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
@@ -43548,7 +43369,6 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #ifndef PHI_TOOLS_DENY_IN_H
 #define PHI_TOOLS_DENY_IN_H
 
-
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
                                   const char *const *patterns, const char **found);
@@ -43561,7 +43381,6 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
    Pratt). */
 #ifndef PHI_TOOLS_FINDER_IN_H
 #define PHI_TOOLS_FINDER_IN_H
-
 
 typedef struct phi__finder {
     phi_memory *memory;
@@ -43593,7 +43412,6 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
    Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
 #ifndef PHI_TOOLS_IGNORED_IN_H
 #define PHI_TOOLS_IGNORED_IN_H
-
 
 #ifndef PHI_NO_FILES
 
@@ -43657,7 +43475,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
-
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
     PHI__JOB_PATHS = 128    /* units of work with paths in one step: files_in.h */
@@ -43675,9 +43492,9 @@ typedef struct phi__job {
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */
 #ifndef PHI_NO_FILES
-    const char *path, *place; /* as it was given; resolved */
-    size_t roots;             /* that the place was not in */
-    phi__resolve *resolve;    /* of one of these */
+    const char *path, *place;             /* as it was given; resolved */
+    size_t roots;                         /* that the place was not in */
+    phi__resolve *resolve;                /* of one of these */
     phi_flow (*placed)(struct phi__job *job);
 #endif
     void (*drop)(struct phi__job *job);
@@ -43736,7 +43553,6 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 #ifndef PHI_TOOLS_REGISTRY_IN_H
 #define PHI_TOOLS_REGISTRY_IN_H
 
-
 typedef struct phi__registry phi__registry;
 
 /* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
@@ -43777,9 +43593,7 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
 #ifndef PHI_TOOLS_SCRIPTS_IN_H
 #define PHI_TOOLS_SCRIPTS_IN_H
 
-
 #ifndef PHI_NO_PROCESS
-
 
 /* ---- the set: made by scripts_make.c, then changed by scripts.c alone ---- */
 
@@ -43843,7 +43657,6 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
 #ifndef PHI_TOOLS_SEARCH_IN_H
 #define PHI_TOOLS_SEARCH_IN_H
 
-
 #ifndef PHI_NO_FILES
 
 enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
@@ -43891,7 +43704,6 @@ PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 /* bash.c - the tool that runs a command: streamed while it runs, killed with all it started. */
 
 #ifndef PHI_NO_PROCESS
-
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44190,7 +44002,6 @@ PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str argumen
 /* context_tools.c - prun, prun_with_memo and revert_to_state: their descriptions, and their context
    edits. */
 
-
 #include <stdio.h>
 
 static const char phi__context_tool_prun[] =
@@ -44340,7 +44151,6 @@ PHI_API phi_status phi_tools_revert(phi_tool *out) {
 
 /* deny.c - the normalised forms of a command in which patterns are searched. */
 
-
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /* Ends a command: words behind it are not its arguments. */
@@ -44468,7 +44278,6 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 
@@ -44786,7 +44595,6 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 
 #ifndef PHI_NO_FILES
 
-
 typedef enum phi__ignored_kind {
     PHI__IGNORED_RG,
     PHI__IGNORED_PLAIN,
@@ -44989,7 +44797,6 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
 /* ---- src/tools/job.c ---- */
 
 /* job.c - reads arguments, gives results, and checks that paths are allowed. */
-
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -45290,7 +45097,6 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
    so memory is bounded by the names listed, and time is linear in the entries. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 
@@ -45611,7 +45417,6 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 
 #ifndef PHI_NO_FILES
 
-
 #include <stdio.h>
 
 enum {
@@ -45931,7 +45736,6 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 
 /* registry.c - an array of tools, searched by name. */
 
-
 enum { PHI__REGISTRY_APART = 3 };
 
 struct phi__registry {
@@ -46053,7 +45857,6 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
 /* script_talk.c - the JSON that a script reads, and the answer that it writes. */
 
 #ifndef PHI_NO_PROCESS
-
 
 /* ---- the input ---- */
 
@@ -46347,7 +46150,6 @@ PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command
    ends it: after that it must not be touched. */
 
 #ifndef PHI_NO_PROCESS
-
 
 #include <stdio.h>
 
@@ -46990,7 +46792,6 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, 
 
 #ifndef PHI_NO_FILES
 
-
 #include <stdio.h>
 
 enum {
@@ -47274,7 +47075,6 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 
 #ifndef PHI_NO_FILES
 
-
 #include <stdio.h>
 
 PHI__FN phi_flow phi__search_lines_end(phi__search *search) {
@@ -47322,7 +47122,6 @@ PHI__FN bool phi__search_lines_add(phi__search *search) {
    takes its room of the 64 KiB. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 
@@ -47789,7 +47588,6 @@ PHI__FN void phi__search_own_more(phi__search *search) {
 
 /* tools.c - the table of the built-in tools: names, descriptions, schemas, defaults. */
 
-
 enum {
     PHI__TOOLS_BASH_MS = 120000, /* the book, part "Built-in Tools", as are all below */
     PHI__TOOLS_LIST_MS = 10000,
@@ -48044,7 +47842,6 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #ifndef PHI_SERVE_LISTEN_IN_H
 #define PHI_SERVE_LISTEN_IN_H
 
-
 #ifndef PHI_NO_LISTEN
 
 typedef struct phi__listen phi__listen;
@@ -48085,7 +47882,6 @@ PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
    A refusal is an HTTP status and a message; the connection cannot be read on after it. */
 #ifndef PHI_SERVE_HTTP_HEAD_IN_H
 #define PHI_SERVE_HTTP_HEAD_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48177,7 +47973,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
 #ifndef PHI_SERVE_SERVE_IN_H
 #define PHI_SERVE_SERVE_IN_H
 
-
 #ifndef PHI_NO_LISTEN
 
 typedef struct phi__serve phi__serve;
@@ -48261,7 +48056,6 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
    server, is freed by the last leave. So `fd` can be looked at after any callback. */
 #ifndef PHI_SERVE_CONNECTION_IN_H
 #define PHI_SERVE_CONNECTION_IN_H
-
 
 #ifndef PHI_NO_LISTEN
 
@@ -48353,7 +48147,6 @@ PHI__FN void phi__connection_fill(phi__serve_exchange *c);  /* reads; may close 
 #ifndef PHI_SERVE_SERVE_WORDS_IN_H
 #define PHI_SERVE_SERVE_WORDS_IN_H
 
-
 #ifndef PHI_NO_LISTEN
 
 typedef enum phi__serve_words_body {
@@ -48388,7 +48181,6 @@ PHI__FN const char *phi__serve_words_reason(int http_status);
 /* connection.c - connection_in.h. */
 
 #ifndef PHI_NO_LISTEN
-
 
 #include <errno.h>
 #include <unistd.h>
@@ -49034,7 +48826,6 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
 
 #ifndef PHI_NO_LISTEN
 
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49256,7 +49047,6 @@ PHI__FN void phi__listen_free(phi__listen *listen) {
 /* serve.c - serve_in.h: requests come in, answers go out, over the connections of connection.c. */
 
 #ifndef PHI_NO_LISTEN
-
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -49708,7 +49498,6 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 
 #ifndef PHI_NO_LISTEN
 
-
 PHI__FN const char *phi__serve_words_reason(int http_status) {
     static const struct {
         int status;
@@ -49818,11 +49607,11 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x2092133c
+#if PHI__IMP_MCP != 0x07c94f0f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x2092133c
+#define PHI__IMP_MCP 0x07c94f0f
 
 /* ---- src/mcp/mcp_admit_in.h ---- */
 
@@ -49830,7 +49619,6 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
    resolves to this machine (DNS rebinding), may not. Pure. */
 #ifndef PHI_MCP_MCP_ADMIT_IN_H
 #define PHI_MCP_MCP_ADMIT_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -49854,7 +49642,6 @@ PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
    never for a version. */
 #ifndef PHI_MCP_MCP_ERAS_IN_H
 #define PHI_MCP_MCP_ERAS_IN_H
-
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -49917,7 +49704,6 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H
-
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -50006,7 +49792,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
    together. */
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
-
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -50102,7 +49887,6 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
    Entered are: messages and reports of the link, and timers. */
 #ifndef PHI_MCP_MCP_CORE_IN_H
 #define PHI_MCP_MCP_CORE_IN_H
-
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -50269,6 +50053,9 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : now_us + (uint64_t)ms * 1000;
 }
 
+/* mcp.c: a request of the host's (phi_mcp_send), without its callback. */
+PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id);
+
 #endif
 
 /* ---- src/mcp/mcp_rpc_in.h ---- */
@@ -50284,7 +50071,6 @@ static inline uint64_t phi__mcp_core_after_ms(uint64_t now_us, uint32_t ms) {
    text. */
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
-
 
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
@@ -50357,7 +50143,6 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 #ifndef PHI_MCP_MCP_ASKED_IN_H
 #define PHI_MCP_MCP_ASKED_IN_H
 
-
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
     PHI__MCP_ASKED_ROUNDS = 16 /* of input for one request */
@@ -50384,7 +50169,6 @@ PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_ASKS_IN_H
 #define PHI_MCP_MCP_ASKS_IN_H
 
-
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
 #endif
@@ -50397,7 +50181,6 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
    it until the last of them has released it. */
 #ifndef PHI_MCP_MCP_TOOLBOX_IN_H
 #define PHI_MCP_MCP_TOOLBOX_IN_H
-
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -50449,7 +50232,6 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 #ifndef PHI_MCP_MCP_CALLS_IN_H
 #define PHI_MCP_MCP_CALLS_IN_H
 
-
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 
@@ -50464,7 +50246,6 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
    and size; a resource of text is its text; an unknown block is its JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
-
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
@@ -50485,7 +50266,6 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
    Ownership: in its owner. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_EVENTS_IN_H
 #define PHI_MCP_MCP_EVENTS_IN_H
-
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -50525,7 +50305,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
    is borrowed. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
 #define PHI_MCP_MCP_OAUTH_IN_H
-
 
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
@@ -50569,7 +50348,7 @@ PHI__FN void phi__mcp_oauth_heard(phi__mcp_oauth *oauth, phi_str headers);
    empty: none. A 403 without a challenge for more scopes is PHI_REFUSED. */
 PHI__FN phi_status phi__mcp_oauth_challenge(phi__mcp_oauth *oauth, int http_status, phi_str headers,
                                             phi_str sent);
-/* As phi_mcp_authorized, phi_mcp_assert and phi_mcp_sign_out. */
+/* As phi_mcp_authorize (a URL, a token) and phi_mcp_sign_out. */
 PHI__FN phi_status phi__mcp_oauth_redirected(phi__mcp_oauth *oauth, phi_str url);
 PHI__FN phi_status phi__mcp_oauth_asserted(phi__mcp_oauth *oauth, phi_str token);
 PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
@@ -50587,7 +50366,6 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
    phi__mcp_exchange_kind. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_EXCHANGE_IN_H
 #define PHI_MCP_MCP_EXCHANGE_IN_H
-
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -50703,12 +50481,28 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 #ifndef PHI_MCP_MCP_FORMS_IN_H
 #define PHI_MCP_MCP_FORMS_IN_H
 
-
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
    error says why. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                        phi__buf *out, phi_schema_error *error);
+
+#endif
+
+/* ---- src/mcp/mcp_get_in.h ---- */
+
+/* mcp_get_in.h - the kinds of phi_mcp_get. */
+#ifndef PHI_MCP_MCP_GET_IN_H
+#define PHI_MCP_MCP_GET_IN_H
+
+/* mcp_resources.c, mcp_prompts.c: begin an operation; desc->done is there. */
+PHI__FN phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                           uint64_t *id);
+PHI__FN phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+PHI__FN phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+PHI__FN phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
+PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                             uint64_t *id);
 
 #endif
 
@@ -50720,7 +50514,6 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
    not of that era, or does not answer, gets initialize. */
 #ifndef PHI_MCP_MCP_HANDSHAKE_IN_H
 #define PHI_MCP_MCP_HANDSHAKE_IN_H
-
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
@@ -50736,7 +50529,6 @@ PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 /* mcp_head_in.h - headers of requests to a server, and what those of its answers say. */
 #ifndef PHI_MCP_MCP_HEAD_IN_H
 #define PHI_MCP_MCP_HEAD_IN_H
-
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -50771,7 +50563,6 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
 #ifndef PHI_MCP_MCP_HEADERS_IN_H
 #define PHI_MCP_MCP_HEADERS_IN_H
 
-
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
 PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
@@ -50797,7 +50588,6 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
    mcp_exchange.c. */
 #ifndef PHI_MCP_MCP_HTTP_IN_H
 #define PHI_MCP_MCP_HTTP_IN_H
-
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -50842,7 +50632,6 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 #ifndef PHI_MCP_MCP_INCOMING_IN_H
 #define PHI_MCP_MCP_INCOMING_IN_H
 
-
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
@@ -50860,7 +50649,6 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
    also after it was taken away, is found out. */
 #ifndef PHI_MCP_MCP_KNOWN_IN_H
 #define PHI_MCP_MCP_KNOWN_IN_H
-
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -50900,7 +50688,6 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t mos
 #ifndef PHI_MCP_MCP_LEVEL_IN_H
 #define PHI_MCP_MCP_LEVEL_IN_H
 
-
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 
@@ -50916,7 +50703,6 @@ PHI__FN int phi__mcp_level_of(phi_str name);
    phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
 #ifndef PHI_MCP_MCP_LIFE_IN_H
 #define PHI_MCP_MCP_LIFE_IN_H
-
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -50939,7 +50725,6 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_LISTEN_IN_H
 #define PHI_MCP_MCP_LISTEN_IN_H
 
-
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
@@ -50952,7 +50737,6 @@ PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is en
    who may free the connection. */
 #ifndef PHI_MCP_MCP_NEWS_IN_H
 #define PHI_MCP_MCP_NEWS_IN_H
-
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -50974,7 +50758,6 @@ PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
    in requests and redirects. Pure functions of text. */
 #ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
 #define PHI_MCP_MCP_OAUTH_URL_IN_H
-
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -51035,7 +50818,6 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
    the text. */
 #ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
 #define PHI_MCP_MCP_OAUTH_WORDS_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -51106,7 +50888,6 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
    token endpoint, the registration; and what these endpoints answer. */
 #ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
 #define PHI_MCP_MCP_OAUTH_FORM_IN_H
-
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -51183,7 +50964,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 #ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
 #define PHI_MCP_MCP_OAUTH_KEEP_IN_H
 
-
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
@@ -51240,7 +51020,6 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
    request sets: the host's functions are called from there alone. */
 #ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
 #define PHI_MCP_MCP_OAUTH_STATE_IN_H
-
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -51400,7 +51179,6 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
-
 typedef struct phi__mcp_pages phi__mcp_pages;
 
 struct phi__mcp_pages {
@@ -51434,7 +51212,6 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called
 #ifndef PHI_MCP_MCP_OFFERS_IN_H
 #define PHI_MCP_MCP_OFFERS_IN_H
 
-
 typedef struct phi__mcp_offer phi__mcp_offer;
 
 /* Reports an operation that has ended; `offer` is gone when it returns. */
@@ -51451,7 +51228,8 @@ struct phi__mcp_offer {
     const phi_json **items; /* of a list */
     size_t count, cap;
     phi__mcp_offer_fn done;
-    void (*fn)(void); /* the host's, of the type that `done` knows */
+    phi_mcp_what what;
+    void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
     void *user_data;
 };
 
@@ -51460,13 +51238,16 @@ PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp);
    message that begins with `function`. */
 PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
                                          const char *capability);
-/* Begins an operation. params: copied. name: for a header. *id may be NULL. */
+/* Begins an operation. params: copied. name: for a header. Of desc: what, done and user_data. *id
+   may be NULL. */
 PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
-                                       void *user_data, uint64_t *id);
+                                       phi_str name, phi__mcp_offer_fn done,
+                                       const phi_mcp_get_desc *desc, uint64_t *id);
 PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
                                         uint64_t *id);
+/* Hands the host what it asked for. */
+PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got);
 
 #endif
 
@@ -51476,7 +51257,6 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
    own. */
 #ifndef PHI_MCP_MCP_OPEN_IN_H
 #define PHI_MCP_MCP_OPEN_IN_H
-
 
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
@@ -51495,7 +51275,6 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 /* mcp_parts_in.h - what a connection tells its host and its parts. */
 #ifndef PHI_MCP_MCP_PARTS_IN_H
 #define PHI_MCP_MCP_PARTS_IN_H
-
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -51520,7 +51299,6 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
 #ifndef PHI_MCP_MCP_PLACE_IN_H
 #define PHI_MCP_MCP_PLACE_IN_H
 
-
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
@@ -51533,7 +51311,6 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 /* mcp_post_in.h - messages on their way to the link, in order, and waiting while it is full. */
 #ifndef PHI_MCP_MCP_POST_IN_H
 #define PHI_MCP_MCP_POST_IN_H
-
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -51568,7 +51345,6 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_REDIRECT_IN_H
 #define PHI_MCP_MCP_REDIRECT_IN_H
 
-
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
 typedef struct phi__mcp_redirect phi__mcp_redirect;
@@ -51593,7 +51369,6 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 /* mcp_requests_in.h - requests under way: made, sent, timed, answered exactly once. */
 #ifndef PHI_MCP_MCP_REQUESTS_IN_H
 #define PHI_MCP_MCP_REQUESTS_IN_H
-
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -51643,7 +51418,6 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 #ifndef PHI_MCP_MCP_SAMPLING_IN_H
 #define PHI_MCP_MCP_SAMPLING_IN_H
 
-
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
     phi_memory *memory;
@@ -51676,7 +51450,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
 #ifndef PHI_MCP_MCP_SCHEMA_IN_H
 #define PHI_MCP_MCP_SCHEMA_IN_H
 
-
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
 /* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without
@@ -51700,7 +51473,6 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
    Nothing here is called back by a way's functions: they queue, or fail. */
 #ifndef PHI_MCP_MCP_SERVE_IN_H
 #define PHI_MCP_MCP_SERVE_IN_H
-
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -51795,7 +51567,6 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #ifndef PHI_MCP_MCP_SLICES_IN_H
 #define PHI_MCP_MCP_SLICES_IN_H
 
-
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
 /* In memory of the caller's, which zeroes it and sets `sliced`. */
@@ -51831,7 +51602,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
-
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -52181,7 +51951,6 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 #ifndef PHI_MCP_MCP_SETTINGS_IN_H
 #define PHI_MCP_MCP_SETTINGS_IN_H
 
-
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
@@ -52199,7 +51968,6 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 #ifndef PHI_MCP_MCP_TASKS_IN_H
 #define PHI_MCP_MCP_TASKS_IN_H
 
-
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
@@ -52212,7 +51980,6 @@ PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
    that wait for a connection. */
 #ifndef PHI_MCP_MCP_TOOLS_IN_H
 #define PHI_MCP_MCP_TOOLS_IN_H
-
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
 
@@ -52227,7 +51994,6 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
    ends, is followed by all of it anew. */
 #ifndef PHI_MCP_MCP_WATCH_IN_H
 #define PHI_MCP_MCP_WATCH_IN_H
-
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -52255,14 +52021,7 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 
 /* mcp.c - the public face of a connection. */
 
-
 /* ---- connections ---- */
-
-PHI_API phi_mcp_state phi_mcp_state_of(const phi_mcp *mcp) {
-    return mcp != NULL ? phi__mcp_life_state(mcp) : PHI_MCP_CLOSED;
-}
-
-PHI_API const char *phi_mcp_error(const phi_mcp *mcp) { return mcp != NULL ? mcp->life.error : ""; }
 
 PHI_API void phi_mcp_close(phi_mcp *mcp) {
     if (mcp != NULL) phi__mcp_life_close(mcp);
@@ -52276,21 +52035,26 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp) {
     return phi__mcp_life_open(mcp);
 }
 
-PHI_API phi_status phi_mcp_free(phi_mcp *mcp) {
-    if (mcp == NULL || mcp->dead) return PHI_OK;
-    if (phi__mcp_parts_held(mcp))
-        return phi__error(mcp->rt, PHI_MISUSE,
-                          "phi_mcp_free: agents have its tools: free them first");
+PHI_API void phi_mcp_free(phi_mcp *mcp) {
+    if (mcp == NULL || mcp->dead) return;
+    if (phi__mcp_parts_held(mcp)) {
+        (void)phi__error(mcp->rt, PHI_MISUSE,
+                         "phi_mcp_free: agents have its tools: free them first");
+        return;
+    }
     phi__mcp_core_enter(mcp);
     phi__mcp_life_end(mcp);
     (void)phi__mcp_core_leave(mcp);
-    return PHI_OK;
 }
 
 PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
     phi_mcp_info info;
     memset(&info, 0, sizeof info);
+    info.state = PHI_MCP_CLOSED;
+    info.message = "";
     if (mcp == NULL) return info;
+    info.state = phi__mcp_life_state(mcp);
+    info.message = mcp->life.error;
     info.name = mcp->agreed.name;
     info.title = mcp->agreed.title;
     info.version = mcp->agreed.version;
@@ -52298,13 +52062,10 @@ PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
     info.capabilities = mcp->agreed.capabilities_text;
     if (mcp->agreed.era != NULL) info.era = phi_str_of(mcp->agreed.era->version);
     info.restarts = mcp->life.restarts;
+    if (mcp->link == NULL) return info;
     if (mcp->link->table->info != NULL) mcp->link->table->info(mcp->link, &info);
+    if (mcp->link->table->errors != NULL) info.stderr_text = mcp->link->table->errors(mcp->link);
     return info;
-}
-
-PHI_API phi_str phi_mcp_stderr(const phi_mcp *mcp) {
-    if (mcp == NULL || mcp->link->table->errors == NULL) return phi__str("", 0);
-    return mcp->link->table->errors(mcp->link);
 }
 
 /* ---- requests ---- */
@@ -52399,8 +52160,8 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_request *request, ui
     return PHI_OK;
 }
 
-PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_request *r = mcp != NULL ? phi__mcp_requests_first(mcp, id) : NULL;
+PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id) {
+    phi__mcp_request *r = phi__mcp_requests_first(mcp, id);
     phi__mcp_asking *a;
     if (r == NULL || r->desc.done != phi__mcp_asking_done) return;
     a = (phi__mcp_asking *)r->desc.ctx;
@@ -52502,7 +52263,6 @@ PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization) {
 /* ---- src/mcp/mcp_asked.c ---- */
 
 /* mcp_asked.c - the server's questions. */
-
 
 #include <stdio.h>
 
@@ -52812,7 +52572,6 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 
 /* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
    question to the host of the agent. */
-
 
 #include <stdio.h>
 
@@ -53316,7 +53075,6 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
 
 /* mcp_authorized.c - what a host says about an authorization: the redirect it got, and the end. */
 
-
 /* NULL: the connection has none. */
 static phi__mcp_oauth *phi__mcp_authorized_of(phi_mcp *mcp) {
     phi__mcp_link *link;
@@ -53330,23 +53088,17 @@ static phi_status phi__mcp_authorized_none(phi_mcp *mcp, const char *function) {
                       function);
 }
 
-PHI_API phi_status phi_mcp_authorized(phi_mcp *mcp, const char *url) {
+PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     phi__mcp_oauth *oauth;
     if (mcp == NULL) return PHI_BAD_ARG;
     oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorized");
-    if (url == NULL)
+    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_authorize");
+    if (phi__mcp_session_desc(mcp)->oauth->grant == PHI_MCP_GRANT_ASSERTION)
+        return phi__mcp_oauth_asserted(oauth, phi_str_of(given));
+    if (given == NULL)
         return phi__error(phi__mcp_session_runtime(mcp), PHI_BAD_ARG,
-                          "phi_mcp_authorized: url is NULL");
-    return phi__mcp_oauth_redirected(oauth, phi_str_of(url));
-}
-
-PHI_API phi_status phi_mcp_assert(phi_mcp *mcp, const char *token) {
-    phi__mcp_oauth *oauth;
-    if (mcp == NULL) return PHI_BAD_ARG;
-    oauth = phi__mcp_authorized_of(mcp);
-    if (oauth == NULL) return phi__mcp_authorized_none(mcp, "phi_mcp_assert");
-    return phi__mcp_oauth_asserted(oauth, phi_str_of(token));
+                          "phi_mcp_authorize: the url is NULL");
+    return phi__mcp_oauth_redirected(oauth, phi_str_of(given));
 }
 
 PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
@@ -53365,7 +53117,6 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
    A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
    its agent; the server is then told that nobody wants the answer. While the connection is being
    made again, a call waits for it. */
-
 
 #include <stdio.h>
 
@@ -53622,7 +53373,7 @@ static phi_status phi__mcp_calls_send(phi__mcp_call *c) {
 }
 
 static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
-    const char *why = phi_mcp_error(c->tool->mcp);
+    const char *why = phi_mcp_info_of(c->tool->mcp).message;
     char words[400];
     (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                    why[0] != '\0' ? ": " : "", why);
@@ -53632,7 +53383,7 @@ static void phi__mcp_calls_unconnected(phi__mcp_call *c) {
 /* Sends, or waits for the connection, or fails. */
 static void phi__mcp_calls_go(phi__mcp_call *c) {
     phi__io *io = phi__mcp_calls_io(c);
-    phi_mcp_state state = phi_mcp_state_of(c->tool->mcp);
+    phi_mcp_state state = phi_mcp_info_of(c->tool->mcp).state;
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
         status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__MCP_CALLS_WAIT_MS * 1000);
@@ -53746,7 +53497,6 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
 /* ---- src/mcp/mcp_connect.c ---- */
 
 /* mcp_connect.c - puts a connection together: its link, and its parts. */
-
 
 static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
@@ -54026,7 +53776,6 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
 
 /* mcp_core.c - how long the struct of a connection lives. */
 
-
 PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
 
 PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
@@ -54160,7 +53909,6 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
 /* ---- src/mcp/mcp_exchange.c ---- */
 
 /* mcp_exchange.c - one HTTP request to a server: sending, authorization, redirects, reading. */
-
 
 #include <stdio.h>
 
@@ -54619,7 +54367,6 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 /* mcp_forms.c - forms that a server wants filled in: a flat object, whose members are texts,
    numbers, truth values, or choices. */
 
-
 #include <stdio.h>
 
 /* Members that are missing get their defaults. */
@@ -54657,10 +54404,42 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
+/* ---- src/mcp/mcp_get.c ---- */
+
+/* mcp_get.c - asks a server for what it offers. */
+
+#include <string.h>
+
+/* The capability that it needs; NULL: none. The first era declares no completion. */
+static const char *phi__mcp_get_capability(const phi_mcp *mcp, phi_mcp_what what) {
+    const char *era;
+    if (what == PHI_MCP_GET_PROMPTS || what == PHI_MCP_GET_PROMPT) return "prompts";
+    if (what != PHI_MCP_GET_COMPLETION) return "resources";
+    era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
+    return era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
+}
+
+PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
+    if (desc == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_offers_check(mcp, "phi_mcp_get", phi__mcp_get_capability(mcp, desc->what));
+    if (status != PHI_OK) return status;
+    if (desc->done == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
+        return PHI_BAD_ARG;
+    switch (desc->what) {
+    case PHI_MCP_GET_RESOURCES:
+    case PHI_MCP_GET_TEMPLATES: return phi__mcp_resources_list(mcp, desc, id);
+    case PHI_MCP_GET_RESOURCE: return phi__mcp_resources_get(mcp, desc, id);
+    case PHI_MCP_GET_PROMPTS: return phi__mcp_prompts_list(mcp, desc, id);
+    case PHI_MCP_GET_PROMPT: return phi__mcp_prompts_get(mcp, desc, id);
+    case PHI_MCP_GET_COMPLETION: return phi__mcp_prompts_complete(mcp, desc, id);
+    }
+    return PHI_BAD_ARG;
+}
+
 /* ---- src/mcp/mcp_handshake.c ---- */
 
 /* mcp_handshake.c - server/discover, initialize, and the settings that their answers give. */
-
 
 #include <stdio.h>
 
@@ -54951,7 +54730,6 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 
 /* mcp_head.c - headers of requests to a server and of its answers. */
 
-
 #include <stdio.h>
 
 /* ---- of a request ---- */
@@ -55160,7 +54938,6 @@ PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
 /* ---- src/mcp/mcp_headers.c ---- */
 
 /* mcp_headers.c - x-mcp-header: the rules, and the headers of a call. */
-
 
 #include <stdio.h>
 
@@ -55409,7 +55186,6 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
 /* ---- src/mcp/mcp_http.c ---- */
 
 /* mcp_http.c - the link over HTTP: its connection and its POSTs. */
-
 
 #include <stdio.h>
 
@@ -55785,8 +55561,6 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* mcp_incoming.c - messages of the server. */
 
-
-
 #include <stdio.h>
 
 enum {
@@ -56109,7 +55883,6 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
 
 /* mcp_known.c - the definitions of tools that were offered. */
 
-
 static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
     if (text == NULL) return false;
@@ -56233,7 +56006,6 @@ PHI__FN int phi__mcp_level_of(phi_str name) {
 /* ---- src/mcp/mcp_life.c ---- */
 
 /* mcp_life.c - the state machine of a connection. */
-
 
 #include <stdio.h>
 
@@ -56511,7 +56283,6 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
 /* ---- src/mcp/mcp_listen.c ---- */
 
 /* mcp_listen.c - subscriptions/listen: opened again when it ends. */
-
 
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
@@ -57605,7 +57376,6 @@ PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
 
 /* mcp_oauth_form.c - requests of an authorization, and their answers. */
 
-
 /* ---- secrets ---- */
 
 PHI__FN void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
@@ -57865,7 +57635,6 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 /* ---- src/mcp/mcp_oauth_keep.c ---- */
 
 /* mcp_oauth_keep.c - tokens and registrations in a store. */
-
 
 enum { PHI__MCP_OAUTH_KEEP_ID = 64, PHI__MCP_OAUTH_KEEP_WORDS = 200 };
 
@@ -58329,7 +58098,6 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
 /* mcp_oauth_sign.c - JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
    that a request comes from the key that its token is bound to (RFC 9449). */
 
-
 enum { PHI__MCP_OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
 
 /* ---- a token ---- */
@@ -58465,7 +58233,6 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
 /* ---- src/mcp/mcp_oauth_state.c ---- */
 
 /* mcp_oauth_state.c - requests and messages of an authorization. */
-
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59301,7 +59068,6 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
 
 /* mcp_oauth_words.c - challenges and metadata documents. */
 
-
 /* ---- challenges ---- */
 
 typedef struct phi__mcp_oauth_scan {
@@ -59591,6 +59357,8 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
 /* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
    reports of them. */
 
+/* Marks the ids of operations: those of requests are numbers of their connection. */
+#define PHI__MCP_OFFERS_ID ((uint64_t)1 << 63)
 
 typedef struct phi__mcp_offers {
     phi__list open;
@@ -59649,7 +59417,7 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
     rt = phi__mcp_session_runtime(mcp);
-    if (phi_mcp_state_of(mcp) != PHI_MCP_READY)
+    if (phi_mcp_info_of(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
     if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,
@@ -59657,18 +59425,19 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     return PHI_OK;
 }
 
-static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done, void (*fn)(void),
-                                           void *user_data) {
+static phi__mcp_offer *phi__mcp_offers_new(phi_mcp *mcp, phi__mcp_offer_fn done,
+                                           const phi_mcp_get_desc *desc) {
     phi_memory *memory = phi__mcp_session_memory(mcp);
     phi__mcp_offer *offer = (phi__mcp_offer *)phi__alloc(memory, sizeof *offer);
     if (offer == NULL) return NULL;
     offer->mcp = mcp;
-    offer->id = ++phi__mcp_offers_of(mcp)->next_id;
+    offer->id = PHI__MCP_OFFERS_ID | ++phi__mcp_offers_of(mcp)->next_id;
     phi_arena_init(&offer->arena, memory, 0);
     phi__buf_init(&offer->pages.cursor, memory);
     offer->done = done;
-    offer->fn = fn;
-    offer->user_data = user_data;
+    offer->what = desc->what;
+    offer->fn = desc->done;
+    offer->user_data = desc->user_data;
     return offer;
 }
 
@@ -59686,9 +59455,9 @@ static phi_status phi__mcp_offers_begun(phi__mcp_offer *offer, phi_status status
 }
 
 PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str params,
-                                       phi_str name, phi__mcp_offer_fn done, void (*fn)(void),
-                                       void *user_data, uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+                                       phi_str name, phi__mcp_offer_fn done,
+                                       const phi_mcp_get_desc *get, uint64_t *id) {
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, get);
     phi__mcp_request_desc desc;
     if (offer == NULL) return PHI_NO_MEMORY;
     memset(&desc, 0, sizeof desc);
@@ -59701,9 +59470,9 @@ PHI__FN phi_status phi__mcp_offers_ask(phi_mcp *mcp, const char *method, phi_str
 }
 
 PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                        phi__mcp_offer_fn done, void (*fn)(void), void *user_data,
+                                        phi__mcp_offer_fn done, const phi_mcp_get_desc *desc,
                                         uint64_t *id) {
-    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, fn, user_data);
+    phi__mcp_offer *offer = phi__mcp_offers_new(mcp, done, desc);
     if (offer == NULL) return PHI_NO_MEMORY;
     offer->pages.mcp = mcp;
     offer->pages.method = method;
@@ -59711,6 +59480,11 @@ PHI__FN phi_status phi__mcp_offers_list(phi_mcp *mcp, const char *method, const 
     offer->pages.item = phi__mcp_offers_item;
     offer->pages.done = phi__mcp_offers_listed;
     return phi__mcp_offers_begun(offer, phi__mcp_pages_begin(&offer->pages), id);
+}
+
+PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got) {
+    got->what = offer->what;
+    offer->fn(offer->user_data, got);
 }
 
 /* ---- the part ---- */
@@ -59786,9 +59560,10 @@ PHI__FN phi_status phi__mcp_offers_join(phi_mcp *mcp) {
 
 /* ---- public ---- */
 
-PHI_API void phi_mcp_stop(phi_mcp *mcp, uint64_t id) {
+PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__mcp_offers *o = mcp != NULL ? phi__mcp_offers_of(mcp) : NULL;
     phi__link *link = o != NULL ? o->open.first : NULL;
+    if (mcp != NULL && (id & PHI__MCP_OFFERS_ID) == 0) phi__mcp_asking_cancel(mcp, id);
     for (; link != NULL; link = link->next) {
         phi__mcp_offer *offer = PHI__OWNER(link, phi__mcp_offer, link);
         if (offer->id != id) continue;
@@ -59816,11 +59591,11 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
     if (o == NULL || uri == NULL) return PHI_BAD_ARG;
     return phi__mcp_watch_remove(&o->watch, phi_str_of(uri));
 }
+#undef PHI__MCP_OFFERS_ID
 
 /* ---- src/mcp/mcp_open.c ---- */
 
 /* mcp_open.c - the object of a connection: made from settings, a link and parts. */
-
 
 static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
@@ -59869,7 +59644,6 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 /* ---- src/mcp/mcp_pages.c ---- */
 
 /* mcp_pages.c - a list that a server gives page by page. */
-
 
 enum {
     PHI__MCP_PAGES_MOST = 1000,
@@ -59989,7 +59763,6 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
 /* ---- src/mcp/mcp_parts.c ---- */
 
 /* mcp_parts.c - the host's event function, and the points of the parts. */
-
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -60211,7 +59984,6 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
 
 /* mcp_post.c - the queue before the link. */
 
-
 static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
     phi__buf_free(&item->json);
     phi__free(&mcp->memory, item, sizeof *item);
@@ -60309,7 +60081,6 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
 
 /* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
 
-
 enum {
     PHI__MCP_PROMPTS_MESSAGES = 1000,
     PHI__MCP_PROMPTS_ARGUMENTS = 100, /* of one prompt */
@@ -60346,16 +60117,15 @@ static bool phi__mcp_prompts_one(const phi_json *item, phi_arena *arena, phi_mcp
 }
 
 static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_prompts_fn fn = (phi_mcp_prompts_fn)offer->fn;
     phi_mcp_prompt *made = (phi_mcp_prompt *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_prompt));
-    phi_mcp_prompt_list list;
+    phi_mcp_got list;
     size_t i;
     memset(&list, 0, sizeof list);
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
-    list.cut = offer->pages.cut;
+    list.more = offer->pages.cut;
     for (i = 0; made != NULL && i < offer->count; i++) {
         if (!phi__mcp_prompts_one(offer->items[i], &offer->arena, &made[list.count])) {
             list.status = PHI_NO_MEMORY;
@@ -60364,13 +60134,12 @@ static void phi__mcp_prompts_listed(phi__mcp_offer *offer, const phi_mcp_reply *
         if (made[list.count].name.len > 0) list.count++;
     }
     list.prompts = made;
-    fn(offer->user_data, &list);
+    phi__mcp_offers_tell(offer, &list);
 }
 
 /* ---- one prompt ---- */
 
-static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
-                                      phi_mcp_prompted *out) {
+static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
     size_t all = phi_json_is_array(list) ? phi_json_count(list) : 0;
     phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__MCP_PROMPTS_MESSAGES);
@@ -60396,8 +60165,7 @@ static bool phi__mcp_prompts_messages(const phi_json *list, phi_arena *arena,
 }
 
 static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_prompted_fn fn = (phi_mcp_prompted_fn)offer->fn;
-    phi_mcp_prompted prompted;
+    phi_mcp_got prompted;
     memset(&prompted, 0, sizeof prompted);
     prompted.status = reply->status;
     prompted.message = reply->message;
@@ -60408,18 +60176,17 @@ static void phi__mcp_prompts_got(phi__mcp_offer *offer, const phi_mcp_reply *rep
         prompted.status = PHI_NO_MEMORY;
         prompted.count = 0;
     }
-    fn(offer->user_data, &prompted);
+    phi__mcp_offers_tell(offer, &prompted);
 }
 
 /* ---- completion ---- */
 
 static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_completion_fn fn = (phi_mcp_completion_fn)offer->fn;
     const phi_json *from = phi_json_get(reply->result, "completion");
     const phi_json *values = phi_json_get(from, "values");
     phi_json_iter it = phi_json_each(phi_json_is_array(values) ? values : NULL);
     phi_str texts[PHI__MCP_PROMPTS_VALUES];
-    phi_mcp_completion out;
+    phi_mcp_got out;
     memset(&out, 0, sizeof out);
     out.status = reply->status;
     out.message = reply->message;
@@ -60429,10 +60196,10 @@ static void phi__mcp_prompts_completed(phi__mcp_offer *offer, const phi_mcp_repl
     out.values = texts;
     out.total = phi_json_uint(phi_json_get(from, "total"), 0);
     out.more = it.left > 0 || phi_json_bool(phi_json_get(from, "hasMore"), false);
-    fn(offer->user_data, &out);
+    phi__mcp_offers_tell(offer, &out);
 }
 
-/* ---- public ---- */
+/* ---- their beginnings ---- */
 
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
 static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
@@ -60446,76 +60213,58 @@ static void phi__mcp_prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, siz
     phi__buf_char(out, '}');
 }
 
-PHI_API phi_status phi_mcp_list_prompts(phi_mcp *mcp, phi_mcp_prompts_fn done, void *user_data,
-                                        uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_prompts", "prompts");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed,
-                                (void (*)(void))done, user_data, id);
+PHI__FN phi_status phi__mcp_prompts_list(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    return phi__mcp_offers_list(mcp, "prompts/list", "prompts", phi__mcp_prompts_listed, desc, id);
 }
 
-PHI_API phi_status phi_mcp_get_prompt(phi_mcp *mcp, const char *name, const phi_mcp_pair *arguments,
-                                      size_t argument_count, phi_mcp_prompted_fn done,
-                                      void *user_data, uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_get_prompt", "prompts");
+PHI__FN phi_status phi__mcp_prompts_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (name == NULL || name[0] == '\0' || done == NULL ||
-        (argument_count > 0 && arguments == NULL))
-        return PHI_BAD_ARG;
+    if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"name\":");
-    phi__json_write_str(&params, phi_str_of(name));
-    if (argument_count > 0) {
+    phi__json_write_str(&params, phi_str_of(desc->name));
+    if (desc->argument_count > 0) {
         phi__buf_text(&params, ",\"arguments\":");
-        phi__mcp_prompts_pairs(&params, arguments, argument_count);
+        phi__mcp_prompts_pairs(&params, desc->arguments, desc->argument_count);
     }
     phi__buf_char(&params, '}');
     status = params.failed
                  ? PHI_NO_MEMORY
-                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params), phi_str_of(name),
-                                       phi__mcp_prompts_got, (void (*)(void))done, user_data, id);
+                 : phi__mcp_offers_ask(mcp, "prompts/get", phi__buf_str(&params),
+                                       phi_str_of(desc->name), phi__mcp_prompts_got, desc, id);
     phi__buf_free(&params);
     return status;
 }
 
-static void phi__mcp_prompts_complete(const phi_mcp_complete_desc *desc, phi__buf *params) {
-    phi__buf_text(params, desc->prompt != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
-                                               : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
-    phi__json_write_str(params, phi_str_of(desc->prompt != NULL ? desc->prompt : desc->resource));
+static void phi__mcp_prompts_completing(const phi_mcp_get_desc *desc, phi__buf *params) {
+    phi__buf_text(params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
+                                             : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
+    phi__json_write_str(params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
     phi__buf_text(params, "},\"argument\":{\"name\":");
     phi__json_write_str(params, phi_str_of(desc->argument));
     phi__buf_text(params, ",\"value\":");
     phi__json_write_str(params, phi_str_of(desc->value != NULL ? desc->value : ""));
     phi__buf_char(params, '}');
-    if (desc->context_count > 0) {
+    if (desc->argument_count > 0) {
         phi__buf_text(params, ",\"context\":{\"arguments\":");
-        phi__mcp_prompts_pairs(params, desc->context, desc->context_count);
+        phi__mcp_prompts_pairs(params, desc->arguments, desc->argument_count);
         phi__buf_char(params, '}');
     }
     phi__buf_char(params, '}');
 }
 
-PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *desc,
-                                    phi_mcp_completion_fn done, void *user_data, uint64_t *id) {
-    /* the first era has no such capability */
-    const char *era = mcp != NULL ? phi__mcp_session_era(mcp) : NULL;
-    bool first = era != NULL && strcmp(era, "2024-11-05") == 0;
-    phi_status status =
-        phi__mcp_offers_check(mcp, "phi_mcp_complete", first ? NULL : "completions");
+PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                             uint64_t *id) {
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (desc == NULL || desc->argument == NULL || done == NULL ||
-        (desc->prompt == NULL) == (desc->resource == NULL) ||
-        (desc->context_count > 0 && desc->context == NULL))
-        return PHI_BAD_ARG;
+    if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
-    phi__mcp_prompts_complete(desc, &params);
-    status = params.failed ? PHI_NO_MEMORY
-                           : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
-                                                 phi__str(NULL, 0), phi__mcp_prompts_completed,
-                                                 (void (*)(void))done, user_data, id);
+    phi__mcp_prompts_completing(desc, &params);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "completion/complete", phi__buf_str(&params),
+                                       phi__str(NULL, 0), phi__mcp_prompts_completed, desc, id);
     phi__buf_free(&params);
     return status;
 }
@@ -60525,7 +60274,6 @@ PHI_API phi_status phi_mcp_complete(phi_mcp *mcp, const phi_mcp_complete_desc *d
 /* mcp_redirect.c - mcp_redirect_in.h. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
-
 
 #include <stdio.h>
 
@@ -60636,7 +60384,6 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
 /* ---- src/mcp/mcp_requests.c ---- */
 
 /* mcp_requests.c - the table of requests. */
-
 
 #include <stdio.h>
 
@@ -61031,7 +60778,6 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
 
 /* mcp_resources.c - lists of resources and templates, and reading. */
 
-
 enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
 static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
@@ -61053,26 +60799,24 @@ static phi_mcp_resource phi__mcp_resources_one(const phi_json *item) {
 }
 
 static void phi__mcp_resources_listed(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_resources_fn fn = (phi_mcp_resources_fn)offer->fn;
     phi_mcp_resource *made = (phi_mcp_resource *)phi__arena_zero(
         &offer->arena, (offer->count + 1) * sizeof(phi_mcp_resource));
-    phi_mcp_resource_list list;
+    phi_mcp_got list;
     size_t i;
     memset(&list, 0, sizeof list);
     list.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     list.message = reply->message;
     list.code = reply->code;
-    list.cut = offer->pages.cut;
+    list.more = offer->pages.cut;
     for (i = 0; made != NULL && i < offer->count; i++) {
         made[list.count] = phi__mcp_resources_one(offer->items[i]);
         if (made[list.count].uri.len > 0) list.count++;
     }
     list.resources = made;
-    fn(offer->user_data, &list);
+    phi__mcp_offers_tell(offer, &list);
 }
 
 static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_reading_fn fn = (phi_mcp_reading_fn)offer->fn;
     const phi_json *contents = phi_json_get(reply->result, "contents");
     size_t all = phi_json_is_array(contents) ? phi_json_count(contents) : 0;
     bool many = all > PHI__MCP_RESOURCES_CONTENTS;
@@ -61080,7 +60824,7 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
     phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
-    phi_mcp_reading reading;
+    phi_mcp_got reading;
     memset(&reading, 0, sizeof reading);
     reading.status = made != NULL ? reply->status : PHI_NO_MEMORY;
     reading.message = reply->message;
@@ -61097,43 +60841,32 @@ static void phi__mcp_resources_read(phi__mcp_offer *offer, const phi_mcp_reply *
         to->blob = phi__mcp_resources_text(it.at, "blob");
     }
     reading.contents = made;
-    fn(offer->user_data, &reading);
+    phi__mcp_offers_tell(offer, &reading);
 }
 
-/* ---- public ---- */
+/* ---- their beginnings ---- */
 
-PHI_API phi_status phi_mcp_list_resources(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
+PHI__FN phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
+                                           uint64_t *id) {
+    bool plain = desc->what == PHI_MCP_GET_RESOURCES;
+    return phi__mcp_offers_list(mcp, plain ? "resources/list" : "resources/templates/list",
+                                plain ? "resources" : "resourceTemplates",
+                                phi__mcp_resources_listed, desc, id);
+}
+
+PHI__FN phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *desc,
                                           uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_resources", "resources");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "resources/list", "resources", phi__mcp_resources_listed,
-                                (void (*)(void))done, user_data, id);
-}
-
-PHI_API phi_status phi_mcp_list_templates(phi_mcp *mcp, phi_mcp_resources_fn done, void *user_data,
-                                          uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_list_templates", "resources");
-    if (status != PHI_OK) return status;
-    if (done == NULL) return PHI_BAD_ARG;
-    return phi__mcp_offers_list(mcp, "resources/templates/list", "resourceTemplates",
-                                phi__mcp_resources_listed, (void (*)(void))done, user_data, id);
-}
-
-PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_reading_fn done,
-                                         void *user_data, uint64_t *id) {
-    phi_status status = phi__mcp_offers_check(mcp, "phi_mcp_read_resource", "resources");
+    phi_status status;
     phi__buf params;
-    if (status != PHI_OK) return status;
-    if (uri == NULL || uri[0] == '\0' || done == NULL) return PHI_BAD_ARG;
+    if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
     phi__buf_init(&params, phi__mcp_session_memory(mcp));
     phi__buf_text(&params, "{\"uri\":");
-    phi__json_write_str(&params, phi_str_of(uri));
+    phi__json_write_str(&params, phi_str_of(desc->uri));
     phi__buf_char(&params, '}');
-    status = params.failed ? PHI_NO_MEMORY
-                           : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
-                                                 phi_str_of(uri), phi__mcp_resources_read,
-                                                 (void (*)(void))done, user_data, id);
+    status = params.failed
+                 ? PHI_NO_MEMORY
+                 : phi__mcp_offers_ask(mcp, "resources/read", phi__buf_str(&params),
+                                       phi_str_of(desc->uri), phi__mcp_resources_read, desc, id);
     phi__buf_free(&params);
     return status;
 }
@@ -61141,7 +60874,6 @@ PHI_API phi_status phi_mcp_read_resource(phi_mcp *mcp, const char *uri, phi_mcp_
 /* ---- src/mcp/mcp_rpc.c ---- */
 
 /* mcp_rpc.c - JSON-RPC messages. */
-
 
 #include <string.h>
 
@@ -61332,7 +61064,6 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
 
    The server's messages become the history of a hidden agent, which makes one model call. Tools are
    the server's: a call of one is part of the answer, and nothing is run here. */
-
 
 enum { PHI__MCP_SAMPLING_MESSAGES = 4096 };
 
@@ -61753,7 +61484,6 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
 /* ---- src/mcp/mcp_schema.c ---- */
 
 /* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
-
 
 #include <stdio.h>
 
@@ -62670,7 +62400,6 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
    over both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
 
-
 #include <stdio.h>
 
 /* ---- callbacks into the host ---- */
@@ -63130,7 +62859,6 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
    answer is that call, and the run ends when its result is in. So the schema check, hooks,
    deadlines, retries, caps and sub-agents are those of any run. */
 
-
 #include <stdio.h>
 
 /* ---- the model ---- */
@@ -63476,15 +63204,6 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
     return serving->task != NULL ? PHI_OK : phi__mcp_serve_task_begin(serving);
 }
 
-PHI_API bool phi_mcp_incoming_pending(phi_mcp_incoming incoming) {
-    return phi__mcp_serve_request_find(incoming) != NULL;
-}
-
-PHI_API uint32_t phi_mcp_incoming_can(phi_mcp_incoming incoming) {
-    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    return serving != NULL ? serving->can : 0;
-}
-
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message) {
     phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
@@ -63493,39 +63212,9 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_log(phi_mcp_incoming incoming, const char *level, const char *logger,
-                               const char *data) {
-    const phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
-    phi__mcp_way *way;
-    if (incoming.server == NULL || severity < 0) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    way = phi__mcp_serve_request_stream(serving);
-    if (severity < serving->log_level || way == NULL) return PHI_OK;
-    return phi__mcp_serve_request_log(incoming.server, way, level, logger, data);
-}
-
-PHI_API phi_status phi_mcp_content(phi_mcp_incoming incoming, const char *blocks) {
-    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
-    phi_json *list = NULL;
-    phi_arena arena;
-    phi_status status;
-    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
-    if (serving == NULL) return PHI_STALE;
-    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
-    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
-    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
-    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
-    phi_arena_free(&arena);
-    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
-    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
-}
-
 /* ---- src/mcp/mcp_serve_client.c ---- */
 
 /* mcp_serve_client.c - sessions of our server's clients. */
-
 
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
 
@@ -63637,7 +63326,6 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
 
 /* mcp_serve_data.c - resources that clients read, prompts that they get, arguments that they
    complete; and the functions by which the host answers. */
-
 
 #include <stdio.h>
 
@@ -64025,8 +63713,8 @@ PHI_API phi_status phi_mcp_answer_text(phi_mcp_incoming incoming, phi_str text,
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *bytes, size_t count,
-                                        const char *mime_type) {
+static phi_status phi__mcp_serve_data_bytes_answer(phi_mcp_incoming incoming, const void *bytes,
+                                                   size_t count, const char *mime_type) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_READS, &status);
     if (serving == NULL) return status;
@@ -64037,8 +63725,8 @@ PHI_API phi_status phi_mcp_answer_bytes(phi_mcp_incoming incoming, const void *b
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_message *messages,
-                                           size_t count) {
+static phi_status phi__mcp_serve_data_messages_answer(phi_mcp_incoming incoming,
+                                                      const phi_message *messages, size_t count) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_PROMPTS, &status);
     if (serving == NULL) return status;
@@ -64049,8 +63737,9 @@ PHI_API phi_status phi_mcp_answer_messages(phi_mcp_incoming incoming, const phi_
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_values(phi_mcp_incoming incoming, const char *const *values,
-                                         size_t count, size_t total) {
+static phi_status phi__mcp_serve_data_values_answer(phi_mcp_incoming incoming,
+                                                    const char *const *values, size_t count,
+                                                    size_t total) {
     enum { PHI__MOST = 100 }; /* the specification, completion */
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(incoming, PHI__MCP_COMPLETES, &status);
@@ -64090,7 +63779,7 @@ static void phi__mcp_serve_data_result(phi__mcp_serving *serving, const phi_json
     phi__mcp_serve_send_close(serving->server, &serving->origin, &out);
 }
 
-PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result) {
+static phi_status phi__mcp_serve_data_json_answer(phi_mcp_incoming incoming, phi_str result) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
@@ -64104,7 +63793,7 @@ PHI_API phi_status phi_mcp_answer_json(phi_mcp_incoming incoming, phi_str result
     return PHI_OK;
 }
 
-PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *message) {
+static phi_status phi__mcp_serve_data_error_answer(phi_mcp_incoming incoming, const char *message) {
     phi_status status;
     phi__mcp_serving *serving = phi__mcp_serve_data_open(
         incoming, PHI__MCP_READS | PHI__MCP_PROMPTS | PHI__MCP_COMPLETES, &status);
@@ -64115,10 +63804,41 @@ PHI_API phi_status phi_mcp_answer_error(phi_mcp_incoming incoming, const char *m
     return PHI_OK;
 }
 
+static phi_status phi__mcp_serve_data_blocks_answer(phi_mcp_incoming incoming, const char *blocks) {
+    phi__mcp_serving *serving = phi__mcp_serve_request_find(incoming);
+    phi_json *list = NULL;
+    phi_arena arena;
+    phi_status status;
+    if (incoming.server == NULL || blocks == NULL) return PHI_BAD_ARG;
+    if (serving == NULL) return PHI_STALE;
+    if (serving->kind != PHI__MCP_SERVING_CALL) return PHI_BAD_ARG;
+    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
+    status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
+    if (status == PHI_OK && !phi_json_is_array(list)) status = PHI_PARSE;
+    if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
+    phi_arena_free(&arena);
+    if (status == PHI_OK && phi__str_is(serving->content, "[]")) serving->content.len = 0;
+    return status == PHI_PARSE || status == PHI_TOO_BIG ? PHI_BAD_ARG : status;
+}
+
+PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
+    if (answer == NULL) return PHI_BAD_ARG;
+    if (answer->error != NULL) return phi__mcp_serve_data_error_answer(incoming, answer->error);
+    if (answer->json.len > 0) return phi__mcp_serve_data_json_answer(incoming, answer->json);
+    if (answer->bytes != NULL)
+        return phi__mcp_serve_data_bytes_answer(incoming, answer->bytes, answer->byte_count,
+                                                answer->mime_type);
+    if (answer->messages != NULL)
+        return phi__mcp_serve_data_messages_answer(incoming, answer->messages,
+                                                   answer->message_count);
+    if (answer->blocks != NULL) return phi__mcp_serve_data_blocks_answer(incoming, answer->blocks);
+    return phi__mcp_serve_data_values_answer(incoming, answer->values, answer->value_count,
+                                             answer->value_total);
+}
+
 /* ---- src/mcp/mcp_serve_heads.c ---- */
 
 /* mcp_serve_heads.c - the headers of an HTTP request of 2026-07-28, which must repeat its body. */
-
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
 static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
@@ -64222,7 +63942,6 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
    A way is freed by its own timer, never inside a function that the server calls. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
-
 
 #include <stdio.h>
 
@@ -64777,7 +64496,6 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) {
 /* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page
    at a time. */
 
-
 /* ---- capabilities ---- */
 
 static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *name,
@@ -65061,7 +64779,6 @@ PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_
 /* mcp_serve_notify.c - what our server tells without being asked: lists that have changed,
    resources that were updated, log messages; and who wants to hear of it. */
 
-
 /* ---- subscriptions of a session ---- */
 
 static phi__mcp_subscribed *phi__mcp_serve_notify_find(const phi__mcp_client *client, phi_str uri) {
@@ -65280,7 +64997,6 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 /* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
    progress and log messages. */
 
-
 /* ---- handles ---- */
 
 PHI__FN phi__mcp_serving *phi__mcp_serve_request_find(phi_mcp_incoming incoming) {
@@ -65298,6 +65014,7 @@ PHI__FN phi_mcp_incoming phi__mcp_serve_request_handle(const phi__mcp_serving *s
     out.server = serving->server;
     out.index = serving->index;
     out.gen = serving->gen;
+    out.can = serving->can;
     return out;
 }
 
@@ -65566,7 +65283,6 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
 
-
 #include <stdio.h>
 
 /* ---- pieces ---- */
@@ -65762,7 +65478,6 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
 /* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
-
 
 struct phi__mcp_serve_stdio {
     phi__mcp_way way;
@@ -65973,7 +65688,6 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
 
 /* mcp_serve_task.c - tool calls that became tasks: their client has a name of each, and comes back
    for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
-
 
 enum { PHI__MCP_TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
@@ -66204,7 +65918,6 @@ PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf
 /* ---- src/mcp/mcp_server.c ---- */
 
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
-
 
 #include <stdio.h>
 
@@ -66442,17 +66155,8 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
     return NULL;
 }
 
-PHI_API uint16_t phi_mcp_server_port(const phi_mcp_server *server) {
-#ifndef PHI_NO_LISTEN
-    if (server != NULL && server->http != NULL)
-        return phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
-#endif
-    (void)server;
-    return 0;
-}
-
-PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
-    if (server == NULL || !server->ended) return server == NULL;
+static bool phi__mcp_server_ended(const phi_mcp_server *server) {
+    if (!server->ended) return false;
 #ifndef PHI_NO_PROCESS
     if (server->stdio != NULL)
         return phi__mcp_serve_stdio_sent((const phi__mcp_serve_stdio *)server->stdio);
@@ -66460,8 +66164,15 @@ PHI_API bool phi_mcp_server_ended(const phi_mcp_server *server) {
     return true;
 }
 
-PHI_API const char *phi_mcp_server_error(const phi_mcp_server *server) {
-    return server != NULL ? server->fault : "";
+PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server) {
+    phi_mcp_server_info info = PHI_ZERO;
+    info.message = server != NULL ? server->fault : "";
+    info.ended = server == NULL || phi__mcp_server_ended(server);
+#ifndef PHI_NO_LISTEN
+    if (server != NULL && server->http != NULL)
+        info.port = phi__mcp_serve_http_port((const phi__mcp_serve_http *)server->http);
+#endif
+    return info;
 }
 
 PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
@@ -66479,45 +66190,44 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     (void)phi__mcp_serve_ask_leave(server);
 }
 
-PHI_API phi_status phi_mcp_server_set_tools(phi_mcp_server *server, const phi_tool *tools,
-                                            const phi_mcp_serve_tool *infos, size_t count) {
-    phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_tools(server->rt, &server->desc, tools, infos, count);
-    if (status != PHI_OK) return status;
-    server->desc.tools = tools;
-    server->desc.tool_infos = infos;
-    server->desc.tool_count = count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
-    return PHI_OK;
+static phi_status phi__mcp_server_set_check(const phi_mcp_server *server,
+                                            const phi_mcp_server_desc *desc, uint32_t lists) {
+    phi_status status = PHI_OK;
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0)
+        status = phi__mcp_server_tools(server->rt, &server->desc, desc->tools, desc->tool_infos,
+                                       desc->tool_count);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_RESOURCES) != 0)
+        status = phi__mcp_server_resources(server->rt, desc->resources, desc->resource_count,
+                                           desc->templates, desc->template_count);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_PROMPTS) != 0)
+        status = phi__mcp_server_prompts(server->rt, desc->prompts, desc->prompt_count);
+    return status;
 }
 
-PHI_API phi_status phi_mcp_server_set_resources(phi_mcp_server *server,
-                                                const phi_mcp_serve_resource *resources,
-                                                size_t count,
-                                                const phi_mcp_serve_template *templates,
-                                                size_t template_count) {
+PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
+                                      uint32_t lists) {
     phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_resources(server->rt, resources, count, templates, template_count);
+    if (server == NULL || desc == NULL) return PHI_BAD_ARG;
+    status = phi__mcp_server_set_check(server, desc, lists);
     if (status != PHI_OK) return status;
-    server->desc.resources = resources;
-    server->desc.resource_count = count;
-    server->desc.templates = templates;
-    server->desc.template_count = template_count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_mcp_server_set_prompts(phi_mcp_server *server,
-                                              const phi_mcp_serve_prompt *prompts, size_t count) {
-    phi_status status;
-    if (server == NULL) return PHI_BAD_ARG;
-    status = phi__mcp_server_prompts(server->rt, prompts, count);
-    if (status != PHI_OK) return status;
-    server->desc.prompts = prompts;
-    server->desc.prompt_count = count;
-    phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0) {
+        server->desc.tools = desc->tools;
+        server->desc.tool_infos = desc->tool_infos;
+        server->desc.tool_count = desc->tool_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_TOOLS);
+    }
+    if ((lists & PHI_MCP_SERVE_RESOURCES) != 0) {
+        server->desc.resources = desc->resources;
+        server->desc.resource_count = desc->resource_count;
+        server->desc.templates = desc->templates;
+        server->desc.template_count = desc->template_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_RESOURCES);
+    }
+    if ((lists & PHI_MCP_SERVE_PROMPTS) != 0) {
+        server->desc.prompts = desc->prompts;
+        server->desc.prompt_count = desc->prompt_count;
+        phi__mcp_serve_notify_changed(server, PHI__MCP_LIST_PROMPTS);
+    }
     return PHI_OK;
 }
 
@@ -66525,16 +66235,27 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri) {
     if (server != NULL && uri != NULL) phi__mcp_serve_notify_updated(server, phi_str_of(uri));
 }
 
-PHI_API void phi_mcp_server_log(phi_mcp_server *server, const char *level, const char *logger,
-                                const char *data) {
-    if (server != NULL && level != NULL && phi__mcp_level_of(phi_str_of(level)) >= 0)
+PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
+                                      const char *level, const char *logger, const char *data) {
+    int severity = level != NULL ? phi__mcp_level_of(phi_str_of(level)) : -1;
+    const phi__mcp_serving *serving;
+    phi__mcp_way *way;
+    if (server == NULL || severity < 0 || (incoming != NULL && incoming->server != server))
+        return PHI_BAD_ARG;
+    if (incoming == NULL) {
         phi__mcp_serve_notify_log(server, level, logger, data);
+        return PHI_OK;
+    }
+    serving = phi__mcp_serve_request_find(*incoming);
+    if (serving == NULL) return PHI_STALE;
+    way = phi__mcp_serve_request_stream(serving);
+    if (severity < serving->log_level || way == NULL) return PHI_OK;
+    return phi__mcp_serve_request_log(server, way, level, logger, data);
 }
 
 /* ---- src/mcp/mcp_session.c ---- */
 
 /* mcp_session.c - what parts and links see of a connection. */
-
 
 /* ---- parts ---- */
 
@@ -66674,7 +66395,6 @@ PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wai
 /* ---- src/mcp/mcp_settings.c ---- */
 
 /* mcp_settings.c - checks and copies of a connection's settings. */
-
 
 enum {
     PHI__MCP_SETTINGS_RESTARTS = 3,
@@ -66834,7 +66554,6 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 
 /* mcp_slices.c - mcp_slices_in.h. */
 
-
 static void phi__mcp_slices_fire(phi__timer *timer) {
     phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
     phi_runtime *rt = slices->rt;
@@ -66876,7 +66595,6 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
-
 
 #include <stdio.h>
 
@@ -67206,7 +66924,6 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* mcp_stream.c - streams that a GET opens: messages of the server's own, and the old transport. */
 
-
 #include <stdio.h>
 
 enum {
@@ -67400,7 +67117,6 @@ PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) 
 /* ---- src/mcp/mcp_tasks.c ---- */
 
 /* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
-
 
 #include <stdio.h>
 
@@ -67684,7 +67400,6 @@ PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp) {
 /* ---- src/mcp/mcp_toolbox.c ---- */
 
 /* mcp_toolbox.c - one list of a server's tools. */
-
 
 #include <stdio.h>
 
@@ -67988,7 +67703,6 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
 
    The host's event function is called last of all: it may free the connection. */
 
-
 #include <stdio.h>
 
 enum {
@@ -68272,7 +67986,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
 
 static void phi__mcp_tools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_state_of(t->mcp) == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_info_of(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
 }
 
 /* ---- the source ---- */
@@ -68404,19 +68118,19 @@ PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
     return mcp != NULL ? &phi__mcp_tools_of(mcp)->source : NULL;
 }
 
-PHI_API size_t phi_mcp_tool_count(const phi_mcp *mcp) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
+static size_t phi__mcp_tools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
-PHI_API bool phi_mcp_tool_at(const phi_mcp *mcp, size_t index, phi_mcp_tool *out) {
+PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     const phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
     const phi__mcp_known_tool *known;
-    if (out == NULL || index >= phi_mcp_tool_count(mcp)) return false;
-    *out = t->now->items[index].shown;
-    known = out->held ? phi__mcp_known_find(&t->known, out->original) : NULL;
-    if (known != NULL) out->new_hash = known->waiting_hash;
-    return true;
+    phi_mcp_tool *shown;
+    if (index >= phi__mcp_tools_count(t)) return NULL;
+    shown = &t->now->items[index].shown;
+    known = shown->held ? phi__mcp_known_find(&t->known, shown->original) : NULL;
+    shown->new_hash = known != NULL ? known->waiting_hash : NULL;
+    return shown;
 }
 
 static void phi__mcp_tools_quiet(void *ctx, phi_str original, const char *message) {
@@ -68449,7 +68163,7 @@ static phi_status phi__mcp_tools_again(phi__mcp_tools *t, phi_str accepted) {
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
     phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    size_t count = phi_mcp_tool_count(mcp), i;
+    size_t count = phi__mcp_tools_count(t), i;
     for (i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         phi__mcp_known_tool *known;
@@ -68464,16 +68178,9 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
     return PHI_NOT_FOUND;
 }
 
-PHI_API phi_status phi_mcp_list_tools(phi_mcp *mcp) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcp_tools_of(mcp) : NULL;
-    if (t == NULL || phi_mcp_state_of(mcp) != PHI_MCP_READY) return PHI_MISUSE;
-    return phi__mcp_tools_list(t);
-}
-
 /* ---- src/mcp/mcp_watch.c ---- */
 
 /* mcp_watch.c - the resources that a host watches. */
-
 
 enum { PHI__MCP_WATCH_MOST = 256, PHI__MCP_WATCH_AGAIN_MS = 2000 };
 
@@ -68618,7 +68325,8 @@ static void phi__mcp_watch_ended(void *ctx, const phi_mcp_reply *reply) {
         if (link == NULL) break;
         phi__mcp_watch_said(PHI__OWNER(link, phi__mcp_watched, link), reply->status,
                             reply->message);
-        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return; /* the host has closed or freed it */
+        if (phi_mcp_info_of(mcp).state != PHI_MCP_READY)
+            return; /* the host has closed or freed it */
     }
     /* denied: a person is not asked again, but for another subscription */
     if (watch->count > 0 && reply->status != PHI_DENIED)
@@ -68640,7 +68348,7 @@ static void phi__mcp_watch_agreed(phi__mcp_watch *watch, const phi_json *params)
         phi__mcp_watched *w = phi__mcp_watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
         phi__mcp_watch_said(w, PHI_OK, phi__str("", 0));
-        if (phi_mcp_state_of(mcp) != PHI_MCP_READY) return;
+        if (phi_mcp_info_of(mcp).state != PHI_MCP_READY) return;
     }
 }
 
@@ -68779,7 +68487,6 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #ifndef PHI_OPENAPI_DOCUMENT_IN_H
 #define PHI_OPENAPI_DOCUMENT_IN_H
 
-
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
     PHI__SECTION_SCHEMAS,
@@ -68883,7 +68590,6 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
    tool's user_data is its phi__operation. */
 #ifndef PHI_OPENAPI_OPERATION_IN_H
 #define PHI_OPENAPI_OPERATION_IN_H
-
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -68997,7 +68703,6 @@ typedef struct phi__operation {
 #ifndef PHI_OPENAPI_READING_IN_H
 #define PHI_OPENAPI_READING_IN_H
 
-
 struct phi__reading_walk;
 
 typedef struct phi__reading {
@@ -69036,7 +68741,6 @@ PHI__FN void phi__reading_end(phi__reading *r);
 #ifndef PHI_OPENAPI_API_IN_H
 #define PHI_OPENAPI_API_IN_H
 
-
 struct phi__openapi_calls;
 
 /* The request for a document that is read from a URL. */
@@ -69072,7 +68776,6 @@ struct phi_openapi {
 #ifndef PHI_OPENAPI_ADDRESS_IN_H
 #define PHI_OPENAPI_ADDRESS_IN_H
 
-
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
 PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
@@ -69090,7 +68793,6 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
    open where it closes the circle. */
 #ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
 #define PHI_OPENAPI_TOOL_SCHEMA_IN_H
-
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -69146,7 +68848,6 @@ PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a charact
 #ifndef PHI_OPENAPI_CIRCLES_IN_H
 #define PHI_OPENAPI_CIRCLES_IN_H
 
-
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
                               size_t *cap, size_t from, size_t to);
@@ -69167,7 +68868,6 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 #ifndef PHI_OPENAPI_JSON_CUT_IN_H
 #define PHI_OPENAPI_JSON_CUT_IN_H
 
-
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
@@ -69180,7 +68880,6 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
    parameters, its body and its security. */
 #ifndef PHI_OPENAPI_MAKING_IN_H
 #define PHI_OPENAPI_MAKING_IN_H
-
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -69215,7 +68914,6 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in
 #ifndef PHI_OPENAPI_MAKER_IN_H
 #define PHI_OPENAPI_MAKER_IN_H
 
-
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
@@ -69231,7 +68929,6 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
    hash of a name that is cut or taken is made of method and path. */
 #ifndef PHI_OPENAPI_NAMING_IN_H
 #define PHI_OPENAPI_NAMING_IN_H
-
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -69259,7 +68956,6 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
    it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
-
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -69319,7 +69015,6 @@ PHI__FN const char *phi__openapi_answer_reason(int http_status);
 #ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 #define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 
-
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
     phi_memory *memory; /* borrowed */
@@ -69362,7 +69057,6 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
 #ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
 #define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
 
-
 typedef struct phi__openapi_token phi__openapi_token;
 
 /* Waits for a token; lives in its owner, zeroed at first. */
@@ -69396,7 +69090,6 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 #ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
 #define PHI_OPENAPI_OPENAPI_AUTH_IN_H
 
-
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
     const phi__operation_scheme *oauth; /* that wants a token of client credentials; NULL: none */
@@ -69426,7 +69119,6 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
    the request is under way. The pieces point into the arena and into blocks of the body's own. */
 #ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
 #define PHI_OPENAPI_OPENAPI_BODY_IN_H
-
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -69471,7 +69163,6 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: 
 #ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
 #define PHI_OPENAPI_OPENAPI_CALL_IN_H
 
-
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
@@ -69484,7 +69175,6 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api);
 /* parameters_in.h - the parameters of an operation, and keys for its arguments. */
 #ifndef PHI_OPENAPI_PARAMETERS_IN_H
 #define PHI_OPENAPI_PARAMETERS_IN_H
-
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -69502,7 +69192,6 @@ PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *
 #ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
 #define PHI_OPENAPI_REQUEST_BODY_IN_H
 
-
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
@@ -69513,7 +69202,6 @@ PHI__FN bool phi__request_body_make(phi__making *m);
 /* security_in.h - the security and the server of an operation. */
 #ifndef PHI_OPENAPI_SECURITY_IN_H
 #define PHI_OPENAPI_SECURITY_IN_H
-
 
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
@@ -69526,7 +69214,6 @@ PHI__FN bool phi__security_server(phi__making *m);
 #ifndef PHI_OPENAPI_SELECTION_IN_H
 #define PHI_OPENAPI_SELECTION_IN_H
 
-
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
@@ -69537,7 +69224,6 @@ PHI__FN void phi__selection_free_all(phi_openapi *api);
 /* settings_in.h - a copy of a document's settings, defaults resolved. */
 #ifndef PHI_OPENAPI_SETTINGS_IN_H
 #define PHI_OPENAPI_SETTINGS_IN_H
-
 
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
@@ -69558,7 +69244,6 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
    deepObject writes items of arrays by their index, "name[0]". */
 #ifndef PHI_OPENAPI_STYLES_IN_H
 #define PHI_OPENAPI_STYLES_IN_H
-
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -69590,7 +69275,6 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
 /* ---- src/openapi/address.c ---- */
 
 /* address.c - requests a document from its URL, and follows where the server sends it. */
-
 
 #include <stdio.h>
 
@@ -69792,7 +69476,6 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 /* ---- src/openapi/document.c ---- */
 
 /* document.c - the parts of a document, and references between them. */
-
 
 #include <stdio.h>
 
@@ -70020,7 +69703,6 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
 /* json_cut.c - a JSON text, shortened. It is read by brackets and quotes alone, several times for
    each level that is opened; the levels are few. What comes out is checked by the JSON reader. */
-
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
@@ -70277,7 +69959,6 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 
 /* maker.c - one operation, and its tool. */
 
-
 #include <stdio.h>
 
 enum {
@@ -70495,7 +70176,6 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 /* naming.c - names for operations. */
 
-
 /* "get_pets_petId" of GET /pets/{petId}. */
 static void phi__naming_path(phi__tool_name *name, const phi_openapi_operation *op) {
     bool gap = true;
@@ -70583,7 +70263,6 @@ PHI__FN void phi__naming_end(phi__naming *n) {
 /* ---- src/openapi/openapi.c ---- */
 
 /* openapi.c - the object of a document: made, read, looked at and freed. */
-
 
 static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;
@@ -70687,7 +70366,6 @@ PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi 
 /* ---- src/openapi/openapi_answer.c ---- */
 
 /* openapi_answer.c - answers of servers, for models. */
-
 
 #include <stdio.h>
 
@@ -71073,7 +70751,6 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
 
 /* openapi_auth.c - credentials into requests. */
 
-
 #include <stdio.h>
 
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
@@ -71274,7 +70951,6 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status) {
 /* ---- src/openapi/openapi_body.c ---- */
 
 /* openapi_body.c - from an argument to the body of a request. */
-
 
 #include <stdio.h>
 
@@ -71724,7 +71400,6 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
    A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
 
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -72082,7 +71757,6 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_
 
 /* openapi_request.c - from arguments to a URL and headers. */
 
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -72391,7 +72065,6 @@ PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
 /* ---- src/openapi/openapi_token.c ---- */
 
 /* openapi_token.c - access tokens, requested and kept. */
-
 
 #include <stdio.h>
 
@@ -72918,7 +72591,6 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
 
 /* reading.c - from bytes to parts and operations. */
 
-
 #include <stdio.h>
 
 enum {
@@ -73426,7 +73098,6 @@ PHI__FN void phi__reading_end(phi__reading *r) {
 /* request_body.c - the body of an operation: which of its content types is sent, and how its
    properties are. */
 
-
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
 /* The type without its parameters. */
@@ -73726,7 +73397,6 @@ PHI__FN bool phi__security_server(phi__making *m) {
 /* ---- src/openapi/selection.c ---- */
 
 /* selection.c - operations that fit a filter become tools, one after another. */
-
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
 
@@ -74231,7 +73901,6 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
 /* ---- src/openapi/tool_schema.c ---- */
 
 /* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
-
 
 #include <stdio.h>
 
@@ -74841,9 +74510,7 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #ifndef PHI_SKILLS_SKILLS_IN_H
 #define PHI_SKILLS_SKILLS_IN_H
 
-
 #ifndef PHI_NO_FILES
-
 
 enum {
     PHI__SKILLS_FRONT_BYTES = 65536, /* of front matter at most, its two lines "---" included */
@@ -75077,7 +74744,6 @@ PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line) {
    read whole first, for its front matter is left out and {baseDir} replaced. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75468,7 +75134,6 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
 /* skill_file.c - loads one skill: finds SKILL.md, reads its front matter, checks and keeps it. */
 
 #ifndef PHI_NO_FILES
-
 
 #include <stdio.h>
 
@@ -75970,7 +75635,6 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules) {
 
 #ifndef PHI_NO_FILES
 
-
 enum { PHI__SKILLS_MOST = 1000, PHI__SKILLS_FILE_BYTES = 1048576, PHI__SKILLS_READ_BYTES = 262144 };
 
 static int phi__skills_list_compare(phi_str a, phi_str b) {
@@ -76319,11 +75983,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0xcc38d355
+#if PHI__IMP_SECTIONS != 0x13979a53
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0xcc38d355
+#define PHI__IMP_SECTIONS 0x13979a53
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -76331,7 +75995,6 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
    list. */
 #ifndef PHI_SECTIONS_SECTION_IN_H
 #define PHI_SECTIONS_SECTION_IN_H
-
 
 /* ---- section.c ---- */
 
@@ -76428,7 +76091,6 @@ PHI__FN void phi__section_scripts_end(void *state);
 /* ---- src/sections/protected.c ---- */
 
 /* protected.c - the files that a configuration runs or heeds. */
-
 
 enum {
     PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
@@ -76603,7 +76265,6 @@ PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
 /* ---- src/sections/section_mcp.c ---- */
 
 /* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
-
 
 /* A connection. */
 typedef struct phi__section_mcp_link {
@@ -76928,18 +76589,18 @@ static phi_status phi__section_mcp_wait(phi__config_making *making,
                                         const phi__section_mcp_link *link, size_t at) {
     phi__config_ground *ground = making->ground;
     phi_str name = phi__section_name(link->node);
-    phi_mcp_state state = phi_mcp_state_of(link->mcp);
+    phi_mcp_state state = phi_mcp_info_of(link->mcp).state;
     if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
         phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
                                 "MCP server \"%.*s\", which is required: %s", (int)name.len,
-                                name.at, phi_mcp_error(link->mcp));
+                                name.at, phi_mcp_info_of(link->mcp).message);
     else if (link->making == making && link->at == at)
         phi__config_words_warning(ground, link->node, "mcp.instances",
                                   "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                                  name.at, phi_mcp_error(link->mcp));
+                                  name.at, phi_mcp_info_of(link->mcp).message);
     return PHI_OK;
 }
 
@@ -76982,13 +76643,12 @@ PHI__FN void phi__section_mcp_end(void *state) {
     phi__section_mcp_state *s = (phi__section_mcp_state *)state;
     phi__section_mcp_link *link;
     for (link = s != NULL ? s->links : NULL; link != NULL; link = link->next)
-        (void)phi_mcp_free(link->mcp);
+        phi_mcp_free(link->mcp);
 }
 
 /* ---- src/sections/section_mcp_table.c ---- */
 
 /* section_mcp_table.c - the fields of [[mcp.instances]]. */
-
 
 static const phi__config_choice phi__section_mcp_answer_choices[] = {
     {"sampling", PHI_MCP_SAMPLING, false},
@@ -77161,7 +76821,6 @@ PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
 
 /* section_openapi.c - OpenAPI documents: read once where agents share them, and their operations as
    tools. */
-
 
 typedef struct phi__section_openapi_taken {
     uint64_t set;
@@ -77477,7 +77136,6 @@ PHI__FN void phi__section_openapi_end(void *state) {
 
 /* section_permissions.c - rules of permissions, in front of the host's hook. */
 
-
 enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
 
 typedef struct phi__section_permissions_taken {
@@ -77723,7 +77381,6 @@ PHI__FN void phi__section_permissions_end(void *state) {
 /* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
 
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PROCESS)
-
 
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
 
@@ -77999,7 +77656,6 @@ PHI__FN void phi__section_scripts_end(void *state) {
 
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
 
-
 typedef struct phi__section_skills_taken {
     uint64_t set;
     phi__config_texts directories;
@@ -78213,7 +77869,6 @@ PHI__FN void phi__section_skills_end(void *state) {
 
 /* section_tools.c - built-in tools by their names, and their settings. */
 
-
 typedef struct phi__section_tools_taken {
     uint64_t set;
     phi__config_texts allowed_paths, deny_patterns;
@@ -78374,7 +78029,6 @@ PHI__FN void phi__section_tools_end(void *state) {
 /* sections.c - the list of sections, in the order in which an agent gets its parts: scripts come
    last, for they are called before the hooks that were there. */
 
-
 /* The top of a file as these sections see it. */
 typedef struct phi__sections_top {
     uint64_t set;
@@ -78480,7 +78134,6 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
    sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
-
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {

@@ -6,8 +6,8 @@
 #include "strategy/strategy.h"
 #include "strategy/tot.h"
 #include "subagents/subagents.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
-#include "tools/context_tools.h"
 
 typedef struct world {
     rig *r;
@@ -276,8 +276,8 @@ TEST(a_cut_after_a_refusal_is_marked_in_the_hosts_words) {
 TEST(a_memo_and_the_tag_of_a_revert_are_in_the_hosts_words) {
     world w;
     begin(&w);
-    (void)phi_tools_revert(w.tools + 1);
-    (void)phi_tools_prun(w.tools + 2);
+    (void)tools_revert(w.tools + 1);
+    (void)tools_prun(w.tools + 2);
     w.desc.tool_count = 4;
     make(&w);
     rig_call(w.r, "c1", "echo", "{\"at\":\"square\"}");
@@ -608,7 +608,7 @@ TEST(old_lines_of_reverts_go_in_whatever_words_they_are) {
     world w;
     int i;
     begin(&w);
-    (void)phi_tools_revert(w.tools + 1);
+    (void)tools_revert(w.tools + 1);
     w.desc.tool_count = 2;
     make(&w);
     for (i = 0; i < 8; i++) {

@@ -7,10 +7,10 @@
 #include "agent/snapshot.h"
 #include "agent/summary.h"
 #include "persist/file_store.h"
+#include "support/context_tools.h"
 #include "support/store_mem.h"
 #include "history/prune.h"
 #include "history/revert.h"
-#include "tools/context_tools.h"
 
 enum { SEEDS = 40, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };
 
@@ -665,8 +665,8 @@ static void begin(story *s, uint32_t seed, const char *directory) {
     s->tools[1].name = "amble";
     s->tools[1].start = amble_start;
     s->tools[1].step = amble_step;
-    CHECK_EQ_INT(phi_tools_prun(&s->tools[2]), PHI_OK); /* and [3] */
-    CHECK_EQ_INT(phi_tools_revert(&s->tools[4]), PHI_OK);
+    CHECK_EQ_INT(tools_prun(&s->tools[2]), PHI_OK); /* and [3] */
+    CHECK_EQ_INT(tools_revert(&s->tools[4]), PHI_OK);
     (void)snprintf(s->id, sizeof s->id, "s%u", (unsigned)seed);
     s->store = store_mem_new();
     files.directory = directory;

@@ -8,9 +8,9 @@
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "record/replay.h"
+#include "support/context_tools.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
-#include "tools/context_tools.h"
 
 enum { SEEDS = 70, STEPS = 220, ANSWERS = 120, PATIENCE = 3000, LANES = 4, TOOLS = 6 };
 
@@ -431,8 +431,8 @@ static void make_tools(world *w) {
     w->tools[1].step = any_step;
     if (pick(w, 2) == 0) w->tools[1].resume = any_start;
     w->tools[2].on_field = any_field;
-    (void)phi_tools_prun(&w->tools[3]);
-    (void)phi_tools_revert(&w->tools[5]);
+    (void)tools_prun(&w->tools[3]);
+    (void)tools_revert(&w->tools[5]);
 }
 
 static void make_desc(world *w) {
