@@ -122,6 +122,7 @@
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -272,6 +273,7 @@ PHI_API phi_status phi_toml_set(phi_arena *arena, phi_str text, const char *path
 #ifndef PHI_FORMATS_YAML_H
 #define PHI_FORMATS_YAML_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -393,6 +395,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifndef PHI_RECORD_EVENT_JSON_H
 #define PHI_RECORD_EVENT_JSON_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -430,6 +433,7 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -660,6 +664,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -761,6 +766,7 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -839,6 +845,7 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -972,6 +979,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
 #ifndef PHI_SUBAGENTS_SUBAGENTS_H
 #define PHI_SUBAGENTS_SUBAGENTS_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1029,11 +1037,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
 #endif /* PHI__PUB_SUBAGENTS */
 
 #ifdef PHI__PUB_EVALUATE
-#if PHI__PUB_EVALUATE != 0xaaba24cc
+#if PHI__PUB_EVALUATE != 0x141dd237
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__PUB_EVALUATE 0xaaba24cc
+#define PHI__PUB_EVALUATE 0x141dd237
 
 /* ---- src/evaluate/evaluate.h ---- */
 
@@ -1056,6 +1064,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent parent, phi_subagent *desc, size_t
    Threads: the pumping thread. */
 #ifndef PHI_EVALUATE_EVALUATE_H
 #define PHI_EVALUATE_EVALUATE_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -1128,6 +1137,11 @@ typedef struct phi_evaluate_desc {
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* of PHI_EVALUATE_CUSTOM */
     void *user_data;             /* comes back in evaluate_fn */
+    /* Continues the evaluation that was active when the agent's snapshot was made, after
+       phi_agent_restore: with the same configurations, in the same order, and the same way to
+       evaluate; the prompt is not looked at. Until then the agent is not busy; a new evaluation
+       drops the old one (default: a new one begins) */
+    bool resume;
 } phi_evaluate_desc;
 
 /* Starts an evaluation. The events: PHI_EV_PARALLEL_START of the agent, with the loop ids of all
@@ -1139,17 +1153,10 @@ typedef struct phi_evaluate_desc {
    and of the judge may cost is reserved in it now. PHI_LIMIT: there is no room for that.
    PHI_BUSY, PHI_MISUSE: as phi_prompt or phi_continue; PHI_BAD_ARG, PHI_UNSUPPORTED:
    phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. Then nothing was called, and nothing
-   changed. */
+   changed. With desc->resume also PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has
+   changed since, or inside a callback; PHI_BAD_ARG: another number of configurations; PHI_PARSE:
+   the snapshot does not fit together. Then it waits still. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
-
-/* Continues an evaluation that was active when the agent's snapshot was made, after
-   phi_agent_restore: with the same configurations, in the same order, and the same way to evaluate;
-   the prompt is not looked at. Until then the agent is not busy; a new evaluation drops the old
-   one.
-   PHI_NOT_FOUND: no evaluation waits; PHI_MISUSE: the history has changed since, or inside a
-   callback; PHI_BAD_ARG: another number of configurations, or as phi_evaluate; PHI_PARSE: the
-   snapshot does not fit together; PHI_BUSY, PHI_STALE, PHI_NO_MEMORY. Then it waits still. */
-PHI_API phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc *desc);
 
 /* The active evaluation, or the last one. PHI_NOT_FOUND: there was none; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
@@ -1159,20 +1166,17 @@ PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 inline phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc &desc) {
     return phi_evaluate(agent, &desc);
 }
-inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &desc) {
-    return phi_evaluate_resume(agent, &desc);
-}
 #endif
 #endif
 
 #endif /* PHI__PUB_EVALUATE */
 
 #ifdef PHI__PUB_STRATEGY
-#if PHI__PUB_STRATEGY != 0xf31c36fd
+#if PHI__PUB_STRATEGY != 0xf44a7244
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__PUB_STRATEGY 0xf31c36fd
+#define PHI__PUB_STRATEGY 0xf44a7244
 
 /* ---- src/strategy/machine.h ---- */
 
@@ -1186,6 +1190,7 @@ inline phi_status phi_evaluate_resume(phi_agent agent, const phi_evaluate_desc &
    Threads: the pumping thread, inside phi_step. */
 #ifndef PHI_STRATEGY_MACHINE_H
 #define PHI_STRATEGY_MACHINE_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -1350,6 +1355,7 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
 #ifndef PHI_STRATEGY_AOT_H
 #define PHI_STRATEGY_AOT_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1395,6 +1401,7 @@ PHI_API const phi_strategy *phi_strategy_aot(void);
 #ifndef PHI_STRATEGY_COT_H
 #define PHI_STRATEGY_COT_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1435,6 +1442,7 @@ PHI_API const phi_strategy *phi_strategy_cod(void);
    Thoughts are read as JSON, else as numbered lines; a text that is neither is one thought. */
 #ifndef PHI_STRATEGY_GOT_H
 #define PHI_STRATEGY_GOT_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -1484,6 +1492,7 @@ PHI_API const phi_strategy *phi_strategy_got(void);
    sent back once to be repaired. */
 #ifndef PHI_STRATEGY_TOT_H
 #define PHI_STRATEGY_TOT_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -1546,6 +1555,7 @@ PHI_API const phi_strategy *phi_strategy_tot(void);
 #ifndef PHI_STRATEGY_TRM_H
 #define PHI_STRATEGY_TRM_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1592,6 +1602,7 @@ PHI_API const phi_strategy *phi_strategy_trm(void);
 #ifndef PHI_STRATEGY_ADAPTIVE_H
 #define PHI_STRATEGY_ADAPTIVE_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1617,7 +1628,7 @@ typedef struct phi_adaptive_options {
 } phi_adaptive_options;
 
 /* Static. Options: phi_adaptive_options. The bill of a prompt is that of the chosen strategy;
-   phi_strategy_worst has the largest of those that it may choose. */
+   its `bill` has the largest of those that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 #ifdef __cplusplus
@@ -1649,6 +1660,7 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void);
 #ifndef PHI_STRATEGY_STRATEGY_H
 #define PHI_STRATEGY_STRATEGY_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1675,26 +1687,25 @@ typedef struct phi_strategy_desc {
    Ownership: desc and its pointers are borrowed until all agents made with it are freed. */
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc);
 
-/* The result of the agent's last run with a strategy: JSON text, an object; each strategy's page in
-   docs/strategies.md has its members. A run that failed has one too, if it came to a first call.
-   PHI_NOT_FOUND: there is none, or a run with a strategy is under way. In the arena. PHI_STALE,
-   PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena, phi_str *out);
+/* What a run with a strategy has come to. */
+typedef struct phi_strategy_outcome {
+    bool running;
+    phi_strategy_best best; /* running: the best so far */
+    /* else the result: JSON text, an object; each strategy's page in docs/strategies.md has its
+       members. A run that failed has one too, if it came to a first call */
+    phi_str result;
+} phi_strategy_outcome;
 
-/* The best so far of the run under way, its text copied into the arena. PHI_NOT_FOUND: no run with
-   a strategy is under way. PHI_STALE, PHI_NO_MEMORY. Pumping thread. */
-PHI_API phi_status phi_strategy_best_now(phi_agent agent, phi_arena *arena, phi_strategy_best *out);
+/* The outcome of the agent's run under way, or of its last run; texts are in the arena.
+   PHI_NOT_FOUND: that was no run with a strategy, or it has not come to a call. PHI_STALE,
+   PHI_NO_MEMORY. Pumping thread. */
+PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena,
+                                       phi_strategy_outcome *out);
 
 /* Ends the run under way with the best so far as its answer, at the next phi_step; calls under way
-   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: as above. PHI_STALE. Pumping
-   thread. */
+   are cancelled. Without a thought yet, the run fails. PHI_NOT_FOUND: no run
+   with a strategy is under way. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_strategy_settle(phi_agent agent);
-
-/* The worst case of a prompt of so many tokens: max_calls counts. A prompt reserves no more, but
-   for the agent's system prompt, once a call, and less if Adaptive chooses a cheaper strategy.
-   `answer_tokens`: of one model call. PHI_BAD_ARG: no strategy. */
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out);
 
 #ifdef __cplusplus
 }
@@ -1704,11 +1715,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x6a13d7e5
+#if PHI__PUB_CONFIG != 0x142065e8
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x6a13d7e5
+#define PHI__PUB_CONFIG 0x142065e8
 
 /* ---- src/config/config.h ---- */
 
@@ -1716,7 +1727,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 
        phi_config_desc from = PHI_ZERO;
        from.path = "agent.toml";
-       from.variable_fn = phi_config_environment;     // ${NAME} is read from the environment
+       from.environment = true;                       // ${NAME} is a variable of the process
        phi_config *config = phi_config_load(&from);
        if (phi_config_error(config) != NULL) show(phi_config_error(config)->message);
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
@@ -1736,6 +1747,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
    valid until phi_config_free. Threads: one at a time. */
 #ifndef PHI_CONFIG_CONFIG_H
 #define PHI_CONFIG_CONFIG_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -1760,8 +1772,8 @@ typedef struct phi_config_desc {
     const char *path;          /* of the file: .toml, .json, .yaml or .yml; copied */
     phi_str text;              /* instead of the file's content; path is then its name alone */
     phi_config_format format;
-    /* The value of a variable, valid until the next call; NULL: there is none. (default: there are
-       no variables) */
+    bool environment; /* variables are those of the process (default: there are none) */
+    /* instead: the value of a variable, valid until the next call; NULL: there is none */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* Sections besides phi.h's own, NULL-ended; borrowed as long as the config and the agents made
@@ -1770,9 +1782,6 @@ typedef struct phi_config_desc {
     size_t max_bytes;      /* of a file (default 4 MiB) */
     uint32_t max_problems; /* kept (default 1,000) */
 } phi_config_desc;
-
-/* For phi_config_desc.variable_fn: the variables of the process. user_data is ignored. */
-PHI_API const char *phi_config_environment(void *user_data, const char *name);
 
 /* Reads and checks. NULL: no memory for the config itself. Otherwise phi_config_error says whether
    it can be used. */
@@ -1840,6 +1849,7 @@ inline phi_config *phi_config_load(const phi_config_desc &desc) { return phi_con
    Threads: the pumping thread. */
 #ifndef PHI_CONFIG_CONFIG_AGENTS_H
 #define PHI_CONFIG_CONFIG_AGENTS_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -1964,6 +1974,7 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #ifndef PHI_CONFIG_CONFIG_JSON_H
 #define PHI_CONFIG_CONFIG_JSON_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2058,6 +2069,7 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
    followed. Threads: the pumping thread. */
 #ifndef PHI_PERMISSIONS_PERMISSIONS_H
 #define PHI_PERMISSIONS_PERMISSIONS_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -2205,21 +2217,21 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #endif /* PHI__PUB_PERMISSIONS */
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x0d48556e
+#if PHI__PUB_TOOLS != 0x54208639
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x0d48556e
+#define PHI__PUB_TOOLS 0x54208639
 
 /* ---- src/tools/context_tools.h ---- */
 
 /* context_tools.h - tools by which a model edits its own view: prun, prun_with_memo,
    revert_to_state.
 
-       phi_tool tools[2];
-       phi_tools_prun(tools);
+       phi_tool tools[PHI_CONTEXT_TOOLS];
+       phi_tools_context(tools);
        desc.tools = tools;   // desc: a phi_agent_desc
-       desc.tool_count = 2;
+       desc.tool_count = 2;  // prun and prun_with_memo
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
    They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
@@ -2227,18 +2239,17 @@ inline phi_permissions *phi_permissions_new(const phi_permissions_desc &desc, ph
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
-   NULL. */
-PHI_API phi_status phi_tools_prun(phi_tool *out);
+enum { PHI_CONTEXT_TOOLS = 3 };
 
-/* revert_to_state {category, step, summary}. With it, each tool result ends with a line "[step
-   n12]".
-   PHI_BAD_ARG: out is NULL. */
-PHI_API phi_status phi_tools_revert(phi_tool *out);
+/* Fills out[0] with prun {tokens}, out[1] with prun_with_memo {tokens, memo}, and out[2] with
+   revert_to_state {category, step, summary}. An agent may have some of them; with the last one each
+   tool result ends with a line "[step n12]". PHI_BAD_ARG: out is NULL. */
+PHI_API phi_status phi_tools_context(phi_tool *out);
 
 #ifdef __cplusplus
 }
@@ -2277,6 +2288,7 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    Threads: the pumping thread. */
 #ifndef PHI_TOOLS_SCRIPTS_H
 #define PHI_TOOLS_SCRIPTS_H
+
 
 #ifndef PHI_NO_PROCESS
 
@@ -2373,6 +2385,7 @@ PHI_API phi_status phi_scripts_use(phi_scripts *scripts, phi_agent_desc *desc);
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2451,11 +2464,11 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 #endif /* PHI__PUB_TOOLS */
 
 #ifdef PHI__PUB_MCP
-#if PHI__PUB_MCP != 0x6d4f3d48
+#if PHI__PUB_MCP != 0x364c3b5f
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__PUB_MCP 0x6d4f3d48
+#define PHI__PUB_MCP 0x364c3b5f
 
 /* ---- src/mcp/mcp.h ---- */
 
@@ -2485,6 +2498,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
    PHI_NO_MCP leaves all of it out; servers by argv need processes (PHI_NO_PROCESS). */
 #ifndef PHI_MCP_MCP_H
 #define PHI_MCP_MCP_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -2669,6 +2683,7 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 #ifndef PHI_MCP_MCP_ASKS_H
 #define PHI_MCP_MCP_ASKS_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2698,6 +2713,7 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
    Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_GET_H
 #define PHI_MCP_MCP_GET_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -2738,7 +2754,7 @@ typedef struct phi_mcp_prompt {
     size_t argument_count;
 } phi_mcp_prompt;
 
-/* What was got; a field that `what` does not have is zero. */
+/* The answer; a field that `what` does not have is zero. */
 typedef struct phi_mcp_got {
     phi_mcp_what what;
     /* as phi_mcp_reply; items read before a failure are listed. PHI_TOO_BIG: more than 1,000
@@ -2818,6 +2834,7 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri);
 #ifndef PHI_MCP_MCP_OAUTH_H
 #define PHI_MCP_MCP_OAUTH_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2872,8 +2889,8 @@ struct phi_mcp_oauth_desc {
     phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser) */
     /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
        its platform (workload identity), or one that its identity provider makes for the server. The
-       host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends the
-       authorization with that status. */
+       host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends
+       the authorization with that status. */
     phi_status (*want_assertion)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
        Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
@@ -2915,8 +2932,8 @@ struct phi_mcp_oauth_desc {
 
 /* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
    PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
-   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL belongs
-   to another authorization, and this one still waits.
+   of the host's own, or pasted by the person. Safe inside open_browser. PHI_REFUSED: the URL
+   belongs to another authorization, and this one still waits.
    PHI_MCP_GRANT_ASSERTION: the token that want_assertion was called for. Safe inside it.
    PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
    PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
@@ -2960,6 +2977,7 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp);
    (PHI_NO_LISTEN). */
 #ifndef PHI_MCP_MCP_SERVE_H
 #define PHI_MCP_MCP_SERVE_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -3118,10 +3136,10 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
 
 typedef struct phi_mcp_server_info {
     uint16_t port; /* of http; 0: none */
-    bool
-        ended; /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    bool ended;
     const char
-        *message; /* why stdin or stdout failed; empty: no fault. Until the server is freed */
+        *message; /* why stdin or stdout failed; empty: no fault; until the server is freed */
 } phi_mcp_server_info;
 PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
@@ -3238,6 +3256,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
 #ifndef PHI_MCP_MCP_TOOLS_H
 #define PHI_MCP_MCP_TOOLS_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -3281,11 +3300,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 #endif /* PHI__PUB_MCP */
 
 #ifdef PHI__PUB_OPENAPI
-#if PHI__PUB_OPENAPI != 0xadce358a
+#if PHI__PUB_OPENAPI != 0x9c05932a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__PUB_OPENAPI 0xadce358a
+#define PHI__PUB_OPENAPI 0x9c05932a
 
 /* ---- src/openapi/openapi.h ---- */
 
@@ -3295,7 +3314,7 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
        of.path = "petstore.json";
        of.auth.bearer_token = "sk-...";
        phi_openapi *api = phi_openapi_new(rt, &of);
-       while (phi_openapi_step(api) == PHI_BUSY) phi_step(rt, 10);
+       while (phi_openapi_step(api, NULL) == PHI_BUSY) phi_step(rt, 10);
        phi_openapi_tools pets = PHI_ZERO;
        while (phi_openapi_select(api, NULL, &pets) == PHI_BUSY) phi_step(rt, 0);
        desc.tools = pets.tools;                      // desc: a phi_agent_desc
@@ -3311,6 +3330,7 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
    Threads:   the pumping thread. */
 #ifndef PHI_OPENAPI_OPENAPI_H
 #define PHI_OPENAPI_OPENAPI_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -3371,13 +3391,12 @@ typedef struct phi_openapi_desc {
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
 /* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
-   else stays: PHI_PARSE (malformed; phi_openapi_error gives the place), PHI_UNSUPPORTED (no OpenAPI
+   else stays: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI
    3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
-   PHI_REFUSED, and the statuses of a network. Safe inside callbacks. */
-PHI_API phi_status phi_openapi_step(phi_openapi *api);
-/* The fault and its place; line 0: it has no place in the text. The message is empty where there is
-   no fault. Valid until the object is freed. */
-PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api);
+   PHI_REFUSED, and the statuses of a network. Safe inside callbacks.
+   *error, where given: the fault and its place; line 0: it has no place in the text; the message is
+   empty where there is no fault. */
+PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
 /* Frees the object and every selection of it. While calls of its tools are under way it frees
    nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
@@ -3479,6 +3498,7 @@ inline phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc &des
    that nobody else writes to. */
 #ifndef PHI_SKILLS_SKILLS_H
 #define PHI_SKILLS_SKILLS_H
+
 
 #ifndef PHI_NO_FILES
 
@@ -3596,6 +3616,7 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 #ifndef PHI_SECTIONS_SECTIONS_H
 #define PHI_SECTIONS_SECTIONS_H
 
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -3646,6 +3667,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
    Threads: the pumping thread. */
 #ifndef PHI_TRACE_TRACE_H
 #define PHI_TRACE_TRACE_H
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -3769,6 +3791,7 @@ PHI_API phi_status phi_trace_agent(phi_agent agent, phi_trace_kind kind, const c
    PHI_BUSY, while there is more to read. */
 #ifndef PHI_FORMATS_TOML_IN_H
 #define PHI_FORMATS_TOML_IN_H
+
 
 enum {
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -4015,6 +4038,7 @@ PHI__FN void phi__toml_array_drop(phi__toml_change *c, const phi__marks *marks,
    lines, read. Every function leaves its verdict in the reader's status: PHI_BUSY goes on. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
+
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
@@ -9503,6 +9527,7 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifndef PHI_RECORD_EVENT_IN_H
 #define PHI_RECORD_EVENT_IN_H
 
+
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 /* the three deltas are "MessageUpdate" */
 PHI__FN const char *phi__event_words_type(phi_event_kind kind);
@@ -9544,6 +9569,7 @@ PHI__FN void phi__event_fields_get(const phi_json *node, phi__event_part part, v
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
+
 
 typedef struct phi__session_box phi__session_box;
 
@@ -9639,6 +9665,7 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 
+
 struct phi_recorder {
     phi_memory memory;
     phi_recorder_desc desc;
@@ -9700,6 +9727,7 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop, c
    over    the end; idle: steps before it */
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
+
 
 enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
 
@@ -9875,6 +9903,7 @@ PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything w
    ancestors. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
+
 
 PHI__FN bool phi__session_context_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -11275,6 +11304,7 @@ PHI__FN const char *phi__event_words_input(phi_input input) {
    recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
    sessions. */
 
+
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
 /* ---- the beginning of a session ---- */
@@ -11976,6 +12006,7 @@ PHI__FN bool phi__recorder_links_spawn(phi_recorder *rec, phi__loop_box *loop,
 /* ---- src/record/session.c ---- */
 
 /* session.c - sessions in memory: their making, and questions about the tree of their loops. */
+
 
 /* ---- making ---- */
 
@@ -12682,6 +12713,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
 
+
 #include <stdio.h>
 
 /* ---- turns ---- */
@@ -13306,6 +13338,7 @@ PHI__FN void phi__session_fields_get(const phi_json *node, phi__session_part par
 
 /* session_groups.c - groups of parallel runs, out of the notes of a thread's log. */
 
+
 /* The loop ids of the note, in the session's arena. False: no memory. */
 static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
                                     phi_loop_group *to) {
@@ -13371,6 +13404,7 @@ PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
    from its result, or has nothing to stand for, one span over all of it does. Loops that no message
    names, since they left none or are not on the way, come before them as a beginning and an end, so
    that their ids are not given again. */
+
 
 #include <stdio.h>
 
@@ -13717,6 +13751,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */
+
 
 typedef struct phi__session_writer {
     phi__buf out;
@@ -14457,6 +14492,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    An event names messages by their timestamps. Several may have the same: each timestamp takes the
    oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
 
+
 /* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
 typedef struct phi__session_pruned_said {
     const phi_message *message;
@@ -14628,6 +14664,7 @@ PHI__FN phi_status phi__session_pruned_find(phi__session_context_way *way, phi_a
    Lenient where a reader can be: a field that is missing or of a wrong type counts as absent. A
    session or loop without an id, and an invalid message, are refused: data would be lost silently.
    The JSON tree stays in the session's arena, and the session points into it. */
+
 
 #include <stdio.h>
 
@@ -17087,6 +17124,7 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 #ifndef PHI_SUBAGENTS_CHILD_IN_H
 #define PHI_SUBAGENTS_CHILD_IN_H
 
+
 typedef struct phi__children {
     phi__attached attached; /* "subagents" */
     phi__agent *parent;
@@ -17198,6 +17236,7 @@ PHI__FN phi_status phi__children_begin(phi__child *child, phi_str task);
 /* ---- src/subagents/child.c ---- */
 
 /* child.c - the children of an agent: from the making of one to its end. */
+
 
 #include <stdio.h>
 
@@ -17377,6 +17416,7 @@ PHI__FN bool phi__child_desc(const phi__child *child, phi_subagent *desc, phi_ar
 
 /* child_save.c - the children of an agent in its snapshot: those at work, and those that are
    kept. */
+
 
 /* ---- writing ---- */
 
@@ -17672,6 +17712,7 @@ PHI__FN uint32_t phi__follow_depth(const phi__agent *agent) {
    become one update. Without memory, or when the host does not pop its events, updates are
    lost. */
 
+
 typedef enum phi__forward_kind {
     PHI__FORWARD_TEXT = 1, /* of the child's answer */
     PHI__FORWARD_TOOL,
@@ -17790,6 +17831,7 @@ PHI__FN void phi__forward_all(phi__child *child) {
 
 /* result.c - the result of a child's run: for the call that waits for it, or as an event for the
    host. */
+
 
 /* The result of a run; its strings are in an arena. */
 typedef struct phi__result {
@@ -18208,11 +18250,11 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
 #endif /* PHI__IMP_SUBAGENTS */
 
 #ifdef PHI__IMP_EVALUATE
-#if PHI__IMP_EVALUATE != 0x0df0de84
+#if PHI__IMP_EVALUATE != 0x391fcd83
 #error "phi: two versions of src/evaluate in one file"
 #endif
 #else
-#define PHI__IMP_EVALUATE 0x0df0de84
+#define PHI__IMP_EVALUATE 0x391fcd83
 
 /* ---- src/evaluate/evaluation_in.h ---- */
 
@@ -18224,6 +18266,7 @@ PHI_API phi_status phi_spawn_resume(phi_agent handle, phi_subagent *desc, size_t
    run are: each goes when its events were popped. */
 #ifndef PHI_EVALUATE_EVALUATION_IN_H
 #define PHI_EVALUATE_EVALUATION_IN_H
+
 
 typedef struct phi__evaluation phi__evaluation;
 
@@ -18304,6 +18347,7 @@ PHI__FN void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
 #ifndef PHI_EVALUATE_BRANCHES_IN_H
 #define PHI_EVALUATE_BRANCHES_IN_H
 
+
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
 PHI__FN phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
@@ -18336,6 +18380,7 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
 #ifndef PHI_EVALUATE_CONCLUDE_IN_H
 #define PHI_EVALUATE_CONCLUDE_IN_H
 
+
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
 PHI__FN bool phi__conclude_emit_start(const phi__evaluation *e);
 /* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
@@ -18350,6 +18395,7 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
    that prompt into the judge's window, and the reading of its verdict. Pure functions. */
 #ifndef PHI_EVALUATE_JUDGE_IN_H
 #define PHI_EVALUATE_JUDGE_IN_H
+
 
 /* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
 typedef struct phi__judge_case {
@@ -18386,6 +18432,7 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 #ifndef PHI_EVALUATE_JUDGING_IN_H
 #define PHI_EVALUATE_JUDGING_IN_H
 
+
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
 PHI__FN bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count);
@@ -18402,6 +18449,7 @@ PHI__FN size_t phi__judging_candidates(const phi__evaluation *e); /* how many ma
 /* saving_in.h - an active evaluation in a snapshot of its agent. */
 #ifndef PHI_EVALUATE_SAVING_IN_H
 #define PHI_EVALUATE_SAVING_IN_H
+
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
 PHI__FN void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch);
@@ -18421,6 +18469,7 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
 #ifndef PHI_EVALUATE_SELECT_IN_H
 #define PHI_EVALUATE_SELECT_IN_H
 
+
 /* Whether a branch may win: its run ended as it should, or at one of its limits; or no branch's
    did. */
 PHI__FN bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i);
@@ -18433,6 +18482,7 @@ PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 /* ---- src/evaluate/branches.c ---- */
 
 /* branches.c - the agents of branches and judges. */
+
 
 #include <stdio.h>
 
@@ -18639,6 +18689,7 @@ PHI__FN bool phi__branches_reserve(phi__evaluation *e, const phi_content *conten
    The runs are copied in the order of their configurations, whichever ended first, so that the log
    does not depend on the network. */
 
+
 /* ---- events ---- */
 
 /* Strings of events live as long as the thread. */
@@ -18830,6 +18881,7 @@ PHI__FN void phi__conclude(phi__evaluation *e, phi_status status, size_t selecte
 
    After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
    same function looks at the whole evaluation and takes the next step. */
+
 
 #include <stdio.h>
 
@@ -19086,32 +19138,9 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     return status;
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
-    phi__agent *agent = phi__find_agent(handle);
-    const phi_content *content = NULL;
-    phi_content text;
-    size_t count = 0;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
-    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
-}
-
-PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc *desc) {
-    phi__agent *agent = phi__find_agent(handle);
+static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
     phi__evaluation *e;
-    phi_status status;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL)
-        return phi__error(handle.rt, PHI_STALE, "phi_evaluate_resume: the agent is gone");
-    status = phi__evaluate_check_desc(handle.rt, desc);
-    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate_resume");
-    if (status == PHI_OK) status = phi__saving_waits(agent, desc->config_count);
+    phi_status status = phi__saving_waits(agent, desc->config_count);
     if (status != PHI_OK) return status;
     if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
     e = phi__evaluate_new(agent, desc);
@@ -19127,6 +19156,23 @@ PHI_API phi_status phi_evaluate_resume(phi_agent handle, const phi_evaluate_desc
     return status;
 }
 
+/* ---- public ---- */
+
+PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc) {
+    phi__agent *agent = phi__find_agent(handle);
+    const phi_content *content = NULL;
+    phi_content text;
+    size_t count = 0;
+    phi_status status;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
+    status = phi__evaluate_check_desc(handle.rt, desc);
+    if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
+    if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
+    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
+    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
+}
+
 PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) {
     const phi__agent *agent = phi__find_agent(handle);
     const phi__evaluation *e = agent != NULL ? phi__evaluation_of(agent) : NULL;
@@ -19140,6 +19186,7 @@ PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) 
 /* ---- src/evaluate/evaluation.c ---- */
 
 /* evaluation.c - makes and frees evaluations, follows their children, and reads off outcomes. */
+
 
 /* ---- children ---- */
 
@@ -19345,6 +19392,7 @@ PHI__FN void phi__evaluation_sum(phi__evaluation *e) {
    shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
    that the tier before it has left, so that a text never grows again. */
 
+
 enum {
     PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */
     PHI__JUDGE_LEAST = 200,
@@ -19536,6 +19584,7 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
    The judge compares outcomes, not ways: of the conversation and of each branch it sees text alone.
    Branches that failed are not shown to it, unless all have failed. */
 
+
 /* ---- the query ---- */
 
 /* The last user message of a view, or its end: the query of branches without a prompt. */
@@ -19680,6 +19729,7 @@ PHI__FN phi_status phi__judging_begin(phi__evaluation *e) {
    in the agent's log yet. While evaluate_fn is called, the snapshot is one of branches that have
    all ended: it is called anew. */
 
+
 /* ---- writing ---- */
 
 static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
@@ -19752,8 +19802,7 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
     const phi_thread *thread = agent->thread;
     size_t count = phi_json_count(phi_json_get(root, "branches"));
     if (count != branch_count)
-        return phi__error(agent->rt, PHI_BAD_ARG,
-                          "phi_evaluate_resume: config_count is %u: expected %u",
+        return phi__error(agent->rt, PHI_BAD_ARG, "phi_evaluate: config_count is %u: expected %u",
                           (unsigned)branch_count, (unsigned)count);
     if (phi__records_get_size(root, "view") == thread->fold.count &&
         phi_str_equal(phi__records_get_str(root, "lane"),
@@ -19762,7 +19811,7 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
         phi__lane_find(thread, phi__records_get_str(root, "forks")) != PHI__LANE_NONE)
         return PHI_OK;
     return phi__error(agent->rt, PHI_MISUSE,
-                      "phi_evaluate_resume: the history has changed since the snapshot");
+                      "phi_evaluate: the history has changed since the snapshot");
 }
 
 PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
@@ -19775,7 +19824,7 @@ PHI__FN phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
         status = phi__saving_check(agent, root, branch_count);
     else
         status =
-            phi__error(agent->rt, status, "phi_evaluate_resume: %s",
+            phi__error(agent->rt, status, "phi_evaluate: %s",
                        status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
     phi_arena_free(&arena);
     return status;
@@ -19887,10 +19936,9 @@ PHI__FN phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *
     if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
     phi_arena_free(&arena);
     if (status == PHI_NO_MEMORY)
-        return phi__error(agent->rt, status, "phi_evaluate_resume: out of memory");
+        return phi__error(agent->rt, status, "phi_evaluate: out of memory");
     if (status == PHI_PARSE)
-        return phi__error(agent->rt, status,
-                          "phi_evaluate_resume: the snapshot does not fit together");
+        return phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
     return status;
 }
 
@@ -19935,17 +19983,18 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 #endif /* PHI__IMP_EVALUATE */
 
 #ifdef PHI__IMP_STRATEGY
-#if PHI__IMP_STRATEGY != 0x7ed9ddc9
+#if PHI__IMP_STRATEGY != 0x097c81e3
 #error "phi: two versions of src/strategy in one file"
 #endif
 #else
-#define PHI__IMP_STRATEGY 0x7ed9ddc9
+#define PHI__IMP_STRATEGY 0x097c81e3
 
 /* ---- src/strategy/adaptive_in.h ---- */
 
 /* adaptive_in.h - how Adaptive chooses. */
 #ifndef PHI_STRATEGY_ADAPTIVE_IN_H
 #define PHI_STRATEGY_ADAPTIVE_IN_H
+
 
 typedef struct phi__adaptive_choice {
     const char *name;   /* static */
@@ -19974,6 +20023,7 @@ PHI__FN const phi_strategy *phi__adaptive_react(void);
 #ifndef PHI_STRATEGY_AOT_IN_H
 #define PHI_STRATEGY_AOT_IN_H
 
+
 typedef struct phi__aot_parsed {
     phi_str answer; /* part of the text; empty: there is no answer line */
     uint32_t first_operations, backtracking_steps, found_markers;
@@ -19989,6 +20039,7 @@ PHI__FN void phi__aot_parse(phi_str text, phi__aot_parsed *out);
 /* cot_in.h - what Chain-of-Thought reads in an answer. */
 #ifndef PHI_STRATEGY_COT_IN_H
 #define PHI_STRATEGY_COT_IN_H
+
 
 typedef struct phi__cot_parsed {
     phi_str conclusion; /* part of the text; empty: none is marked */
@@ -20006,6 +20057,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 /* machine_in.h - for phi's own machines: texts and JSON into an arena. */
 #ifndef PHI_STRATEGY_MACHINE_IN_H
 #define PHI_STRATEGY_MACHINE_IN_H
+
 
 /* Moves the text into the arena, and frees the buffer. False: no memory. */
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out);
@@ -20040,6 +20092,7 @@ PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *pha
    edges of their own. All memory is the machine's arena's. */
 #ifndef PHI_STRATEGY_GOT_IN_H
 #define PHI_STRATEGY_GOT_IN_H
+
 
 /* ---- the graph: got_graph.c ---- */
 
@@ -20142,6 +20195,7 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
 #ifndef PHI_STRATEGY_PARSE_IN_H
 #define PHI_STRATEGY_PARSE_IN_H
 
+
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
 enum { PHI__PARSE_MOST = 262144 };
@@ -20190,6 +20244,7 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
    whichever came first, so that a run does not depend on the network's timing. */
 #ifndef PHI_STRATEGY_STRATEGY_IN_H
 #define PHI_STRATEGY_STRATEGY_IN_H
+
 
 #define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
 
@@ -20258,6 +20313,12 @@ PHI__FN bool phi__strategy_call_inside(const phi__agent *agent, const phi_strate
 /* Model calls that may yet be made, beside those of calls under way. */
 PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
 
+/* strategy.c: the worst case of a prompt of so many tokens, with desc->max_calls; answer_tokens: of
+   one model call. */
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out);
+
 #endif
 
 /* ---- src/strategy/tot_in.h ---- */
@@ -20268,6 +20329,7 @@ PHI__FN uint32_t phi__strategy_call_left(const phi__strategy_job *job);
    machine's arena's. */
 #ifndef PHI_STRATEGY_TOT_IN_H
 #define PHI_STRATEGY_TOT_IN_H
+
 
 /* ---- answers: tot_parse.c ---- */
 
@@ -20378,6 +20440,7 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
 #ifndef PHI_STRATEGY_TRM_IN_H
 #define PHI_STRATEGY_TRM_IN_H
 
+
 typedef struct phi__trm_parsed {
     bool has_score; /* of a SCORE line, or by the ratio of strengths to issues */
     double score;   /* 0 to 1 */
@@ -20392,6 +20455,7 @@ PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 /* ---- src/strategy/adaptive.c ---- */
 
 /* adaptive.c - Adaptive: a machine that hands the prompt to another one. */
+
 
 static phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o;
@@ -20694,6 +20758,7 @@ PHI_API const phi_strategy *phi_strategy_adaptive(void) {
 
 /* adaptive_choose.c - how Adaptive chooses a strategy for a prompt. */
 
+
 enum {
     PHI__ADAPTIVE_LOOK =
         8192,               /* bytes of a prompt that are looked at: a choice must not take long */
@@ -20919,6 +20984,7 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
 /* ---- src/strategy/aot.c ---- */
 
 /* aot.c - Algorithm-of-Thoughts: the prompt, the parser, the machine of one call. */
+
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
@@ -21235,6 +21301,7 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
 
 /* cot.c - Chain-of-Thought and Chain-of-Draft: the machine of one call, and its parser. */
 
+
 /* ---- the answer ---- */
 
 /* Behind a marker: the rest of the line, or the next line where nothing follows on this one. */
@@ -21543,6 +21610,7 @@ PHI_API const phi_strategy *phi_strategy_cod(void) {
 /* ---- src/strategy/got.c ---- */
 
 /* got.c - Graph-of-Thoughts: the machine. */
+
 
 enum {
     PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
@@ -21912,6 +21980,7 @@ PHI_API const phi_strategy *phi_strategy_got(void) {
 
 /* got_graph.c - the graph of Graph-of-Thoughts. */
 
+
 /* Room for one more; the old array stays in the arena. NULL: no memory. */
 static void *phi__got_graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
                                  size_t size) {
@@ -22112,6 +22181,7 @@ PHI__FN phi_status phi__got_graph_get(phi__got_graph *graph, phi_arena *arena,
 /* ---- src/strategy/got_parse.c ---- */
 
 /* got_parse.c - what Graph-of-Thoughts reads in answers, beside thoughts (tot_parse.c). */
+
 
 static phi_str phi__got_parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -22352,6 +22422,7 @@ PHI__FN void phi__got_prompt_put(const phi__got *g, const phi_got_options *o, ph
 
 /* machine.c - what all machines use. */
 
+
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
     phi__buf_free(buf);
@@ -22442,6 +22513,7 @@ PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
 /* ---- src/strategy/parse.c ---- */
 
 /* parse.c - what strategies read out of a model's text. */
+
 
 static phi_str phi__parse_from(phi_str text, size_t at) {
     return phi__str(text.at + at, text.len - at);
@@ -22649,6 +22721,7 @@ PHI__FN phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_mem
 /* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
    machine with the answers of the calls that it made, and does what the machine commands. */
 
+
 #include <stdio.h>
 
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
@@ -22799,9 +22872,9 @@ static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     return (uint64_t)((double)all / (double)of * (double)calls);
 }
 
-static void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
-                               const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
-                               phi_strategy_bill *out) {
+PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strategy *strategy,
+                                const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
+                                phi_strategy_bill *out) {
     uint64_t most =
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
@@ -23112,40 +23185,37 @@ static const phi__note *phi__strategy_last(const phi__agent *agent) {
     return NULL;
 }
 
-PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena, phi_str *out) {
-    const phi__agent *agent = phi__find_agent(handle);
-    const phi__note *note;
-    phi_json_found found;
-    phi_status status;
-    if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    *out = phi__str(NULL, 0);
-    if (agent == NULL) return PHI_STALE;
-    if (agent->run != NULL) return PHI_NOT_FOUND;
-    status = phi__recall(agent->thread);
-    if (status != PHI_OK) return status;
-    note = phi__strategy_last(agent);
-    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
-    return phi__arena_str(arena, found.raw, out) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 static phi__strategy_job *phi__strategy_job_of(const phi__agent *agent) {
     const phi__attached *object = phi__attached_find(agent, PHI__STRATEGY_NAME);
     return object != NULL ? phi__strategy_of(object) : NULL;
 }
 
-PHI_API phi_status phi_strategy_best_now(phi_agent handle, phi_arena *arena,
-                                         phi_strategy_best *out) {
+static phi_status phi__strategy_best_now(const phi__strategy_job *job, phi_arena *arena,
+                                         phi_strategy_outcome *out) {
+    job->desc->strategy->best(job->state, &out->best);
+    out->running = true;
+    if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
+    memset(out, 0, sizeof *out); /* its text is the strategy's own */
+    return PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
+                                       phi_strategy_outcome *out) {
     const phi__agent *agent = phi__find_agent(handle);
-    const phi__strategy_job *job;
+    const phi__note *note;
+    phi_json_found found;
+    phi_status status;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     if (agent == NULL) return PHI_STALE;
-    job = phi__strategy_job_of(agent);
-    if (job == NULL) return PHI_NOT_FOUND;
-    job->desc->strategy->best(job->state, out);
-    if (phi__arena_str(arena, out->text, &out->text)) return PHI_OK;
-    memset(out, 0, sizeof *out); /* its text is the strategy's own */
-    return PHI_NO_MEMORY;
+    if (phi__strategy_job_of(agent) != NULL)
+        return phi__strategy_best_now(phi__strategy_job_of(agent), arena, out);
+    if (agent->run != NULL) return PHI_NOT_FOUND;
+    status = phi__recall(agent->thread);
+    if (status != PHI_OK) return status;
+    note = phi__strategy_last(agent);
+    if (note == NULL || phi_json_find(note->json, "result", &found) != PHI_OK) return PHI_NOT_FOUND;
+    return phi__arena_str(arena, found.raw, &out->result) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_strategy_settle(phi_agent handle) {
@@ -23159,13 +23229,6 @@ PHI_API phi_status phi_strategy_settle(phi_agent handle) {
     phi__schedule_wake(agent->run);
     return PHI_OK;
 }
-
-PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t prompt_tokens,
-                                      uint64_t answer_tokens, phi_strategy_bill *out) {
-    if (desc == NULL || desc->strategy == NULL || out == NULL) return PHI_BAD_ARG;
-    phi__strategy_bill(desc, desc->strategy, desc->options, prompt_tokens, answer_tokens, out);
-    return PHI_OK;
-}
 #undef PHI__STRATEGY_NAME
 #undef PHI__STRATEGY_NOTE
 
@@ -23173,6 +23236,7 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 
 /* strategy_call.c - a strategy's model calls: hidden agents, each for one run, whose log is copied
    onto the strategy's own lane of the agent's log. */
+
 
 #include <stdio.h>
 
@@ -23656,6 +23720,7 @@ PHI__FN void phi__strategy_call_drop_all(phi__strategy_job *job) {
 /* ---- src/strategy/tot.c ---- */
 
 /* tot.c - Tree-of-Thoughts: the prompts and the machine. */
+
 
 enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
 
@@ -24142,6 +24207,7 @@ PHI_API const phi_strategy *phi_strategy_tot(void) {
 
 /* tot_parse.c - what Tree-of-Thoughts reads in answers. */
 
+
 /* ---- thoughts ---- */
 
 /* False: no memory. */
@@ -24273,6 +24339,7 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
 /* ---- src/strategy/tot_result.c ---- */
 
 /* tot_result.c - the result of Tree-of-Thoughts, and its machine as JSON. */
+
 
 /* ---- the result ---- */
 
@@ -24539,6 +24606,7 @@ PHI__FN phi_status phi__tot_result_load(phi__tot *t, const phi_json *saved, phi_
 
 /* tot_tree.c - the tree of Tree-of-Thoughts: nodes, the frontier, the best. */
 
+
 enum { PHI__TOT_FIRST = 16 }; /* nodes that there is room for at first */
 
 /* The old array stays in the arena: together they are less than twice the new one. */
@@ -24727,6 +24795,7 @@ PHI__FN phi_status phi__tot_tree_get(phi__tot_tree *tree, phi_arena *arena, cons
 /* ---- src/strategy/trm.c ---- */
 
 /* trm.c - TRM: the machine that reasons, supervises and improves, and the supervisor's parser. */
+
 
 enum {
     PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
@@ -25141,11 +25210,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_STRATEGY */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x9baa598c
+#if PHI__IMP_CONFIG != 0x1d6b22d0
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x9baa598c
+#define PHI__IMP_CONFIG 0x1d6b22d0
 
 /* ---- src/config/config_in.h ---- */
 
@@ -25158,6 +25227,7 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
    same kind in their phi_config_section. */
 #ifndef PHI_CONFIG_CONFIG_IN_H
 #define PHI_CONFIG_CONFIG_IN_H
+
 
 typedef enum phi__config_kind {
     PHI__CONFIG_TEXT = 0,   /* const char *: terminated; NULL: not set */
@@ -25372,6 +25442,7 @@ PHI__FN unsigned phi__config_nearest_distance(phi_str a, phi_str b);
 #ifndef PHI_CONFIG_CONFIG_SECTION_IN_H
 #define PHI_CONFIG_CONFIG_SECTION_IN_H
 
+
 /* What sections see of a phi_agents. */
 typedef struct phi__config_ground {
     phi_runtime *rt;
@@ -25483,6 +25554,7 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
    fill out of `set`. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
+
 
 typedef struct phi__config_top {
     uint64_t set;
@@ -25858,6 +25930,7 @@ PHI__FN const phi__config_choice *phi__config_tables_include(void);
 #ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
 #define PHI_CONFIG_CONFIG_AGENTS_IN_H
 
+
 enum {
     PHI__CONFIG_JOBS_MOST = 4096,      /* agents and sub-agents of a file */
     PHI__CONFIG_DEPTH_MOST = 8,        /* sub-agents of sub-agents */
@@ -26017,6 +26090,7 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
 #ifndef PHI_CONFIG_CONFIG_JSON_IN_H
 #define PHI_CONFIG_CONFIG_JSON_IN_H
 
+
 typedef struct phi__config_json {
     const char *error; /* the first; static */
 } phi__config_json;
@@ -26098,6 +26172,7 @@ PHI__FN phi_status phi__config_json_model_read(const phi_json *node, phi_arena *
    alone. */
 #ifndef PHI_CONFIG_CONFIG_OWN_IN_H
 #define PHI_CONFIG_CONFIG_OWN_IN_H
+
 
 /* A value that is not to be shown as it is: it holds variables, or is a secret. */
 typedef struct phi__config_raw {
@@ -26233,6 +26308,7 @@ PHI__FN void phi__config_rules_check(phi_config *config);
 /* ---- src/config/config_agents.c ---- */
 
 /* config_agents.c - agents out of a configuration: all of them, or none. */
+
 
 struct phi_agents {
     phi_memory memory;
@@ -28894,6 +28970,11 @@ const phi_config_section *const *phi__config_load_sections(const phi_config *con
     return config->sections;
 }
 
+static const char *phi__config_load_environment(void *user_data, const char *name) {
+    (void)user_data;
+    return getenv(name);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
@@ -28914,6 +28995,8 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     config->format = desc->format;
     config->sections = desc->sections;
     config->variable_fn = desc->variable_fn;
+    if (desc->variable_fn == NULL && desc->environment)
+        config->variable_fn = phi__config_load_environment;
     config->user_data = desc->user_data;
     config->max_bytes = desc->max_bytes > 0 ? desc->max_bytes : PHI__CONFIG_FILE_BYTES;
     phi__config_load_all(config, desc);
@@ -28931,11 +29014,6 @@ PHI_API void phi_config_free(phi_config *config) {
     phi_arena_free(&config->arena);
     memory = config->memory;
     phi__free(&memory, config, sizeof *config);
-}
-
-PHI_API const char *phi_config_environment(void *user_data, const char *name) {
-    (void)user_data;
-    return name != NULL ? getenv(name) : NULL;
 }
 
 PHI_API const phi_config_problem *phi_config_error(const phi_config *config) {
@@ -29526,6 +29604,7 @@ void phi__config_path_warning_key(phi__config_walk *walk, const phi_json *node) 
 
 /* config_place.c - paths of a configuration: relative ones are relative to a directory. */
 
+
 /* ---- for other modules ---- */
 
 PHI__FN const char *phi__config_place_join(phi_arena *arena, const char *directory,
@@ -29799,6 +29878,7 @@ const phi_config_problem *phi__config_problems_get(const phi__config_problems *p
 /* ---- src/config/config_prompt.c ---- */
 
 /* config_prompt.c - system prompts: a text, a file, or blocks in the slots of a strategy. */
+
 
 /* The place of a prompt, and where its files are. */
 typedef struct phi__config_prompt_place {
@@ -30086,6 +30166,7 @@ PHI__FN bool phi__config_put_bits(phi_arena *arena, const phi__config_choice *ch
 /* ---- src/config/config_queue.c ---- */
 
 /* config_queue.c - the jobs of agents and sub-agents, in the order in which they came. */
+
 
 /* ---- for other modules ---- */
 
@@ -31609,6 +31690,7 @@ PHI__FN phi_status phi__config_settings_agent(phi__config_maker *maker, phi__con
 /* ---- src/config/config_store.c ---- */
 
 /* config_store.c - where the threads of persistent agents are kept. */
+
 
 enum { PHI__CONFIG_STORE_ID = 128 }; /* bytes; persist/store.h */
 
@@ -34102,6 +34184,7 @@ PHI__FN const char *phi__config_words_nearest(phi_str name, const char *const *n
 
 /* config_write.c - an agent as a configuration. */
 
+
 /* The agent that is written, and the tree so far. */
 typedef struct phi__config_write {
     phi_arena *arena;
@@ -34606,6 +34689,7 @@ PHI_API phi_status phi_settings_from_json(const phi_json *node, phi_arena *arena
 #ifndef PHI_MATCH_GLOB_IN_H
 #define PHI_MATCH_GLOB_IN_H
 
+
 enum {
     PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
     PHI__GLOB_CHOICES = 64,
@@ -34640,6 +34724,7 @@ PHI__FN phi_str phi__glob_name(phi_str path);
    follows ripgrep, and where git. */
 #ifndef PHI_MATCH_IGNORE_IN_H
 #define PHI_MATCH_IGNORE_IN_H
+
 
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
@@ -34683,6 +34768,7 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
 #ifndef PHI_MATCH_KEYWORDS_IN_H
 #define PHI_MATCH_KEYWORDS_IN_H
 
+
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
     PHI__KEYWORD_COPY,    /* well formed: it goes on */
@@ -34715,6 +34801,7 @@ PHI__FN bool phi__keywords_is_type(phi_str name);
    contains a newline. Threads: one at a time. */
 #ifndef PHI_MATCH_REGEX_IN_H
 #define PHI_MATCH_REGEX_IN_H
+
 
 enum {
     PHI__REGEX_PATTERN_BYTES = 4096,
@@ -34767,6 +34854,7 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
    program is made. */
 #ifndef PHI_MATCH_REGEX_TREE_IN_H
 #define PHI_MATCH_REGEX_TREE_IN_H
+
 
 enum { PHI__REGEX_LAST_CODE = 0x10FFFF, PHI__REGEX_ENDLESS = 0xFFFF };
 
@@ -34843,6 +34931,7 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count);
 #ifndef PHI_MATCH_REGEX_PARSE_IN_H
 #define PHI_MATCH_REGEX_PARSE_IN_H
 
+
 typedef struct phi__regex_parser {
     phi__regex_tree *tree;
     phi_str text;
@@ -34903,6 +34992,7 @@ PHI__FN uint32_t phi__regex_letter_set(phi__regex_parser *p);
 #ifndef PHI_MATCH_REGEX_PROGRAM_IN_H
 #define PHI_MATCH_REGEX_PROGRAM_IN_H
 
+
 typedef enum phi__regex_op {
     PHI__REGEX_OP_SET,   /* x: a set; then the next instruction */
     PHI__REGEX_OP_SPLIT, /* to x and to y */
@@ -34955,6 +35045,7 @@ PHI__FN bool phi__regex_program_is_word(const phi__regex_program *program, uint1
    of tools, not on their order. */
 #ifndef PHI_MATCH_TOOL_NAME_IN_H
 #define PHI_MATCH_TOOL_NAME_IN_H
+
 
 enum { PHI__TOOL_NAME_MOST = 64 };
 
@@ -35406,6 +35497,7 @@ PHI__FN bool phi__keywords_is_type(phi_str name) {
    A state holds the instructions that wait for a character, for a test, or that say "match"; tests
    are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
 
+
 enum {
     PHI__REGEX_UNKNOWN, /* in the table: not computed */
     PHI__REGEX_MATCHED, /* in the table: the line matches */
@@ -35835,6 +35927,7 @@ PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex) {
 /* ---- src/match/regex_letter.c ---- */
 
 /* regex_letter.c - the parts of a pattern that stand for one character: escapes and sets. */
+
 
 PHI__FN uint32_t phi__regex_letter_plain(phi__regex_parser *p) {
     const unsigned char *s = (const unsigned char *)p->text.at + p->at;
@@ -37198,6 +37291,7 @@ PHI__FN const phi__regex_fold *phi__regex_tables_folds(size_t *count) {
 
 /* tool_name.c - names of tools within the rules of every provider. */
 
+
 enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
 
 /* The tools that would have the same name. */
@@ -37329,6 +37423,7 @@ PHI__FN void phi__tool_name_free(phi__tool_names *names) {
 #ifndef PHI_PERMISSIONS_WILDCARD_IN_H
 #define PHI_PERMISSIONS_WILDCARD_IN_H
 
+
 /* What ** of a glob does about hidden files. */
 typedef enum phi__wildcard_hidden {
     PHI__WILDCARD_SEEN = 0, /* it matches their names, but enters few hidden directories */
@@ -37375,6 +37470,7 @@ PHI__FN void phi__wildcard_quote(phi__buf *out, phi_str text);
    caller's arena. */
 #ifndef PHI_PERMISSIONS_SHELL_IN_H
 #define PHI_PERMISSIONS_SHELL_IN_H
+
 
 enum {
     PHI__SHELL_DEPTH = 48,           /* of nesting */
@@ -37573,6 +37669,7 @@ PHI__FN bool phi__shell_parse_push(phi_arena *arena, phi__shell *out,
 #ifndef PHI_PERMISSIONS_RULES_IN_H
 #define PHI_PERMISSIONS_RULES_IN_H
 
+
 /* A call, or a part of one. */
 typedef struct phi__rules_subject {
     const char *workspace, *home; /* NULL: not known */
@@ -37642,6 +37739,7 @@ PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_ru
 /* check_in.h - the permissions of a host, and the verdict on one call. */
 #ifndef PHI_PERMISSIONS_CHECK_IN_H
 #define PHI_PERMISSIONS_CHECK_IN_H
+
 
 enum { PHI__CHECK_GUARDS = 4 };
 
@@ -38012,6 +38110,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* check.c - the parts of a call, each with its verdict. */
 
+
 enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
 
 /* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
@@ -38302,6 +38401,7 @@ PHI__FN void phi__dirs_after(phi__shell_parser *p, const phi__shell_command *com
 
 /* hosts.c - the host of a URL against the host of a rule. */
 
+
 /* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
 static size_t phi__hosts_scheme(phi_str url) {
     size_t i = 0;
@@ -38434,6 +38534,7 @@ PHI__FN bool phi__hosts_url(phi__rules_subject *subject, const phi_permission_ru
 /* ---- src/permissions/modes.c ---- */
 
 /* modes.c - the rules of each mode: tables. */
+
 
 /* A rule on tools and files; on commands; and on commands with words that make them worse. */
 #define PHI__MODES_TOOL(verdict, tool, path, reason)                                               \
@@ -38764,6 +38865,7 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 
 /* names.c - programs and variables that are known by their names. */
 
+
 PHI__FN bool phi__names_secret(phi_str name) {
     /* $ behind one: at the end alone */
     static const char *const parts[] = {
@@ -38837,6 +38939,7 @@ PHI__FN bool phi__names_tool(phi_str name) {
 
 /* options.c - options of a command against those that a rule names. */
 
+
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
 
 static bool phi__options_any(const char *options, phi_str text) {
@@ -38903,6 +39006,7 @@ PHI__FN bool phi__options_short_for(phi_str text, phi_str option) {
 /* ---- src/permissions/paths.c ---- */
 
 /* paths.c - the files that a call names, against the path of a rule. */
+
 
 enum {
     PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
@@ -39294,6 +39398,7 @@ PHI__FN bool phi__paths_command(phi__rules_subject *subject, const phi_permissio
 
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 
+
 /* ---- copies of rules ---- */
 
 static bool phi__permissions_text(phi_arena *arena, const char **text) {
@@ -39625,6 +39730,7 @@ PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions 
    directory that is named finds a secret only by chance, so that rules on names anywhere do not
    count for it ("below"): they do for the workspace as a whole, for hidden directories, and where
    the search shows most lines or looks for keys. */
+
 
 enum {
     PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
@@ -39992,6 +40098,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__shell_command *command
 /* ---- src/permissions/rules.c ---- */
 
 /* rules.c - matching rules of permissions. */
+
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
 
@@ -40520,6 +40627,7 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules,
 /* ---- src/permissions/rules_json.c ---- */
 
 /* rules_json.c - rules of permissions out of JSON, and as JSON. */
+
 
 #include <stdio.h>
 
@@ -42220,6 +42328,7 @@ PHI__FN void phi__shell_word_add(phi__shell_parser *p, phi__shell_word **words, 
    taken apart at quotes and signs, whatever language it is in: it may look like a command where it
    is none, so that a rule that denies asks about it. */
 
+
 enum {
     PHI__SUSPECTS_DEPTH = 8,     /* of braces */
     PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
@@ -43353,11 +43462,11 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
 #endif /* PHI__IMP_PERMISSIONS */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x5803502b
+#if PHI__IMP_TOOLS != 0x284ff494
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x5803502b
+#define PHI__IMP_TOOLS 0x284ff494
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -43368,6 +43477,7 @@ PHI__FN phi_status phi__wrappers_parse(phi_arena *arena, phi_str line, phi__shel
    scripts that a command writes and runs are not seen. */
 #ifndef PHI_TOOLS_DENY_IN_H
 #define PHI_TOOLS_DENY_IN_H
+
 
 /* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
@@ -43381,6 +43491,7 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
    Pratt). */
 #ifndef PHI_TOOLS_FINDER_IN_H
 #define PHI_TOOLS_FINDER_IN_H
+
 
 typedef struct phi__finder {
     phi_memory *memory;
@@ -43412,6 +43523,7 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
    Of a file the first PHI__IGNORED_BYTES count, up to the last whole line. */
 #ifndef PHI_TOOLS_IGNORED_IN_H
 #define PHI_TOOLS_IGNORED_IN_H
+
 
 #ifndef PHI_NO_FILES
 
@@ -43475,6 +43587,7 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
+
 enum {
     PHI__JOB_SLICE = 65536, /* bytes of work in one step */
     PHI__JOB_PATHS = 128    /* units of work with paths in one step: files_in.h */
@@ -43492,9 +43605,9 @@ typedef struct phi__job {
     bool ended;
     phi_flow (*go)(struct phi__job *job); /* a slice of work */
 #ifndef PHI_NO_FILES
-    const char *path, *place;             /* as it was given; resolved */
-    size_t roots;                         /* that the place was not in */
-    phi__resolve *resolve;                /* of one of these */
+    const char *path, *place; /* as it was given; resolved */
+    size_t roots;             /* that the place was not in */
+    phi__resolve *resolve;    /* of one of these */
     phi_flow (*placed)(struct phi__job *job);
 #endif
     void (*drop)(struct phi__job *job);
@@ -43553,6 +43666,7 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 #ifndef PHI_TOOLS_REGISTRY_IN_H
 #define PHI_TOOLS_REGISTRY_IN_H
 
+
 typedef struct phi__registry phi__registry;
 
 /* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
@@ -43593,7 +43707,9 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
 #ifndef PHI_TOOLS_SCRIPTS_IN_H
 #define PHI_TOOLS_SCRIPTS_IN_H
 
+
 #ifndef PHI_NO_PROCESS
+
 
 /* ---- the set: made by scripts_make.c, then changed by scripts.c alone ---- */
 
@@ -43657,6 +43773,7 @@ PHI__FN phi__script_says phi__script_talk_answer(phi_memory *memory, phi_hook_po
 #ifndef PHI_TOOLS_SEARCH_IN_H
 #define PHI_TOOLS_SEARCH_IN_H
 
+
 #ifndef PHI_NO_FILES
 
 enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
@@ -43704,6 +43821,7 @@ PHI__FN void phi__search_own_free(phi__search *search); /* twice is harmless */
 /* bash.c - the tool that runs a command: streamed while it runs, killed with all it started. */
 
 #ifndef PHI_NO_PROCESS
+
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44002,6 +44120,7 @@ PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str argumen
 /* context_tools.c - prun, prun_with_memo and revert_to_state: their descriptions, and their context
    edits. */
 
+
 #include <stdio.h>
 
 static const char phi__context_tool_prun[] =
@@ -44120,7 +44239,7 @@ phi__context_tools_add(phi_tool *tool, const char *name, const char *label, cons
 
 /* ---- public ---- */
 
-PHI_API phi_status phi_tools_prun(phi_tool *out) {
+PHI_API phi_status phi_tools_context(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
     phi__context_tools_add(
         &out[0], "prun", "Prun", phi__context_tool_prun, phi__context_tools_prune_start,
@@ -44133,23 +44252,19 @@ PHI_API phi_status phi_tools_prun(phi_tool *out) {
         "Remove the oldest of your own messages and tool results from the context, "
         "up to about so many tokens, and leave a memo in their place. What the user "
         "said stays.");
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_tools_revert(phi_tool *out) {
-    if (out == NULL) return PHI_BAD_ARG;
-    phi__context_tools_add(out, "revert_to_state", "Revert to State", phi__context_tool_revert,
+    phi__context_tools_add(&out[2], "revert_to_state", "Revert to State", phi__context_tool_revert,
                            phi__context_tools_revert_start,
                            "Go back to the step whose tool result ends with [step nNN]: all that "
                            "followed it is removed from the context, and the summary stays in its "
                            "place. Messages of the user cannot be gone back over.");
-    out->names_steps = true;
+    out[2].names_steps = true;
     return PHI_OK;
 }
 
 /* ---- src/tools/deny.c ---- */
 
 /* deny.c - the normalised forms of a command in which patterns are searched. */
+
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -44278,6 +44393,7 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
 #ifndef PHI_NO_FILES
+
 
 #include <stdio.h>
 
@@ -44595,6 +44711,7 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 
 #ifndef PHI_NO_FILES
 
+
 typedef enum phi__ignored_kind {
     PHI__IGNORED_RG,
     PHI__IGNORED_PLAIN,
@@ -44797,6 +44914,7 @@ PHI__FN phi_status phi__ignored_says(phi__ignored *ignored, uint32_t depth, phi_
 /* ---- src/tools/job.c ---- */
 
 /* job.c - reads arguments, gives results, and checks that paths are allowed. */
+
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -45097,6 +45215,7 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
    so memory is bounded by the names listed, and time is linear in the entries. */
 
 #ifndef PHI_NO_FILES
+
 
 #include <stdio.h>
 
@@ -45417,6 +45536,7 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 
 #ifndef PHI_NO_FILES
 
+
 #include <stdio.h>
 
 enum {
@@ -45736,7 +45856,8 @@ PHI__FN phi_flow phi__read_file_start(void *user_data, phi_call call, phi_str ar
 
 /* registry.c - an array of tools, searched by name. */
 
-enum { PHI__REGISTRY_APART = 3 };
+
+enum { PHI__REGISTRY_APART = PHI_CONTEXT_TOOLS };
 
 struct phi__registry {
     phi_memory memory;
@@ -45786,8 +45907,7 @@ PHI__FN phi__registry *phi__registry_with_defaults(const phi_allocator *allocato
     size_t i;
     if (registry == NULL) return NULL;
     (void)phi_tools_init(&registry->defaults, desc);
-    (void)phi_tools_prun(registry->apart);
-    (void)phi_tools_revert(registry->apart + 2);
+    (void)phi_tools_context(registry->apart);
     registry->apart_count = PHI__REGISTRY_APART;
     for (i = 0; i < registry->defaults.count; i++) {
         if (phi__registry_add(registry, &registry->defaults.tools[i]) == PHI_OK) continue;
@@ -45857,6 +45977,7 @@ PHI__FN size_t phi__registry_resolve(const phi__registry *registry, const char *
 /* script_talk.c - the JSON that a script reads, and the answer that it writes. */
 
 #ifndef PHI_NO_PROCESS
+
 
 /* ---- the input ---- */
 
@@ -46150,6 +46271,7 @@ PHI__FN phi_status phi__script_words_split(phi_arena *arena, const char *command
    ends it: after that it must not be touched. */
 
 #ifndef PHI_NO_PROCESS
+
 
 #include <stdio.h>
 
@@ -46792,6 +46914,7 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, char *words, 
 
 #ifndef PHI_NO_FILES
 
+
 #include <stdio.h>
 
 enum {
@@ -47075,6 +47198,7 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 
 #ifndef PHI_NO_FILES
 
+
 #include <stdio.h>
 
 PHI__FN phi_flow phi__search_lines_end(phi__search *search) {
@@ -47122,6 +47246,7 @@ PHI__FN bool phi__search_lines_add(phi__search *search) {
    takes its room of the 64 KiB. */
 
 #ifndef PHI_NO_FILES
+
 
 #include <stdio.h>
 
@@ -47588,6 +47713,7 @@ PHI__FN void phi__search_own_more(phi__search *search) {
 
 /* tools.c - the table of the built-in tools: names, descriptions, schemas, defaults. */
 
+
 enum {
     PHI__TOOLS_BASH_MS = 120000, /* the book, part "Built-in Tools", as are all below */
     PHI__TOOLS_LIST_MS = 10000,
@@ -47842,6 +47968,7 @@ PHI__FN phi_flow phi__write_file_start(void *user_data, phi_call call, phi_str a
 #ifndef PHI_SERVE_LISTEN_IN_H
 #define PHI_SERVE_LISTEN_IN_H
 
+
 #ifndef PHI_NO_LISTEN
 
 typedef struct phi__listen phi__listen;
@@ -47882,6 +48009,7 @@ PHI__FN void phi__listen_free(phi__listen *listen);       /* NULL is harmless */
    A refusal is an HTTP status and a message; the connection cannot be read on after it. */
 #ifndef PHI_SERVE_HTTP_HEAD_IN_H
 #define PHI_SERVE_HTTP_HEAD_IN_H
+
 
 #ifndef PHI_NO_LISTEN
 
@@ -47973,6 +48101,7 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
 #ifndef PHI_SERVE_SERVE_IN_H
 #define PHI_SERVE_SERVE_IN_H
 
+
 #ifndef PHI_NO_LISTEN
 
 typedef struct phi__serve phi__serve;
@@ -48056,6 +48185,7 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the conne
    server, is freed by the last leave. So `fd` can be looked at after any callback. */
 #ifndef PHI_SERVE_CONNECTION_IN_H
 #define PHI_SERVE_CONNECTION_IN_H
+
 
 #ifndef PHI_NO_LISTEN
 
@@ -48147,6 +48277,7 @@ PHI__FN void phi__connection_fill(phi__serve_exchange *c);  /* reads; may close 
 #ifndef PHI_SERVE_SERVE_WORDS_IN_H
 #define PHI_SERVE_SERVE_WORDS_IN_H
 
+
 #ifndef PHI_NO_LISTEN
 
 typedef enum phi__serve_words_body {
@@ -48181,6 +48312,7 @@ PHI__FN const char *phi__serve_words_reason(int http_status);
 /* connection.c - connection_in.h. */
 
 #ifndef PHI_NO_LISTEN
+
 
 #include <errno.h>
 #include <unistd.h>
@@ -48826,6 +48958,7 @@ PHI__FN phi_status phi__http_head_body_read(phi__http_head_body *body, const cha
 
 #ifndef PHI_NO_LISTEN
 
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49047,6 +49180,7 @@ PHI__FN void phi__listen_free(phi__listen *listen) {
 /* serve.c - serve_in.h: requests come in, answers go out, over the connections of connection.c. */
 
 #ifndef PHI_NO_LISTEN
+
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -49498,6 +49632,7 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 
 #ifndef PHI_NO_LISTEN
 
+
 PHI__FN const char *phi__serve_words_reason(int http_status) {
     static const struct {
         int status;
@@ -49620,6 +49755,7 @@ PHI__FN void phi__serve_words_put(phi__buf *out, const phi__serve_words_head *he
 #ifndef PHI_MCP_MCP_ADMIT_IN_H
 #define PHI_MCP_MCP_ADMIT_IN_H
 
+
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
 /* host: the request's authority. A name of the loopback, the address that the server listens on, or
@@ -49642,6 +49778,7 @@ PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization);
    never for a version. */
 #ifndef PHI_MCP_MCP_ERAS_IN_H
 #define PHI_MCP_MCP_ERAS_IN_H
+
 
 typedef enum phi__mcp_tasks {
     PHI__MCP_TASKS_NONE,
@@ -49704,6 +49841,7 @@ PHI__FN const phi__mcp_era *phi__mcp_eras_modern(void);
    A link keeps its own state behind `link`. Lifetime: from the table's `free` on it is gone. */
 #ifndef PHI_MCP_MCP_LINK_IN_H
 #define PHI_MCP_MCP_LINK_IN_H
+
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -49792,6 +49930,7 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
    together. */
 #ifndef PHI_MCP_MCP_IN_H
 #define PHI_MCP_MCP_IN_H
+
 
 typedef struct phi__mcp_request phi__mcp_request;
 
@@ -49887,6 +50026,7 @@ PHI__FN void phi__mcp_session_answer(phi_mcp *mcp, uint64_t ask, phi_str result,
    Entered are: messages and reports of the link, and timers. */
 #ifndef PHI_MCP_MCP_CORE_IN_H
 #define PHI_MCP_MCP_CORE_IN_H
+
 
 typedef enum phi__mcp_phase {
     PHI__MCP_SHUT,    /* not opened, or closed */
@@ -50072,6 +50212,7 @@ PHI__FN void phi__mcp_asking_cancel(phi_mcp *mcp, uint64_t id);
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
 
+
 enum {
     PHI__MCP_RPC_DEPTH = 256,  /* arrays and objects inside of one another */
     PHI__MCP_RPC_ID = 1024,    /* bytes of an id's JSON text */
@@ -50143,6 +50284,7 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out);
 #ifndef PHI_MCP_MCP_ASKED_IN_H
 #define PHI_MCP_MCP_ASKED_IN_H
 
+
 enum {
     PHI__MCP_ASKED_MOST = 64,  /* at once */
     PHI__MCP_ASKED_ROUNDS = 16 /* of input for one request */
@@ -50169,6 +50311,7 @@ PHI__FN void phi__mcp_asked_drop(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_ASKS_IN_H
 #define PHI_MCP_MCP_ASKS_IN_H
 
+
 PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
 
 #endif
@@ -50181,6 +50324,7 @@ PHI__FN phi_status phi__mcp_asks_join(phi_mcp *mcp);
    it until the last of them has released it. */
 #ifndef PHI_MCP_MCP_TOOLBOX_IN_H
 #define PHI_MCP_MCP_TOOLBOX_IN_H
+
 
 /* A tool; user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
@@ -50232,6 +50376,7 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box);
 #ifndef PHI_MCP_MCP_CALLS_IN_H
 #define PHI_MCP_MCP_CALLS_IN_H
 
+
 /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
 PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
 
@@ -50246,6 +50391,7 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool);
    and size; a resource of text is its text; an unknown block is its JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
+
 
 /* One block; strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__mcp_content_block(const phi_json *block, phi_arena *arena, phi_content *out);
@@ -50266,6 +50412,7 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count);
    Ownership: in its owner. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_EVENTS_IN_H
 #define PHI_MCP_MCP_EVENTS_IN_H
+
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
@@ -50305,6 +50452,7 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
    is borrowed. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
 #define PHI_MCP_MCP_OAUTH_IN_H
+
 
 typedef struct phi__mcp_oauth phi__mcp_oauth;
 
@@ -50366,6 +50514,7 @@ PHI__FN void phi__mcp_oauth_sign_out(phi__mcp_oauth *oauth);
    phi__mcp_exchange_kind. Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_EXCHANGE_IN_H
 #define PHI_MCP_MCP_EXCHANGE_IN_H
+
 
 typedef struct phi__mcp_exchange phi__mcp_exchange;
 
@@ -50481,6 +50630,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 #ifndef PHI_MCP_MCP_FORMS_IN_H
 #define PHI_MCP_MCP_FORMS_IN_H
 
+
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
    missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
    error says why. PHI_NO_MEMORY. */
@@ -50494,6 +50644,7 @@ PHI__FN phi_status phi__mcp_forms_fill(phi_arena *arena, const phi_json *schema,
 /* mcp_get_in.h - the kinds of phi_mcp_get. */
 #ifndef PHI_MCP_MCP_GET_IN_H
 #define PHI_MCP_MCP_GET_IN_H
+
 
 /* mcp_resources.c, mcp_prompts.c: begin an operation; desc->done is there. */
 PHI__FN phi_status phi__mcp_resources_list(phi_mcp *mcp, const phi_mcp_get_desc *desc,
@@ -50515,6 +50666,7 @@ PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_des
 #ifndef PHI_MCP_MCP_HANDSHAKE_IN_H
 #define PHI_MCP_MCP_HANDSHAKE_IN_H
 
+
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
 PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
@@ -50529,6 +50681,7 @@ PHI__FN void phi__mcp_handshake_forget(phi_mcp *mcp);
 /* mcp_head_in.h - headers of requests to a server, and what those of its answers say. */
 #ifndef PHI_MCP_MCP_HEAD_IN_H
 #define PHI_MCP_MCP_HEAD_IN_H
+
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
@@ -50563,6 +50716,7 @@ PHI__FN bool phi__mcp_head_hide_in(const phi__mcp_exchange *e, char *at, size_t 
 #ifndef PHI_MCP_MCP_HEADERS_IN_H
 #define PHI_MCP_MCP_HEADERS_IN_H
 
+
 /* Whether all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
 PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
@@ -50588,6 +50742,7 @@ PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *o
    mcp_exchange.c. */
 #ifndef PHI_MCP_MCP_HTTP_IN_H
 #define PHI_MCP_MCP_HTTP_IN_H
+
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -50632,6 +50787,7 @@ PHI__FN uint64_t phi__mcp_stream_delay(phi__mcp_exchange *e);
 #ifndef PHI_MCP_MCP_INCOMING_IN_H
 #define PHI_MCP_MCP_INCOMING_IN_H
 
+
 PHI__FN void phi__mcp_incoming_init(phi_mcp *mcp);
 /* Entered. from: the request on whose stream it came, or NULL. */
 PHI__FN void phi__mcp_incoming_text(phi_mcp *mcp, phi_str json, phi__mcp_out *from);
@@ -50649,6 +50805,7 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
    also after it was taken away, is found out. */
 #ifndef PHI_MCP_MCP_KNOWN_IN_H
 #define PHI_MCP_MCP_KNOWN_IN_H
+
 
 typedef struct phi__mcp_known_tool {
     phi__link link; /* in the order of their last list */
@@ -50688,6 +50845,7 @@ PHI__FN void phi__mcp_known_round(phi__mcp_known *known, size_t most, size_t mos
 #ifndef PHI_MCP_MCP_LEVEL_IN_H
 #define PHI_MCP_MCP_LEVEL_IN_H
 
+
 /* NONE is above all: no message has it. */
 enum { PHI__MCP_LEVEL_INFO = 1, PHI__MCP_LEVEL_NONE = 8 };
 
@@ -50703,6 +50861,7 @@ PHI__FN int phi__mcp_level_of(phi_str name);
    phi_mcp_state is what the host sees of it; it is reported once the phase is settled. */
 #ifndef PHI_MCP_MCP_LIFE_IN_H
 #define PHI_MCP_MCP_LIFE_IN_H
+
 
 PHI__FN phi_mcp_state phi__mcp_life_state(const phi_mcp *mcp);
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -50725,6 +50884,7 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_LISTEN_IN_H
 #define PHI_MCP_MCP_LISTEN_IN_H
 
+
 /* Opens it, where the era has it and the server has lists that change. */
 PHI__FN void phi__mcp_listen_begin(phi_mcp *mcp);
 PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is ended by others */
@@ -50737,6 +50897,7 @@ PHI__FN void phi__mcp_listen_end(phi_mcp *mcp); /* forgets it; its request is en
    who may free the connection. */
 #ifndef PHI_MCP_MCP_NEWS_IN_H
 #define PHI_MCP_MCP_NEWS_IN_H
+
 
 typedef struct phi__mcp_news {
     phi__list list;
@@ -50758,6 +50919,7 @@ PHI__FN void phi__mcp_news_free(phi_mcp *mcp, phi__mcp_news *news);
    in requests and redirects. Pure functions of text. */
 #ifndef PHI_MCP_MCP_OAUTH_URL_IN_H
 #define PHI_MCP_MCP_OAUTH_URL_IN_H
+
 
 enum { PHI__MCP_OAUTH_URL = 2048 }; /* bytes of an address */
 
@@ -50818,6 +50980,7 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
    the text. */
 #ifndef PHI_MCP_MCP_OAUTH_WORDS_IN_H
 #define PHI_MCP_MCP_OAUTH_WORDS_IN_H
+
 
 enum {
     PHI__MCP_OAUTH_DOCUMENT = 262144, /* bytes of a document */
@@ -50888,6 +51051,7 @@ PHI__FN void phi__mcp_oauth_words_join(phi__buf *set, phi_str scopes);
    token endpoint, the registration; and what these endpoints answer. */
 #ifndef PHI_MCP_MCP_OAUTH_FORM_IN_H
 #define PHI_MCP_MCP_OAUTH_FORM_IN_H
+
 
 /* What the program is to an authorization server. */
 typedef struct phi__mcp_oauth_client {
@@ -50964,6 +51128,7 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 #ifndef PHI_MCP_MCP_OAUTH_KEEP_IN_H
 #define PHI_MCP_MCP_OAUTH_KEEP_IN_H
 
+
 /* A token, with its scopes, server and client; strings in its own arena. */
 typedef struct phi__mcp_oauth_grant {
     phi_arena arena;
@@ -51020,6 +51185,7 @@ PHI__FN void phi__mcp_oauth_keep_drop_client(const phi_store *store, phi_str iss
    request sets: the host's functions are called from there alone. */
 #ifndef PHI_MCP_MCP_OAUTH_STATE_IN_H
 #define PHI_MCP_MCP_OAUTH_STATE_IN_H
+
 
 enum {
     PHI__MCP_OAUTH_MESSAGE = 300,
@@ -51179,6 +51345,7 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
 #ifndef PHI_MCP_MCP_PAGES_IN_H
 #define PHI_MCP_MCP_PAGES_IN_H
 
+
 typedef struct phi__mcp_pages phi__mcp_pages;
 
 struct phi__mcp_pages {
@@ -51211,6 +51378,7 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages); /* `done` is not called
    resources that are watched, and the notifications of all of it. */
 #ifndef PHI_MCP_MCP_OFFERS_IN_H
 #define PHI_MCP_MCP_OFFERS_IN_H
+
 
 typedef struct phi__mcp_offer phi__mcp_offer;
 
@@ -51258,6 +51426,7 @@ PHI__FN void phi__mcp_offers_tell(const phi__mcp_offer *offer, phi_mcp_got *got)
 #ifndef PHI_MCP_MCP_OPEN_IN_H
 #define PHI_MCP_MCP_OPEN_IN_H
 
+
 /* Makes the link of a new connection; mcp->desc is there. */
 typedef phi_status (*phi__mcp_open_link)(phi_mcp *mcp, phi__mcp_link **out);
 typedef phi_status (*phi__mcp_open_join)(phi_mcp *mcp);
@@ -51275,6 +51444,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 /* mcp_parts_in.h - what a connection tells its host and its parts. */
 #ifndef PHI_MCP_MCP_PARTS_IN_H
 #define PHI_MCP_MCP_PARTS_IN_H
+
 
 /* As phi__mcp_session_tell. */
 PHI__FN bool phi__mcp_parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name,
@@ -51299,6 +51469,7 @@ PHI__FN phi_status phi__mcp_parts_capabilities(phi_mcp *mcp, phi_arena *arena, p
 #ifndef PHI_MCP_MCP_PLACE_IN_H
 #define PHI_MCP_MCP_PLACE_IN_H
 
+
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
    (out->failed). */
@@ -51311,6 +51482,7 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to);
 /* mcp_post_in.h - messages on their way to the link, in order, and waiting while it is full. */
 #ifndef PHI_MCP_MCP_POST_IN_H
 #define PHI_MCP_MCP_POST_IN_H
+
 
 enum { PHI__MCP_POST_OWNED = 256 }; /* notifications and answers that wait */
 
@@ -51345,6 +51517,7 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp);
 #ifndef PHI_MCP_MCP_REDIRECT_IN_H
 #define PHI_MCP_MCP_REDIRECT_IN_H
 
+
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
 typedef struct phi__mcp_redirect phi__mcp_redirect;
@@ -51369,6 +51542,7 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect);
 /* mcp_requests_in.h - requests under way: made, sent, timed, answered exactly once. */
 #ifndef PHI_MCP_MCP_REQUESTS_IN_H
 #define PHI_MCP_MCP_REQUESTS_IN_H
+
 
 enum { PHI__MCP_REQUESTS_MOST = 4096 };
 
@@ -51418,6 +51592,7 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all);
 #ifndef PHI_MCP_MCP_SAMPLING_IN_H
 #define PHI_MCP_MCP_SAMPLING_IN_H
 
+
 typedef struct phi__mcp_sampling {
     phi_agent child; /* rt NULL: none */
     phi_memory *memory;
@@ -51450,6 +51625,7 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
 #ifndef PHI_MCP_MCP_SCHEMA_IN_H
 #define PHI_MCP_MCP_SCHEMA_IN_H
 
+
 enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
 
 /* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without
@@ -51473,6 +51649,7 @@ PHI__FN bool phi__mcp_schema_bounded(const phi_json *schema);
    Nothing here is called back by a way's functions: they queue, or fail. */
 #ifndef PHI_MCP_MCP_SERVE_IN_H
 #define PHI_MCP_MCP_SERVE_IN_H
+
 
 typedef struct phi__mcp_way phi__mcp_way;
 typedef struct phi__mcp_client phi__mcp_client;
@@ -51567,6 +51744,7 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http);
 #ifndef PHI_MCP_MCP_SLICES_IN_H
 #define PHI_MCP_MCP_SLICES_IN_H
 
+
 enum { PHI__MCP_SLICES_WHOLE = 131072 };
 
 /* In memory of the caller's, which zeroes it and sets `sliced`. */
@@ -51602,6 +51780,7 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices);
    Callbacks of the host's may free the server: it is then only retired while `depth` is above 0. */
 #ifndef PHI_MCP_MCP_SERVE_STATE_IN_H
 #define PHI_MCP_MCP_SERVE_STATE_IN_H
+
 
 enum {
     PHI__MCP_NAME_BYTES =
@@ -51951,6 +52130,7 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 #ifndef PHI_MCP_MCP_SETTINGS_IN_H
 #define PHI_MCP_MCP_SETTINGS_IN_H
 
+
 /* NULL: they are good; else the field at fault and the right values (static). */
 PHI__FN const char *phi__mcp_settings_refuse(const phi_mcp_desc *desc);
 /* A deep copy with defaults. False: no memory. */
@@ -51968,6 +52148,7 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 #ifndef PHI_MCP_MCP_TASKS_IN_H
 #define PHI_MCP_MCP_TASKS_IN_H
 
+
 PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp);
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
@@ -51980,6 +52161,7 @@ PHI__FN bool phi__mcp_tasks_begin(phi__mcp_request *r, const phi_json *task);
    that wait for a connection. */
 #ifndef PHI_MCP_MCP_TOOLS_IN_H
 #define PHI_MCP_MCP_TOOLS_IN_H
+
 
 PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
 
@@ -51994,6 +52176,7 @@ PHI__FN phi_status phi__mcp_tools_join(phi_mcp *mcp);
    ends, is followed by all of it anew. */
 #ifndef PHI_MCP_MCP_WATCH_IN_H
 #define PHI_MCP_MCP_WATCH_IN_H
+
 
 typedef struct phi__mcp_watch {
     phi_mcp *mcp;
@@ -52020,6 +52203,7 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level);
 /* ---- src/mcp/mcp.c ---- */
 
 /* mcp.c - the public face of a connection. */
+
 
 /* ---- connections ---- */
 
@@ -52263,6 +52447,7 @@ PHI__FN bool phi__mcp_admit_token(const char *token, phi_str authorization) {
 /* ---- src/mcp/mcp_asked.c ---- */
 
 /* mcp_asked.c - the server's questions. */
+
 
 #include <stdio.h>
 
@@ -52572,6 +52757,7 @@ PHI__FN void phi__mcp_asked_answer(phi_mcp *mcp, uint64_t ask, phi_str result, i
 
 /* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
    question to the host of the agent. */
+
 
 #include <stdio.h>
 
@@ -53075,6 +53261,7 @@ PHI_API phi_status phi_mcp_set_roots(phi_mcp *mcp, const phi_mcp_root *roots, si
 
 /* mcp_authorized.c - what a host says about an authorization: the redirect it got, and the end. */
 
+
 /* NULL: the connection has none. */
 static phi__mcp_oauth *phi__mcp_authorized_of(phi_mcp *mcp) {
     phi__mcp_link *link;
@@ -53117,6 +53304,7 @@ PHI_API phi_status phi_mcp_sign_out(phi_mcp *mcp) {
    A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
    its agent; the server is then told that nobody wants the answer. While the connection is being
    made again, a call waits for it. */
+
 
 #include <stdio.h>
 
@@ -53498,6 +53686,7 @@ PHI__FN void phi__mcp_calls_fill(phi_tool *tool) {
 
 /* mcp_connect.c - puts a connection together: its link, and its parts. */
 
+
 static phi_status phi__mcp_connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS
     if (phi__mcp_session_desc(mcp)->argv != NULL) return phi__mcp_stdio_new(mcp, out);
@@ -53776,6 +53965,7 @@ PHI__FN void phi__mcp_content_of_assistant(phi_content *content, size_t count) {
 
 /* mcp_core.c - how long the struct of a connection lives. */
 
+
 PHI__FN void phi__mcp_core_enter(phi_mcp *mcp) { mcp->depth++; }
 
 PHI__FN bool phi__mcp_core_leave(phi_mcp *mcp) {
@@ -53909,6 +54099,7 @@ PHI__FN bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number
 /* ---- src/mcp/mcp_exchange.c ---- */
 
 /* mcp_exchange.c - one HTTP request to a server: sending, authorization, redirects, reading. */
+
 
 #include <stdio.h>
 
@@ -54367,6 +54558,7 @@ PHI__FN void phi__mcp_exchange_authorized(phi__mcp_wire *wire, phi_status status
 /* mcp_forms.c - forms that a server wants filled in: a flat object, whose members are texts,
    numbers, truth values, or choices. */
 
+
 #include <stdio.h>
 
 /* Members that are missing get their defaults. */
@@ -54440,6 +54632,7 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 /* ---- src/mcp/mcp_handshake.c ---- */
 
 /* mcp_handshake.c - server/discover, initialize, and the settings that their answers give. */
+
 
 #include <stdio.h>
 
@@ -54730,6 +54923,7 @@ PHI__FN void phi__mcp_handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, 
 
 /* mcp_head.c - headers of requests to a server and of its answers. */
 
+
 #include <stdio.h>
 
 /* ---- of a request ---- */
@@ -54938,6 +55132,7 @@ PHI__FN void phi__mcp_head_fault(phi__mcp_exchange *e) {
 /* ---- src/mcp/mcp_headers.c ---- */
 
 /* mcp_headers.c - x-mcp-header: the rules, and the headers of a call. */
+
 
 #include <stdio.h>
 
@@ -55186,6 +55381,7 @@ PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *a
 /* ---- src/mcp/mcp_http.c ---- */
 
 /* mcp_http.c - the link over HTTP: its connection and its POSTs. */
+
 
 #include <stdio.h>
 
@@ -55561,6 +55757,8 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* mcp_incoming.c - messages of the server. */
 
+
+
 #include <stdio.h>
 
 enum {
@@ -55883,6 +56081,7 @@ PHI__FN void phi__mcp_incoming_lost(phi_mcp *mcp, phi__mcp_request *r, phi_statu
 
 /* mcp_known.c - the definitions of tools that were offered. */
 
+
 static bool phi__mcp_known_copy(phi__mcp_known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
     if (text == NULL) return false;
@@ -56006,6 +56205,7 @@ PHI__FN int phi__mcp_level_of(phi_str name) {
 /* ---- src/mcp/mcp_life.c ---- */
 
 /* mcp_life.c - the state machine of a connection. */
+
 
 #include <stdio.h>
 
@@ -56283,6 +56483,7 @@ PHI__FN void phi__mcp_life_end(phi_mcp *mcp) {
 /* ---- src/mcp/mcp_listen.c ---- */
 
 /* mcp_listen.c - subscriptions/listen: opened again when it ends. */
+
 
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
@@ -57376,6 +57577,7 @@ PHI__FN phi_status phi__mcp_oauth_find_begin(phi__mcp_oauth *o) {
 
 /* mcp_oauth_form.c - requests of an authorization, and their answers. */
 
+
 /* ---- secrets ---- */
 
 PHI__FN void phi__mcp_oauth_form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
@@ -57635,6 +57837,7 @@ PHI__FN bool phi__mcp_oauth_form_client(phi_arena *arena, phi_str text,
 /* ---- src/mcp/mcp_oauth_keep.c ---- */
 
 /* mcp_oauth_keep.c - tokens and registrations in a store. */
+
 
 enum { PHI__MCP_OAUTH_KEEP_ID = 64, PHI__MCP_OAUTH_KEEP_WORDS = 200 };
 
@@ -58098,6 +58301,7 @@ PHI__FN phi_status phi__mcp_oauth_person_exchanged(phi__mcp_oauth *o) {
 /* mcp_oauth_sign.c - JSON Web Tokens that the host's keys sign: who the client is (RFC 7523), and
    that a request comes from the key that its token is bound to (RFC 9449). */
 
+
 enum { PHI__MCP_OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
 
 /* ---- a token ---- */
@@ -58233,6 +58437,7 @@ PHI__FN phi_status phi__mcp_oauth_sign_proof(phi__mcp_oauth *o, phi_str method, 
 /* ---- src/mcp/mcp_oauth_state.c ---- */
 
 /* mcp_oauth_state.c - requests and messages of an authorization. */
+
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59068,6 +59273,7 @@ PHI__FN phi_status phi__mcp_oauth_url_get(phi_arena *arena, phi_str query, const
 
 /* mcp_oauth_words.c - challenges and metadata documents. */
 
+
 /* ---- challenges ---- */
 
 typedef struct phi__mcp_oauth_scan {
@@ -59357,6 +59563,7 @@ PHI__FN phi_status phi__mcp_oauth_words_server(phi_arena *arena, phi_str text, b
 /* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
    reports of them. */
 
+
 /* Marks the ids of operations: those of requests are numbers of their connection. */
 #define PHI__MCP_OFFERS_ID ((uint64_t)1 << 63)
 
@@ -59597,6 +59804,7 @@ PHI_API phi_status phi_mcp_unsubscribe(phi_mcp *mcp, const char *uri) {
 
 /* mcp_open.c - the object of a connection: made from settings, a link and parts. */
 
+
 static phi_status phi__mcp_open_fill(phi_mcp *mcp, const phi_mcp_desc *desc,
                                      phi__mcp_open_link link, const phi__mcp_open_join *joins,
                                      size_t count) {
@@ -59644,6 +59852,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 /* ---- src/mcp/mcp_pages.c ---- */
 
 /* mcp_pages.c - a list that a server gives page by page. */
+
 
 enum {
     PHI__MCP_PAGES_MOST = 1000,
@@ -59763,6 +59972,7 @@ PHI__FN void phi__mcp_pages_stop(phi__mcp_pages *pages) {
 /* ---- src/mcp/mcp_parts.c ---- */
 
 /* mcp_parts.c - the host's event function, and the points of the parts. */
+
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -59984,6 +60194,7 @@ PHI__FN bool phi__mcp_place_join(phi__buf *out, phi_str from, phi_str to) {
 
 /* mcp_post.c - the queue before the link. */
 
+
 static void phi__mcp_post_free(phi_mcp *mcp, phi__mcp_item *item) {
     phi__buf_free(&item->json);
     phi__free(&mcp->memory, item, sizeof *item);
@@ -60080,6 +60291,7 @@ PHI__FN void phi__mcp_post_clear(phi_mcp *mcp) {
 /* ---- src/mcp/mcp_prompts.c ---- */
 
 /* mcp_prompts.c - lists of prompts, prompts as messages, completion of arguments. */
+
 
 enum {
     PHI__MCP_PROMPTS_MESSAGES = 1000,
@@ -60275,6 +60487,7 @@ PHI__FN phi_status phi__mcp_prompts_complete(phi_mcp *mcp, const phi_mcp_get_des
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
 
+
 #include <stdio.h>
 
 enum { PHI__MCP_REDIRECT_CONNECTIONS = 8 };
@@ -60384,6 +60597,7 @@ PHI__FN void phi__mcp_redirect_free(phi__mcp_redirect *redirect) {
 /* ---- src/mcp/mcp_requests.c ---- */
 
 /* mcp_requests.c - the table of requests. */
+
 
 #include <stdio.h>
 
@@ -60778,6 +60992,7 @@ PHI__FN bool phi__mcp_requests_flush(phi_mcp *mcp, bool all) {
 
 /* mcp_resources.c - lists of resources and templates, and reading. */
 
+
 enum { PHI__MCP_RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
 static phi_str phi__mcp_resources_text(const phi_json *node, const char *key) {
@@ -60874,6 +61089,7 @@ PHI__FN phi_status phi__mcp_resources_get(phi_mcp *mcp, const phi_mcp_get_desc *
 /* ---- src/mcp/mcp_rpc.c ---- */
 
 /* mcp_rpc.c - JSON-RPC messages. */
+
 
 #include <string.h>
 
@@ -61064,6 +61280,7 @@ PHI__FN bool phi__mcp_rpc_members(phi_str object, phi_str *out) {
 
    The server's messages become the history of a hidden agent, which makes one model call. Tools are
    the server's: a call of one is part of the answer, and nothing is run here. */
+
 
 enum { PHI__MCP_SAMPLING_MESSAGES = 4096 };
 
@@ -61484,6 +61701,7 @@ PHI__FN bool phi__mcp_sampling_own(const phi__agent *agent, phi_arena *arena, ph
 /* ---- src/mcp/mcp_schema.c ---- */
 
 /* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
+
 
 #include <stdio.h>
 
@@ -62400,6 +62618,7 @@ PHI__FN bool phi__mcp_serve_message(phi_mcp_server *server, phi__mcp_client *cli
    over both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
 
+
 #include <stdio.h>
 
 /* ---- callbacks into the host ---- */
@@ -62859,6 +63078,7 @@ PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc
    answer is that call, and the run ends when its result is in. So the schema check, hooks,
    deadlines, retries, caps and sub-agents are those of any run. */
 
+
 #include <stdio.h>
 
 /* ---- the model ---- */
@@ -63216,6 +63436,7 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
 
 /* mcp_serve_client.c - sessions of our server's clients. */
 
+
 PHI__FN const char *phi__mcp_serve_client_id(const phi__mcp_client *client) { return client->id; }
 
 PHI__FN phi__mcp_client *phi__mcp_serve_client_find(phi_mcp_server *server, phi_str id) {
@@ -63326,6 +63547,7 @@ PHI__FN phi__mcp_client *phi__mcp_serve_client_new(phi_mcp_server *server,
 
 /* mcp_serve_data.c - resources that clients read, prompts that they get, arguments that they
    complete; and the functions by which the host answers. */
+
 
 #include <stdio.h>
 
@@ -63840,6 +64062,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
 
 /* mcp_serve_heads.c - the headers of an HTTP request of 2026-07-28, which must repeat its body. */
 
+
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
 static bool phi__mcp_serve_heads_plain(phi_str header, phi__buf *out) {
     bool encoded = header.len >= 11 && phi__str_starts(header, "=?base64?") &&
@@ -63942,6 +64165,7 @@ PHI__FN const char *phi__mcp_serve_heads_check(phi_mcp_server *server, const phi
    A way is freed by its own timer, never inside a function that the server calls. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_LISTEN)
+
 
 #include <stdio.h>
 
@@ -64496,6 +64720,7 @@ PHI__FN void phi__mcp_serve_http_free(phi__mcp_serve_http *http) {
 /* mcp_serve_list.c - what our server says about itself: its capabilities, and its lists, a page
    at a time. */
 
+
 /* ---- capabilities ---- */
 
 static void phi__mcp_serve_list_capability(phi__buf *out, bool has, const char *name,
@@ -64779,6 +65004,7 @@ PHI__FN void phi__mcp_serve_long_without(phi_mcp_server *server, const phi__mcp_
 /* mcp_serve_notify.c - what our server tells without being asked: lists that have changed,
    resources that were updated, log messages; and who wants to hear of it. */
 
+
 /* ---- subscriptions of a session ---- */
 
 static phi__mcp_subscribed *phi__mcp_serve_notify_find(const phi__mcp_client *client, phi_str uri) {
@@ -64996,6 +65222,7 @@ PHI__FN void phi__mcp_serve_notify_log(phi_mcp_server *server, const char *level
 
 /* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
    progress and log messages. */
+
 
 /* ---- handles ---- */
 
@@ -65283,6 +65510,7 @@ PHI__FN phi_status phi__mcp_serve_request_log(phi_mcp_server *server, phi__mcp_w
 
 /* mcp_serve_send.c - messages of our server: results, errors, notifications, batches. */
 
+
 #include <stdio.h>
 
 /* ---- pieces ---- */
@@ -65478,6 +65706,7 @@ PHI__FN bool phi__mcp_serve_send_noted(phi__mcp_way *way, phi__buf *out) {
 /* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+
 
 struct phi__mcp_serve_stdio {
     phi__mcp_way way;
@@ -65688,6 +65917,7 @@ PHI__FN void phi__mcp_serve_stdio_free(phi__mcp_serve_stdio *stdio) {
 
 /* mcp_serve_task.c - tool calls that became tasks: their client has a name of each, and comes back
    for its state (the extension io.modelcontextprotocol/tasks of 2026-07-28). */
+
 
 enum { PHI__MCP_TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
@@ -65918,6 +66148,7 @@ PHI__FN bool phi__mcp_serve_uri_match(const char *pattern, phi_str uri, phi__buf
 /* ---- src/mcp/mcp_server.c ---- */
 
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
+
 
 #include <stdio.h>
 
@@ -66257,6 +66488,7 @@ PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_inco
 
 /* mcp_session.c - what parts and links see of a connection. */
 
+
 /* ---- parts ---- */
 
 PHI__FN void phi__mcp_session_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
@@ -66395,6 +66627,7 @@ PHI__FN void phi__mcp_session_wait(phi_mcp *mcp, bool waits) { phi__mcp_life_wai
 /* ---- src/mcp/mcp_settings.c ---- */
 
 /* mcp_settings.c - checks and copies of a connection's settings. */
+
 
 enum {
     PHI__MCP_SETTINGS_RESTARTS = 3,
@@ -66554,6 +66787,7 @@ PHI__FN bool phi__mcp_settings_copy(phi_arena *arena, const phi_mcp_desc *from, 
 
 /* mcp_slices.c - mcp_slices_in.h. */
 
+
 static void phi__mcp_slices_fire(phi__timer *timer) {
     phi__mcp_slices *slices = PHI__OWNER(timer, phi__mcp_slices, timer);
     phi_runtime *rt = slices->rt;
@@ -66595,6 +66829,7 @@ PHI__FN void phi__mcp_slices_end(phi__mcp_slices *slices) {
 /* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
 
 #if !defined(PHI_NO_MCP) && !defined(PHI_NO_PROCESS)
+
 
 #include <stdio.h>
 
@@ -66924,6 +67159,7 @@ PHI__FN phi_status phi__mcp_stdio_new(phi_mcp *mcp, phi__mcp_link **out) {
 
 /* mcp_stream.c - streams that a GET opens: messages of the server's own, and the old transport. */
 
+
 #include <stdio.h>
 
 enum {
@@ -67117,6 +67353,7 @@ PHI__FN bool phi__mcp_stream_old(phi__mcp_http *http, phi__mcp_exchange *first) 
 /* ---- src/mcp/mcp_tasks.c ---- */
 
 /* mcp_tasks.c - tasks of 2025-11-25, and of the extension of 2026-07-28. */
+
 
 #include <stdio.h>
 
@@ -67400,6 +67637,7 @@ PHI__FN void phi__mcp_tasks_init(phi_mcp *mcp) {
 /* ---- src/mcp/mcp_toolbox.c ---- */
 
 /* mcp_toolbox.c - one list of a server's tools. */
+
 
 #include <stdio.h>
 
@@ -67702,6 +67940,7 @@ PHI__FN void phi__mcp_toolbox_free(phi_mcp *mcp, phi__mcp_toolbox *box) {
    with earlier definitions, and handed to agents.
 
    The host's event function is called last of all: it may free the connection. */
+
 
 #include <stdio.h>
 
@@ -68182,6 +68421,7 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 
 /* mcp_watch.c - the resources that a host watches. */
 
+
 enum { PHI__MCP_WATCH_MOST = 256, PHI__MCP_WATCH_AGAIN_MS = 2000 };
 
 /* Its uri stands behind it. */
@@ -68469,11 +68709,11 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x0b1bed61
+#if PHI__IMP_OPENAPI != 0xf350102c
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x0b1bed61
+#define PHI__IMP_OPENAPI 0xf350102c
 
 /* ---- src/openapi/document_in.h ---- */
 
@@ -68486,6 +68726,7 @@ PHI__FN void phi__mcp_watch_level(phi__mcp_watch *watch, const char *level) {
    once the document is ready, so that trees may borrow from it. */
 #ifndef PHI_OPENAPI_DOCUMENT_IN_H
 #define PHI_OPENAPI_DOCUMENT_IN_H
+
 
 /* The sections of a document that parts come from. */
 typedef enum phi__document_section {
@@ -68590,6 +68831,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
    tool's user_data is its phi__operation. */
 #ifndef PHI_OPENAPI_OPERATION_IN_H
 #define PHI_OPENAPI_OPERATION_IN_H
+
 
 typedef enum phi__operation_place {
     PHI__OPERATION_PATH,
@@ -68703,6 +68945,7 @@ typedef struct phi__operation {
 #ifndef PHI_OPENAPI_READING_IN_H
 #define PHI_OPENAPI_READING_IN_H
 
+
 struct phi__reading_walk;
 
 typedef struct phi__reading {
@@ -68741,6 +68984,7 @@ PHI__FN void phi__reading_end(phi__reading *r);
 #ifndef PHI_OPENAPI_API_IN_H
 #define PHI_OPENAPI_API_IN_H
 
+
 struct phi__openapi_calls;
 
 /* The request for a document that is read from a URL. */
@@ -68776,6 +69020,7 @@ struct phi_openapi {
 #ifndef PHI_OPENAPI_ADDRESS_IN_H
 #define PHI_OPENAPI_ADDRESS_IN_H
 
+
 /* False: the URL cannot be asked, or no memory; phi_last_error says which. */
 PHI__FN bool phi__address_open(phi_openapi *api, phi_str url);
 PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
@@ -68793,6 +69038,7 @@ PHI__FN void phi__address_close(phi_openapi *api); /* twice is harmless */
    open where it closes the circle. */
 #ifndef PHI_OPENAPI_TOOL_SCHEMA_IN_H
 #define PHI_OPENAPI_TOOL_SCHEMA_IN_H
+
 
 typedef struct phi__tool_schema_def {
     const phi_json *node;
@@ -68848,6 +69094,7 @@ PHI__FN phi_str phi__tool_schema_cut(phi_str text, size_t most); /* at a charact
 #ifndef PHI_OPENAPI_CIRCLES_IN_H
 #define PHI_OPENAPI_CIRCLES_IN_H
 
+
 /* A reference; the list grows. False: no memory. */
 PHI__FN bool phi__circles_add(phi_memory *memory, phi__tool_schema_edge **edges, size_t *count,
                               size_t *cap, size_t from, size_t to);
@@ -68868,6 +69115,7 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 #ifndef PHI_OPENAPI_JSON_CUT_IN_H
 #define PHI_OPENAPI_JSON_CUT_IN_H
 
+
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most);
@@ -68880,6 +69128,7 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
    parameters, its body and its security. */
 #ifndef PHI_OPENAPI_MAKING_IN_H
 #define PHI_OPENAPI_MAKING_IN_H
+
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -68914,6 +69163,7 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size); /* in
 #ifndef PHI_OPENAPI_MAKER_IN_H
 #define PHI_OPENAPI_MAKER_IN_H
 
+
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
    it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
 PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
@@ -68929,6 +69179,7 @@ PHI__FN bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, p
    hash of a name that is cut or taken is made of method and path. */
 #ifndef PHI_OPENAPI_NAMING_IN_H
 #define PHI_OPENAPI_NAMING_IN_H
+
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -68956,6 +69207,7 @@ PHI__FN void phi__naming_end(phi__naming *n); /* not begun, or twice: harmless *
    it. */
 #ifndef PHI_OPENAPI_OPENAPI_ANSWER_IN_H
 #define PHI_OPENAPI_OPENAPI_ANSWER_IN_H
+
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -69015,6 +69267,7 @@ PHI__FN const char *phi__openapi_answer_reason(int http_status);
 #ifndef PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 #define PHI_OPENAPI_OPENAPI_REQUEST_IN_H
 
+
 typedef struct phi__openapi_request {
     phi_arena *arena;   /* borrowed */
     phi_memory *memory; /* borrowed */
@@ -69057,6 +69310,7 @@ PHI__FN phi_status phi__openapi_request_add(phi__openapi_request *r, phi_str nam
 #ifndef PHI_OPENAPI_OPENAPI_TOKEN_IN_H
 #define PHI_OPENAPI_OPENAPI_TOKEN_IN_H
 
+
 typedef struct phi__openapi_token phi__openapi_token;
 
 /* Waits for a token; lives in its owner, zeroed at first. */
@@ -69090,6 +69344,7 @@ PHI__FN void phi__openapi_token_free_all(phi_openapi *api);
 #ifndef PHI_OPENAPI_OPENAPI_AUTH_IN_H
 #define PHI_OPENAPI_OPENAPI_AUTH_IN_H
 
+
 typedef struct phi__openapi_auth {
     phi__openapi_request *r;            /* borrowed */
     const phi__operation_scheme *oauth; /* that wants a token of client credentials; NULL: none */
@@ -69119,6 +69374,7 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status);
    the request is under way. The pieces point into the arena and into blocks of the body's own. */
 #ifndef PHI_OPENAPI_OPENAPI_BODY_IN_H
 #define PHI_OPENAPI_OPENAPI_BODY_IN_H
+
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -69163,6 +69419,7 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b); /* zeroed, or twice: 
 #ifndef PHI_OPENAPI_OPENAPI_CALL_IN_H
 #define PHI_OPENAPI_OPENAPI_CALL_IN_H
 
+
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__openapi_call_fill(phi_tool *tool);
 /* Frees the memory of the object's calls, none of which is under way. */
@@ -69175,6 +69432,7 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api);
 /* parameters_in.h - the parameters of an operation, and keys for its arguments. */
 #ifndef PHI_OPENAPI_PARAMETERS_IN_H
 #define PHI_OPENAPI_PARAMETERS_IN_H
+
 
 /* False: skipped, or no memory; so with all that makes a part of an operation. */
 PHI__FN bool phi__parameters_make(phi__making *m);
@@ -69192,6 +69450,7 @@ PHI__FN bool phi__parameters_argument(phi__making *m, phi_str name, const char *
 #ifndef PHI_OPENAPI_REQUEST_BODY_IN_H
 #define PHI_OPENAPI_REQUEST_BODY_IN_H
 
+
 /* After the parameters. */
 PHI__FN bool phi__request_body_make(phi__making *m);
 
@@ -69202,6 +69461,7 @@ PHI__FN bool phi__request_body_make(phi__making *m);
 /* security_in.h - the security and the server of an operation. */
 #ifndef PHI_OPENAPI_SECURITY_IN_H
 #define PHI_OPENAPI_SECURITY_IN_H
+
 
 PHI__FN bool phi__security_make(phi__making *m);
 PHI__FN bool phi__security_server(phi__making *m);
@@ -69214,6 +69474,7 @@ PHI__FN bool phi__security_server(phi__making *m);
 #ifndef PHI_OPENAPI_SELECTION_IN_H
 #define PHI_OPENAPI_SELECTION_IN_H
 
+
 /* Frees every selection of the object. */
 PHI__FN void phi__selection_free_all(phi_openapi *api);
 
@@ -69224,6 +69485,7 @@ PHI__FN void phi__selection_free_all(phi_openapi *api);
 /* settings_in.h - a copy of a document's settings, defaults resolved. */
 #ifndef PHI_OPENAPI_SETTINGS_IN_H
 #define PHI_OPENAPI_SETTINGS_IN_H
+
 
 /* The fault of a desc: words for a message, static; NULL: none. */
 PHI__FN const char *phi__settings_refuse(const phi_openapi_desc *desc);
@@ -69244,6 +69506,7 @@ PHI__FN bool phi__settings_copy(phi_arena *arena, const phi_openapi_desc *desc,
    deepObject writes items of arrays by their index, "name[0]". */
 #ifndef PHI_OPENAPI_STYLES_IN_H
 #define PHI_OPENAPI_STYLES_IN_H
+
 
 /* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
    beyond this fails as if there were no memory. */
@@ -69275,6 +69538,7 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
 /* ---- src/openapi/address.c ---- */
 
 /* address.c - requests a document from its URL, and follows where the server sends it. */
+
 
 #include <stdio.h>
 
@@ -69476,6 +69740,7 @@ PHI__FN bool phi__circles_is_cut(const phi__tool_schema_edge *edges, size_t coun
 /* ---- src/openapi/document.c ---- */
 
 /* document.c - the parts of a document, and references between them. */
+
 
 #include <stdio.h>
 
@@ -69703,6 +69968,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
 /* json_cut.c - a JSON text, shortened. It is read by brackets and quotes alone, several times for
    each level that is opened; the levels are few. What comes out is checked by the JSON reader. */
+
 
 enum {
     PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
@@ -69959,6 +70225,7 @@ PHI__FN bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most)
 
 /* maker.c - one operation, and its tool. */
 
+
 #include <stdio.h>
 
 enum {
@@ -70176,6 +70443,7 @@ PHI__FN void *phi__making_zero(phi__making *m, size_t count, size_t size) {
 
 /* naming.c - names for operations. */
 
+
 /* "get_pets_petId" of GET /pets/{petId}. */
 static void phi__naming_path(phi__tool_name *name, const phi_openapi_operation *op) {
     bool gap = true;
@@ -70264,6 +70532,7 @@ PHI__FN void phi__naming_end(phi__naming *n) {
 
 /* openapi.c - the object of a document: made, read, looked at and freed. */
 
+
 static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;
     if (api->document != NULL) {
@@ -70328,19 +70597,17 @@ PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *de
     return api;
 }
 
-PHI_API phi_status phi_openapi_step(phi_openapi *api) {
+PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error) {
     phi_status status;
+    if (error != NULL) memset(error, 0, sizeof *error);
     if (api == NULL) return PHI_BAD_ARG;
     status = api->reading.status;
-    if (status != PHI_BUSY || api->address.fetch != NULL) return status;
-    status = phi__reading_advance(&api->reading, api->step_bytes);
-    if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    if (status == PHI_BUSY && api->address.fetch == NULL) {
+        status = phi__reading_advance(&api->reading, api->step_bytes);
+        if (status != PHI_BUSY) phi__reading_end(&api->reading);
+    }
+    if (error != NULL) *error = api->reading.error;
     return status;
-}
-
-PHI_API const phi_parse_error *phi_openapi_error(const phi_openapi *api) {
-    static const phi_parse_error none = {0, 0, 0, ""};
-    return api != NULL ? &api->reading.error : &none;
 }
 
 PHI_API void phi_openapi_free(phi_openapi *api) {
@@ -70366,6 +70633,7 @@ PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi 
 /* ---- src/openapi/openapi_answer.c ---- */
 
 /* openapi_answer.c - answers of servers, for models. */
+
 
 #include <stdio.h>
 
@@ -70751,6 +71019,7 @@ PHI__FN void phi__openapi_answer_free(phi__openapi_answer *a) {
 
 /* openapi_auth.c - credentials into requests. */
 
+
 #include <stdio.h>
 
 static bool phi__openapi_auth_given(const char *text) { return text != NULL && text[0] != '\0'; }
@@ -70951,6 +71220,7 @@ PHI__FN bool phi__openapi_auth_again(phi__openapi_auth *a, int http_status) {
 /* ---- src/openapi/openapi_body.c ---- */
 
 /* openapi_body.c - from an argument to the body of a request. */
+
 
 #include <stdio.h>
 
@@ -71400,6 +71670,7 @@ PHI__FN void phi__openapi_body_free(phi__openapi_body *b) {
    A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
 
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -71757,6 +72028,7 @@ PHI__FN void phi__openapi_call_free(phi_openapi *api) { phi__openapi_token_free_
 
 /* openapi_request.c - from arguments to a URL and headers. */
 
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -72065,6 +72337,7 @@ PHI__FN phi_status phi__openapi_request_build(phi__openapi_request *r) {
 /* ---- src/openapi/openapi_token.c ---- */
 
 /* openapi_token.c - access tokens, requested and kept. */
+
 
 #include <stdio.h>
 
@@ -72591,6 +72864,7 @@ PHI__FN bool phi__parameters_make(phi__making *m) {
 
 /* reading.c - from bytes to parts and operations. */
 
+
 #include <stdio.h>
 
 enum {
@@ -73098,6 +73372,7 @@ PHI__FN void phi__reading_end(phi__reading *r) {
 /* request_body.c - the body of an operation: which of its content types is sent, and how its
    properties are. */
 
+
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
 /* The type without its parameters. */
@@ -73397,6 +73672,7 @@ PHI__FN bool phi__security_server(phi__making *m) {
 /* ---- src/openapi/selection.c ---- */
 
 /* selection.c - operations that fit a filter become tools, one after another. */
+
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
 
@@ -73901,6 +74177,7 @@ PHI__FN void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter
 /* ---- src/openapi/tool_schema.c ---- */
 
 /* tool_schema.c - schemas of a document as the JSON Schema of a tool. */
+
 
 #include <stdio.h>
 
@@ -74510,7 +74787,9 @@ PHI__FN bool phi__tool_schema_again(phi__tool_schema *s) {
 #ifndef PHI_SKILLS_SKILLS_IN_H
 #define PHI_SKILLS_SKILLS_IN_H
 
+
 #ifndef PHI_NO_FILES
+
 
 enum {
     PHI__SKILLS_FRONT_BYTES = 65536, /* of front matter at most, its two lines "---" included */
@@ -74744,6 +75023,7 @@ PHI__FN const char *phi__front_matter_fancy(phi_str yaml, uint32_t *line) {
    read whole first, for its front matter is left out and {baseDir} replaced. */
 
 #ifndef PHI_NO_FILES
+
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75134,6 +75414,7 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
 /* skill_file.c - loads one skill: finds SKILL.md, reads its front matter, checks and keeps it. */
 
 #ifndef PHI_NO_FILES
+
 
 #include <stdio.h>
 
@@ -75635,6 +75916,7 @@ PHI__FN void phi__skill_rules_check(const phi__skill_rules *rules) {
 
 #ifndef PHI_NO_FILES
 
+
 enum { PHI__SKILLS_MOST = 1000, PHI__SKILLS_FILE_BYTES = 1048576, PHI__SKILLS_READ_BYTES = 262144 };
 
 static int phi__skills_list_compare(phi_str a, phi_str b) {
@@ -75983,11 +76265,11 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 #endif /* PHI__IMP_SKILLS */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x13979a53
+#if PHI__IMP_SECTIONS != 0x0634e711
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x13979a53
+#define PHI__IMP_SECTIONS 0x0634e711
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -75995,6 +76277,7 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
    list. */
 #ifndef PHI_SECTIONS_SECTION_IN_H
 #define PHI_SECTIONS_SECTION_IN_H
+
 
 /* ---- section.c ---- */
 
@@ -76091,6 +76374,7 @@ PHI__FN void phi__section_scripts_end(void *state);
 /* ---- src/sections/protected.c ---- */
 
 /* protected.c - the files that a configuration runs or heeds. */
+
 
 enum {
     PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
@@ -76265,6 +76549,7 @@ PHI__FN const char *const *phi__section_places(phi__config_ground *ground,
 /* ---- src/sections/section_mcp.c ---- */
 
 /* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
+
 
 /* A connection. */
 typedef struct phi__section_mcp_link {
@@ -76650,6 +76935,7 @@ PHI__FN void phi__section_mcp_end(void *state) {
 
 /* section_mcp_table.c - the fields of [[mcp.instances]]. */
 
+
 static const phi__config_choice phi__section_mcp_answer_choices[] = {
     {"sampling", PHI_MCP_SAMPLING, false},
     {"forms", PHI_MCP_FORMS, false},
@@ -76821,6 +77107,7 @@ PHI__FN const phi__config_table *phi__section_mcp_table_oauth(void) {
 
 /* section_openapi.c - OpenAPI documents: read once where agents share them, and their operations as
    tools. */
+
 
 typedef struct phi__section_openapi_taken {
     uint64_t set;
@@ -77038,16 +77325,15 @@ static phi_status phi__section_openapi_open(phi__config_ground *ground,
 /* PHI_BUSY: the document is being read, or its tools are being made. */
 static phi_status phi__section_openapi_read(phi__config_ground *ground,
                                             phi__section_openapi_doc *doc) {
-    phi_status status = phi_openapi_step(doc->api);
-    const phi_parse_error *error;
+    phi_parse_error error;
+    phi_status status = phi_openapi_step(doc->api, &error);
     phi_str name = phi__section_name(doc->node);
     if (status == PHI_OK) status = phi_openapi_select(doc->api, &doc->filter, &doc->tools);
     if (status == PHI_OK || status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
-    error = phi_openapi_error(doc->api);
     phi__config_words_error(ground, doc->node, status, "openapi.instances",
                             "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
-                            error->message[0] != '\0' ? error->message : phi_status_text(status),
-                            error->line > 0 ? " (in the document)" : "");
+                            error.message[0] != '\0' ? error.message : phi_status_text(status),
+                            error.line > 0 ? " (in the document)" : "");
     doc->failed = true;
     return PHI_OK;
 }
@@ -77135,6 +77421,7 @@ PHI__FN void phi__section_openapi_end(void *state) {
 /* ---- src/sections/section_permissions.c ---- */
 
 /* section_permissions.c - rules of permissions, in front of the host's hook. */
+
 
 enum { PHI__SECTION_PERMISSIONS_NONE = -1 };
 
@@ -77381,6 +77668,7 @@ PHI__FN void phi__section_permissions_end(void *state) {
 /* section_scripts.c - programs that are run at points of a run: [callbacks] and [hooks]. */
 
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_PROCESS)
+
 
 enum { PHI__SECTION_SCRIPTS_MOST = 32, PHI__SECTION_SCRIPTS_TASK = 0 };
 
@@ -77656,6 +77944,7 @@ PHI__FN void phi__section_scripts_end(void *state) {
 
 #if !defined(PHI_NO_CONFIG) && !defined(PHI_NO_FILES)
 
+
 typedef struct phi__section_skills_taken {
     uint64_t set;
     phi__config_texts directories;
@@ -77869,6 +78158,7 @@ PHI__FN void phi__section_skills_end(void *state) {
 
 /* section_tools.c - built-in tools by their names, and their settings. */
 
+
 typedef struct phi__section_tools_taken {
     uint64_t set;
     phi__config_texts allowed_paths, deny_patterns;
@@ -78029,6 +78319,7 @@ PHI__FN void phi__section_tools_end(void *state) {
 /* sections.c - the list of sections, in the order in which an agent gets its parts: scripts come
    last, for they are called before the hooks that were there. */
 
+
 /* The top of a file as these sections see it. */
 typedef struct phi__sections_top {
     uint64_t set;
@@ -78134,6 +78425,7 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
    sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
+
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {

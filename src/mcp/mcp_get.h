@@ -53,7 +53,7 @@ typedef struct phi_mcp_prompt {
     size_t argument_count;
 } phi_mcp_prompt;
 
-/* What was got; a field that `what` does not have is zero. */
+/* The answer; a field that `what` does not have is zero. */
 typedef struct phi_mcp_got {
     phi_mcp_what what;
     /* as phi_mcp_reply; items read before a failure are listed. PHI_TOO_BIG: more than 1,000

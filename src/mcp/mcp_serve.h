@@ -188,10 +188,10 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
 
 typedef struct phi_mcp_server_info {
     uint16_t port; /* of http; 0: none */
-    bool
-        ended; /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    /* stdin has ended, every call with it, and every answer was sent (never with http) */
+    bool ended;
     const char
-        *message; /* why stdin or stdout failed; empty: no fault. Until the server is freed */
+        *message; /* why stdin or stdout failed; empty: no fault; until the server is freed */
 } phi_mcp_server_info;
 PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
