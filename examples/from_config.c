@@ -1,26 +1,12 @@
 /* from_config.c - agents out of a configuration file: a writer drafts, a critic judges.
 
-   Every fault of the file is printed, with its place. The model is a puppet in the process, so that
-   no key is needed: it is the base of every agent. Leave `with.base` out, and the file's provider
-   answers.
+   Every fault of the file is printed, with its place. The model is a scripted one, so that no key is
+   needed: it is the base of every agent. Leave `with.base` out, and the file's provider answers.
    usage: from_config [file] */
 #define PHI_IMPLEMENTATION
 #include "phi_tools.h"
 
-#include "puppet.h"
-
 #include <stdio.h>
-
-static const char *answer(const phi_model_request *request, char *out, size_t size) {
-    phi_str heard = puppet_heard(request);
-    bool judges = phi_str_of("You judge").len <= request->system_prompt.len &&
-                  memcmp(request->system_prompt.at, "You judge", 9) == 0;
-    if (judges)
-        (void)snprintf(out, size, "\"%.*s\" is short and clear.", (int)heard.len, heard.at);
-    else
-        (void)snprintf(out, size, "The sea is calm tonight.");
-    return NULL;
-}
 
 static void print_problem(const phi_config_problem *p) { fprintf(stderr, "%s\n", p->message.at); }
 
@@ -48,8 +34,7 @@ int main(int argc, char **argv) {
     const phi_config_problem *problem;
     phi_config *config;
     phi_agents *agents;
-    phi_provider model;
-    puppet mind;
+    phi_mock *mock;
     char draft[400] = "", verdict[500] = "";
     size_t i;
     bool done = false;
@@ -58,7 +43,11 @@ int main(int argc, char **argv) {
     from.path = argc > 1 ? argv[1] : "examples/from_config.toml";
     from.environment = true;
     from.sections = phi_config_sections();
-    puppet_use(&base, &model, &mind, answer);
+    mock = phi_mock_new(rt);
+    if (mock == NULL) return 1;
+    phi_mock_text(mock, "The sea is calm tonight.");
+    phi_mock_text(mock, "\"The sea is calm tonight.\" is short and clear.");
+    base.provider = &mock->provider;
     with.base = &base;
     config = phi_config_load(&from);
     for (i = 0; (problem = phi_config_problem_at(config, i)) != NULL; i++) print_problem(problem);

@@ -74,8 +74,7 @@ static void propose(app *a, const phi_pending_item *item, phi_permission_rules *
 static void begin_question(app *a, const phi_pending_item *item) {
     phi_permission_rules rules = PHI_ZERO;
     phi_str why = PHI_ZERO;
-    phi_pending_item own;
-    (void)phi_agent_waiting(a->agent, &own);
+    phi_pending_item own = phi_agent_get_info(a->agent).waiting;
     drop_keys(a);
     phi_arena_free(&a->arena);
     a->q.nested = !phi_str_equal(item->loop_id, own.loop_id);
@@ -435,7 +434,7 @@ static void say_agent(app *a) {
 }
 
 static void submit(app *a, const char *words) {
-    bool steers = phi_agent_running(a->agent);
+    bool steers = phi_agent_get_info(a->agent).running;
     phi_status status;
     if (words[strspn(words, " \n")] == '\0') return;
     status = steers ? phi_steer(a->agent, words) : attach_send(&a->attached, a->agent, words);
@@ -456,7 +455,7 @@ static void fresh_lane(app *a) {
 }
 
 static void stop_or_quit(app *a, bool clears) {
-    if (phi_agent_running(a->agent) && a->code != INTERRUPTED) {
+    if (phi_agent_get_info(a->agent).running && a->code != INTERRUPTED) {
         a->code = INTERRUPTED; /* of this run; a second time quits */
         (void)phi_abort(a->agent);
     } else if (clears && a->line.text.len > 0)
@@ -502,9 +501,10 @@ static void press(app *a, int key) {
 
 /* The end of a conversation that is continued. */
 static void show_history(app *a) {
-    size_t count = phi_message_count(a->agent), i = count > 20 ? count - 20 : 0;
+    const phi_thread *thread = phi_agent_thread(a->agent);
+    size_t count = phi_thread_message_count(thread), i = count > 20 ? count - 20 : 0;
     for (; i < count; i++) {
-        const phi_message *message = phi_message_at(a->agent, i);
+        const phi_message *message = phi_thread_message_at(thread, i);
         phi_arena_mark mark = phi_arena_save(&a->arena);
         phi_str words = PHI_ZERO;
         if (message == NULL) continue;
@@ -522,7 +522,8 @@ static void show_history(app *a) {
 /* Sleeps until the terminal or the runtime has something, or the spinner turns. */
 static void wait_for_something(app *a) {
     struct pollfd two[2] = {{0, POLLIN, 0}, {(int)phi_runtime_fd(a->rt), POLLIN, 0}};
-    int most = phi_agent_running(a->agent) ? LOOK_MS : 5 * LOOK_MS, next = phi_next_timeout(a->rt);
+    int most = phi_agent_get_info(a->agent).running ? LOOK_MS : 5 * LOOK_MS,
+        next = phi_next_timeout(a->rt);
     if (a->keys.len > 0 || a->q.key != 0) most = KEYS_ESCAPE_MS;
     if (next >= 0 && next < most) most = next;
     (void)poll(two, two[1].fd >= 0 ? 2 : 1, two[1].fd >= 0 || most < 10 ? most : 10);
@@ -532,9 +533,9 @@ static void wait_for_something(app *a) {
 static int chat(app *a) {
     int key;
     char answer;
+    phi_str model = phi_agent_get_info(a->agent).model_id;
     a->chat = true;
-    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)phi_agent_model_id(a->agent).len,
-         phi_agent_model_id(a->agent).at, a->why);
+    note(a, STYLE_BOLD, "phi " PHI_VERSION " - %.*s (%s)", (int)model.len, model.at, a->why);
     show_history(a);
     while (!a->quit && !keys_signal && !a->screen.gone) {
         show_events(a);

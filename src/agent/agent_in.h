@@ -112,10 +112,7 @@ PHI__FN void phi__agent_end_destroy(phi__agent *agent);
 PHI__FN void phi__agent_end_of_step(phi_runtime *rt);
 PHI__FN void phi__agent_end_destroy_retired(phi_runtime *rt); /* those that were freed in it */
 
-/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
-   changed. */
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const phi_texts *texts,
-                                       const char *what, const phi_message *message);
+/* history.c */
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 /* Whether a run may continue there: PHI_OK, or PHI_MISUSE and a message that begins with `what`.
@@ -124,6 +121,9 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
+/* snapshot_needs.c: PHI_UNSUPPORTED with words where the snapshot has what only a feature reads
+   that the runtime lacks. */
+PHI__FN phi_status phi__snapshot_needs(phi_runtime *rt, const phi_json *root);
 /* snapshot.c */
 /* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
    why. */

@@ -51,10 +51,11 @@ static phi_str phi__config_problems_line(phi__config_problems *problems,
 static phi_str phi__config_problems_value(phi__config_problems *problems, const phi_config *config,
                                           const phi_json *node) {
     phi_str value = PHI__LIT("");
-    if (node == NULL || phi_json_is_object(node) || phi_json_is_array(node)) return value;
+    if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
+        return value;
     if (config != NULL && phi__config_raws_find(config, node, &value))
         return phi__config_problems_copy(problems, value);
-    if (phi_json_is_string(node))
+    if (phi_json_is(node, PHI_JSON_STRING))
         return phi__config_problems_copy(problems, phi__json_text_of(node));
     if (phi__config_raws_odd(node) != NULL)
         return phi__config_problems_copy(problems, phi_str_of(phi__config_raws_odd(node)));

@@ -1,15 +1,19 @@
 /* tool.h - a tool that a model may call: a name, a schema, and functions that may span frames.
 
-   start(call) gives its result with phi_call_result and returns PHI_DONE, or returns PHI_PENDING. A
-   pending call is finished by its own step(call), which is called once in every phi_step, or by
-   phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly one result: the
-   first one given; after phi_call_finish a function may return either. A call whose tool returns
-   PHI_DONE without a result gets an error that says so. */
+       static phi_flow look_start(void *user_data, phi_call call, phi_str arguments) {
+           phi_call_replyf(call, "It rains in %s.", phi_call_arg_str(call, "place", "the village"));
+           return PHI_DONE;
+       }
+
+   start(call) gives its result with phi_call_reply or phi_call_fail and returns PHI_DONE, or
+   returns PHI_PENDING. A pending call is finished by its own step(call), which is called once in
+   every phi_step, or from anywhere, hundreds of frames later. Each call gets exactly one result:
+   the first one given. A call whose tool returns PHI_DONE without a result gets an error that says
+   so. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 
 #include "model/event.h"
-#include "history/revert.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +28,7 @@ typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
    have changed them. */
 typedef struct phi_field {
     phi_agent agent;
-    /* of the call in the answer: which call it is; see phi_call_block_index */
+    /* of the call in the answer: which call it is; see phi_call_info */
     uint32_t block_index;
     phi_str tool_call_id; /* empty: not known yet; an id that was used before is replaced later */
     phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
@@ -46,12 +50,13 @@ typedef struct phi_tool {
        are not checked */
     const char *schema;
     const char *label; /* for people (default: name) */
-    /* arguments: JSON object, borrowed until the call is finished */
+    /* arguments: the text of a JSON object, borrowed until the call is finished; phi_call_arg_str
+       and its like read it */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
     /* The call was cancelled or timed out and its result is settled: release its resources. Not
-       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for a
-       call out of a snapshot before the first phi_step has handed it to the tool. */
+       called for a call that was finished (phi_call_reply or its like said PHI_OK), nor for a call
+       out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
        the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
@@ -118,8 +123,42 @@ typedef struct phi_tool {
     const char *source;
 } phi_tool;
 
-/* A result of any shape; phi_call_finish is the short form for one text. */
+/* ---- reading its arguments ---- */
+
+/* One argument of a pending call, or `fallback` when it is not there, has another type, the call is
+   stale or memory ends. `path` is a member's name, or leads deeper: "to.x", "items[0].name", as in
+   phi_json_path. The arguments are read once; asking again costs nothing. Works in a hook and a
+   permission dialog, too. Pumping thread only.
+   The string ends with a zero byte and is valid until the call is finished. */
+PHI_API const char *phi_call_arg_str(phi_call call, const char *path, const char *fallback);
+PHI_API int64_t phi_call_arg_int(phi_call call, const char *path, int64_t fallback);
+PHI_API double phi_call_arg_num(phi_call call, const char *path, double fallback);
+PHI_API bool phi_call_arg_bool(phi_call call, const char *path, bool fallback);
+/* Copies a string into a buffer of your own, terminated. False: it is not there, and the buffer
+   holds an empty string; or it was too long, and was cut between two characters. */
+PHI_API bool phi_call_arg_copy(phi_call call, const char *path, char *buffer, size_t size);
+
+/* ---- finishing it ---- */
+
+/* Finishes a call with one text: what the model reads as the result, or as an error. The forms
+   with an f take a format, as printf does: text of a user belongs in an argument, never in the
+   format.
+
+   Ownership: the text is copied before return.
+   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
+   changes nothing.
+   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed: there
+              it never returns PHI_FULL. On any other, PHI_FULL: the inbox is full now, try again;
+              PHI_BAD_ARG: larger than the inbox can ever hold.
+   Callbacks: safe inside one. */
+PHI_API phi_status phi_call_reply(phi_call call, const char *text);
+PHI_API phi_status phi_call_replyf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
+PHI_API phi_status phi_call_fail(phi_call call, const char *text);
+PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
+
+/* A result of any shape: more than one text, images, details, effects. */
 typedef struct phi_tool_result {
+    const char *text;           /* the result as one text; only without `content`; copied */
     const phi_content *content; /* text, images, documents, audio; copied */
     size_t content_count;
     const char *details; /* JSON text for the host; copied; NULL: none */
@@ -136,26 +175,15 @@ typedef struct phi_tool_result {
    itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
-/* Finishes a call with one text.
-
-   Ownership: `text` is copied before return.
-   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
-   changes nothing.
-   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed: there
-              it never returns PHI_FULL. On any other, PHI_FULL: the inbox is full now, try again;
-              PHI_BAD_ARG: larger than the inbox can ever hold.
-   Callbacks: safe inside one. */
-PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
-
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
    waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
    events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
-PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
+PHI_API phi_status phi_call_update(phi_call call, const char *text);
 /* The same with blocks, details for the host and the run of a sub-agent. The event's
    message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
    PHI_BAD_ARG: a block as of phi_call_result; phi_last_error names it. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
-PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
+PHI_API phi_status phi_call_progress(phi_call call, const char *text);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
    `cancel`, if that is called). One block for each call: every request returns the same block,
@@ -163,32 +191,19 @@ PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len
    Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* Context edits: a tool takes messages out of the model's view. Applied when the turn is over:
-   later turns see the effect, this turn does not. Copied. Pumping thread only. PHI_STALE;
-   PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
-
-   Prune: the model's answers and tool results, the oldest first, whole answers with their results,
-   until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their place. The
-   prunes of one turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
-
-   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
-   last revert of a turn counts. PHI_REJECTED: it is not possible; `words`, where given, say why,
-   and nothing is noted. PHI_EV_REVERTED reports the outcome in either case. */
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size);
-
-/* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
-PHI_API phi_str phi_call_id(phi_call call);
-/* phi_ask_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
-   strategy's call, a sub-agent); empty: none. Valid as long as the run. */
-PHI_API phi_str phi_call_context(phi_call call);
-PHI_API phi_str phi_call_tool_name(phi_call call);
-PHI_API phi_agent phi_call_agent(phi_call call);
-/* in the answer, as of phi_field; UINT32_MAX when stale */
-PHI_API uint32_t phi_call_block_index(phi_call call);
-PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
-PHI_API bool phi_call_pending(phi_call call);        /* any thread */
+/* What a call is. All zero when it is stale; strings are valid until it is finished. */
+typedef struct phi_call_info {
+    phi_agent agent;
+    phi_str id, tool_name, arguments;
+    /* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
+       strategy's call, a sub-agent); empty: none */
+    phi_str context;
+    uint32_t block_index; /* of the call in its answer, as of phi_field */
+    uint32_t timeout_ms;  /* its deadline from its start */
+} phi_call_info;
+/* Pumping thread only. */
+PHI_API phi_call_info phi_call_get_info(phi_call call);
+PHI_API bool phi_call_pending(phi_call call); /* any thread */
 
 #ifdef __cplusplus
 }

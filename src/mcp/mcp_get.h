@@ -67,7 +67,7 @@ typedef struct phi_mcp_got {
     const phi_mcp_resource *resources; /* of RESOURCES and TEMPLATES */
     const phi_mcp_contents *contents;  /* of RESOURCE */
     const phi_mcp_prompt *prompts;     /* of PROMPTS */
-    /* of PROMPT: messages of a user and an assistant, for phi_replace_messages */
+    /* of PROMPT: messages of a user and an assistant, for phi_agent_replace_messages */
     const phi_message *messages;
     phi_str description;   /* of PROMPT */
     const phi_str *values; /* of COMPLETION: at most 100, the best first */

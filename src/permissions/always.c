@@ -228,7 +228,8 @@ static bool phi__always_host(const phi__always *a, const phi_json *root, const c
     phi__buf host, words;
     size_t i = 0;
     bool good;
-    while (i < PHI__COUNT(names) && !phi_json_is_string(phi_json_get(root, names[i]))) i++;
+    while (i < PHI__COUNT(names) && !phi_json_is(phi_json_get(root, names[i]), PHI_JSON_STRING))
+        i++;
     if (i == PHI__COUNT(names)) return true;
     phi__buf_init(&host, a->arena->memory);
     phi__buf_init(&words, a->arena->memory);

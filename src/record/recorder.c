@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "base/buf_in.h"
+#include "model/event_parts.h"
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -106,7 +107,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     to->started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
-    if (!phi_json_is_object(config)) return true;
+    if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     to->config = phi__session_config(box, config);
     return to->config != NULL;
 }

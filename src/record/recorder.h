@@ -34,7 +34,7 @@ typedef struct phi_recorder_desc {
     /* keep requests (phi_agent_desc.options.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
-       phi_check_and_rotate has changed the session); else it begins by its first loop. */
+       the host has begun another session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;

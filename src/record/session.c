@@ -2,6 +2,7 @@
 #include "record/session_in.h"
 
 #include "model/message_in.h"
+#include "text/json_in.h"
 
 /* ---- making ---- */
 
@@ -106,7 +107,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
 /* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
-    uint64_t n = phi_json_uint(node, UINT64_MAX);
+    uint64_t n = phi__json_get_uint(node, UINT64_MAX);
     *has = n <= UINT32_MAX;
     return *has ? (uint32_t)n : 0;
 }
@@ -129,13 +130,13 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
         !phi__session_member(box, node, "thinking_level", &config->thinking_level))
         return NULL;
     config->provider = phi__message_read_provider(config->provider, config->api);
-    config->has_reasoning = phi_json_is_bool(reasoning);
+    config->has_reasoning = phi_json_is(reasoning, PHI_JSON_BOOL);
     config->reasoning = phi_json_bool(reasoning, false);
     config->context_window =
         phi__session_u32(phi_json_get(node, "context_window"), &config->has_context_window);
     config->max_tokens =
         phi__session_u32(phi_json_get(node, "max_tokens"), &config->has_max_tokens);
-    config->has_temperature = phi_json_is_number(temperature);
+    config->has_temperature = phi_json_is(temperature, PHI_JSON_NUMBER);
     config->temperature = phi_json_num(temperature, 0);
     return config;
 }

@@ -1,8 +1,10 @@
 /* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
 #include "model/message_in.h"
+#include "record/session_context_in.h"
 #include "record/session_context.h"
 #include "record/session_in.h"
 #include "text/records_in.h"
+#include "model/event_parts.h"
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {

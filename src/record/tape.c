@@ -6,7 +6,7 @@
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =
-        desc->allocator.realloc_fn != NULL ? desc->allocator : phi_allocator_default();
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
     phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
     if (tape == NULL) return NULL;
     memset(tape, 0, sizeof *tape);

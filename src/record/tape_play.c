@@ -60,7 +60,7 @@ static bool phi__tape_play_runs(const phi__tape *tape, const phi__toolcall *call
 }
 
 static bool phi__tape_play_is_call(const phi__toolcall *call, const phi_json *root) {
-    uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
+    uint64_t agent = phi__json_get_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
@@ -122,9 +122,9 @@ static void phi__tape_play_update(phi__tape *tape, const phi_json *root) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_partial(handle, &partial);
     } else if (phi_json_bool(phi_json_get(root, "progress"), false))
-        (void)phi_call_progress(handle, text.at, text.len);
+        (void)phi__call_progress(handle, text);
     else
-        (void)phi_call_update(handle, text.at, text.len);
+        (void)phi__call_update(handle, text);
     phi_arena_free(&tape->arena);
     tape->arena = arena;
 }

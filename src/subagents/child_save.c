@@ -17,7 +17,7 @@ static void phi__child_save_agent(const phi__child *child, phi__buf *out, phi_ar
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
     phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
-    phi_str call_id = child->call.rt != NULL ? phi_call_id(child->call) : child->call_id;
+    phi_str call_id = child->call.rt != NULL ? phi_call_get_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);
@@ -72,7 +72,8 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     phi__child *child;
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is_object(phi_json_get(node, "agent")) && !phi__records_get_bool(node, "fault"))
+    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
+        !phi__records_get_bool(node, "fault"))
         return true;
     child = phi__child_make(all);
     if (child == NULL) return false;

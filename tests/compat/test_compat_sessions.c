@@ -91,7 +91,7 @@ static void one_session(scene *s, const phi_session *session, uint32_t flags, co
 
 /* Blocks for the session of the agent's own thread; files of the first two sessions. */
 static void recorded(scene *s, phi_recorder *recorder, int parts) {
-    phi_str own = phi_agent_session_id(s->agent);
+    phi_str own = phi_agent_get_info(s->agent).session_id;
     phi_session *session;
     char suffix[20];
     unsigned n = 0;
@@ -183,9 +183,9 @@ static void result(scene *s) {
 static void messages(scene *s) {
     phi_str first = PHI_ZERO, again = PHI_ZERO;
     phi_parse_error error;
-    CHECK_EQ_INT(phi_save_messages(s->agent, &s->arena, &first), PHI_OK);
-    CHECK_EQ_INT(phi_restore_messages(s->agent, first, &error), PHI_OK);
-    CHECK_EQ_INT(phi_save_messages(s->agent, &s->arena, &again), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(s->agent, &s->arena, &first), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_from_json(s->agent, first, &error), PHI_OK);
+    CHECK_EQ_INT(phi_agent_messages_to_json(s->agent, &s->arena, &again), PHI_OK);
     (void)compat_same("saved messages", again.at, again.len, first.at, first.len);
 }
 

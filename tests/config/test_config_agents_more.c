@@ -221,8 +221,9 @@ TEST(persistent_agents_go_on_where_they_were) {
         REQUIRE(made_load(&m, r, text, in(dir, "agent.toml"), NULL, NULL));
         CHECK_EQ_STR(made_problems(&m), "");
         REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
-        CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, "bob 2")), "bob_2");
-        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, "ada")), 2 * i);
+        CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, "bob 2")).thread_id, "bob_2");
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, "ada"))),
+                     2 * i);
         say(&m, "ada", "hello", "hi");
         made_free(&m);
         rig_free(r);
@@ -246,7 +247,8 @@ TEST(a_persistent_session_without_a_place_is_an_error_and_a_file_is_a_place) {
     for (i = 0; i < 2; i++) {
         REQUIRE(made_load(&m, r, PROVIDER, "a.toml", NULL, &with));
         CHECK_EQ_STR(made_problems(&m), "");
-        CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2 * i);
+        CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, NULL))),
+                     2 * i);
         say(&m, NULL, "hello", "hi");
         made_free(&m);
     }
@@ -327,9 +329,9 @@ TEST(threads_in_the_store_of_base_are_one_for_each_agent) {
         CHECK_EQ_STR(made_problems(&m), rows[i].said);
         CHECK_EQ_INT(m.status, rows[i].first != NULL ? PHI_OK : PHI_BAD_ARG);
         if (rows[i].first != NULL)
-            CHECK_STR(phi_agent_thread_id(agents_at(m.agents, 0)), rows[i].first);
+            CHECK_STR(phi_agent_get_info(agents_at(m.agents, 0)).thread_id, rows[i].first);
         if (rows[i].second != NULL)
-            CHECK_STR(phi_agent_thread_id(agents_at(m.agents, 1)), rows[i].second);
+            CHECK_STR(phi_agent_get_info(agents_at(m.agents, 1)).thread_id, rows[i].second);
         made_free(&m);
         rig_free(r);
         store_mem_free(kept);
@@ -351,11 +353,11 @@ TEST(the_thread_of_base_is_that_of_any_store) {
     with.store = store_mem_store(kept);
     REQUIRE(made_load(&m, r, PROVIDER "[session]\nscope = \"persistent\"\n", NULL, NULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
-    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "t");
+    CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, NULL)).thread_id, "t");
     made_free(&m);
     REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
     CHECK_EQ_STR(made_problems(&m), "");
-    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "t");
+    CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, NULL)).thread_id, "t");
     made_free(&m);
     rig_free(r);
     store_mem_free(kept);
@@ -389,7 +391,7 @@ TEST(the_store_and_the_tools_of_the_host_are_copied) {
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     CHECK_EQ_INT(made_desc(&m, NULL).tool_count, 1);
-    CHECK_STR(phi_agent_thread_id(phi_agents_get(m.agents, NULL)), "default");
+    CHECK_STR(phi_agent_get_info(phi_agents_get(m.agents, NULL)).thread_id, "default");
     made_free(&m);
     rig_free(r);
     store_mem_free(kept);
@@ -463,7 +465,7 @@ TEST(inside_a_callback_nothing_is_freed) {
     REQUIRE(made_load(&m, r, PROVIDER, NULL, NULL, &with));
     inside = m.agents;
     say(&m, NULL, "hello", "hi");
-    CHECK_EQ_INT(phi_message_count(phi_agents_get(m.agents, NULL)), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(phi_agents_get(m.agents, NULL))), 2);
     made_free(&m);
     rig_free(r);
 }

@@ -251,8 +251,8 @@ static void check_threads(const char *agents, const char *a, const char *b) {
     REQUIRE(made_load(&m, r, text, name, NULL, NULL));
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
-    CHECK_STR(phi_agent_thread_id(agents_at(m.agents, 0)), a);
-    if (b != NULL) CHECK_STR(phi_agent_thread_id(agents_at(m.agents, 1)), b);
+    CHECK_STR(phi_agent_get_info(agents_at(m.agents, 0)).thread_id, a);
+    if (b != NULL) CHECK_STR(phi_agent_get_info(agents_at(m.agents, 1)).thread_id, b);
     made_free(&m);
     rig_free(r);
 }

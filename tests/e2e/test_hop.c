@@ -3,6 +3,9 @@
    own signatures back and nobody else's, and the history stays as it was said. */
 #include "agent/dry_run.h"
 #include "e2e/e2e.h"
+#include "codecs/presets.h"
+#include "model/model.h"
+#include "support/request.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \
@@ -67,7 +70,7 @@ static phi_flow hop_start(void *user_data, phi_call call, phi_str arguments) {
                         strcmp(name, "look") == 0     ? "\"square\""
                         : strcmp(name, "double") == 0 ? "21"
                                                       : "{}") != SIZE_MAX);
-    if (hopping->stop) CHECK_EQ_INT(phi_stop(phi_call_agent(call)), PHI_OK);
+    if (hopping->stop) CHECK_EQ_INT(phi_stop(phi_call_get_info(call).agent), PHI_OK);
     return PHI_PENDING;
 }
 
@@ -233,7 +236,7 @@ static phi_status hop_prompt(hop *h, bool image) {
     content[1].kind = PHI_CONTENT_IMAGE;
     content[1].data = phi_str_of(PNG);
     content[1].mime_type = phi_str_of("image/png");
-    return phi_prompt_content(h->s->agent, content, image ? 2 : 1);
+    return prompt_blocks(h->s->agent, content, image ? 2 : 1);
 }
 
 static bool hop_begin(hop *h) {
@@ -267,9 +270,9 @@ static bool hop_begin(hop *h) {
 /* The messages are what they were when they came, and all of them are there. */
 static void hop_check_history(hop *h) {
     size_t i;
-    CHECK_EQ_INT(phi_message_count(h->s->agent), h->said_count);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(h->s->agent)), h->said_count);
     for (i = 0; i < h->said_count; i++) {
-        char *now = hop_json(h, phi_message_at(h->s->agent, i));
+        char *now = hop_json(h, phi_thread_message_at(phi_agent_thread(h->s->agent), i));
         CHECK_EQ_STR(now, h->said[i]);
         free(now);
         free(h->said[i]);

@@ -12,6 +12,9 @@
 #include "base/buf_in.h"
 #include "openapi/openapi.h"
 #include "text/json_in.h"
+#include "loop/events.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
 #include "agent/dry_run.h"
 #include "openapi/openapi.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* test_strict.c - strict tools in a run: what is sent, what `start` gets, and what fails before it is sent. */
 #include "agent/dry_run.h"
 #include "support/rig.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #define SCHEMA                                                                                     \
     "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"deep\":{\"type\":"      \

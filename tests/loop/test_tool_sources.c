@@ -71,9 +71,9 @@ static void shelf_release(void *user_data, const phi_tool *tools) {
 static phi_flow shelf_start(void *user_data, phi_call call, phi_str arguments) {
     shelf *s = (shelf *)user_data;
     s->ran++;
-    heard_copy(s->last, sizeof s->last, phi_call_tool_name(call));
+    heard_copy(s->last, sizeof s->last, phi_call_get_info(call).tool_name);
     (void)arguments;
-    (void)phi_call_finish(call, "ran", 3, false);
+    (void)phi_call_reply(call, "ran");
     return PHI_PENDING;
 }
 
@@ -207,7 +207,7 @@ TEST(no_list_is_given_back_below_a_pending_call) {
     CHECK_EQ_INT(rig_run(r, 100), 1);
     CHECK_EQ_INT(s.out, 1);
     CHECK_EQ_INT(s.taken, 1);
-    CHECK_STR(phi_call_tool_name(rig_call_at(r, 0)), "wait");
+    CHECK_STR(phi_call_get_info(rig_call_at(r, 0)).tool_name, "wait");
     rig_finish(r, 0, "over");
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.taken, 2);
@@ -351,7 +351,7 @@ TEST(a_request_with_allowed_tools_keeps_its_list) {
     shelf s;
     phi_agent_desc desc = rig_desc();
     phi_agent agent;
-    phi_ask_desc ask;
+    phi_prompt_desc ask;
     phi_response response;
     const char *allowed[1];
     shelf_init(&s);
@@ -366,7 +366,7 @@ TEST(a_request_with_allowed_tools_keeps_its_list) {
     rig_call(r, "c1", "door", "{}");
     rig_call(r, "c2", "door", "{}");
     rig_says(r, "done");
-    CHECK_EQ_INT(phi_ask_with(agent, &ask, &response), PHI_OK);
+    CHECK_EQ_INT(phi_prompt_with(agent, &ask, &response), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK_EQ_INT(s.ran, 2);
     CHECK_EQ_INT(count_of(rig_story(r), "ToolsChanged \"+door\""), 1);
@@ -449,7 +449,7 @@ TEST(another_model_takes_what_it_can) {
 static phi_flow free_start(void *user_data, phi_call call, phi_str arguments) {
     shelf *s = (shelf *)user_data;
     (void)arguments;
-    (void)phi_agent_free(phi_call_agent(call));
+    (void)phi_agent_free(phi_call_get_info(call).agent);
     CHECK_EQ_INT(s->out, 1); /* its function is still running */
     return PHI_PENDING;
 }
@@ -502,8 +502,8 @@ TEST(a_call_out_of_a_snapshot_finds_the_tool_of_its_source) {
     CHECK_EQ_INT(rig_run(r, 20), 1);
     {
         phi_pending_item item;
-        CHECK_EQ_INT(phi_agent_waiting(agent, &item), PHI_WAITING_CALL);
-        CHECK_EQ_INT(phi_call_finish(item.call, "late", 4, false), PHI_OK);
+        CHECK_EQ_INT((item = phi_agent_get_info(agent).waiting).kind, PHI_WAITING_CALL);
+        CHECK_EQ_INT(phi_call_reply(item.call, "late"), PHI_OK);
     }
     CHECK_EQ_INT(rig_run(r, 100), 0);
     CHECK(strstr(rig_story(r), "\"late\"") != NULL);

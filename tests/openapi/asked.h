@@ -7,6 +7,7 @@
 #include "openapi/openapi.h"
 #include "support/rig.h"
 #include "support/wires.h"
+#include "loop/events.h"
 
 enum { ASKED_CALLS = 8 };
 

@@ -3,6 +3,7 @@
 #include "asked.h"
 
 #include "agent/snapshot.h"
+#include "text/json.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 #include "asked.h"
 
 #include "agent/snapshot.h"
+#include "loop/events.h"
 
 enum { SEEDS = 60, STEPS = 120 };
 

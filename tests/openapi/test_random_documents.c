@@ -5,6 +5,8 @@
 #include "agent/dry_run.h"
 #include "spec.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 enum { SEEDS = 150, NAMES = 5 };
 

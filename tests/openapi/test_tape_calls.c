@@ -3,6 +3,7 @@
 #include "asked.h"
 
 #include "record/replay.h"
+#include "loop/events.h"
 
 static const char document[] =
     "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"t\",\"version\":\"1\"},\"servers\":[{\"url\":"

@@ -2,6 +2,8 @@
 #include "agent/dry_run.h"
 #include "openapi/spec.h"
 #include "text/schema.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 static char built[1 << 16];
 

@@ -995,13 +995,14 @@ TEST(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs) {
     world w;
     memset(&w, 0, sizeof w);
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, false);
-    CHECK_EQ_INT(phi_message_count(w.agent), 4);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text,
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 4);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text,
               "to be approved: echo: no rule allows it; there is nobody to ask");
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     end(&w);
     begin(&w, PHI_PERMISSION_MODE_PLAN, true);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "denied: echo: no rule allows it");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text,
+              "denied: echo: no rule allows it");
     CHECK_EQ_INT(w.asked, 0);
     end(&w);
 }
@@ -1010,13 +1011,13 @@ TEST(an_allowed_call_runs_and_the_hosts_own_hook_has_its_word) {
     world w;
     memset(&w, 0, sizeof w);
     begin(&w, PHI_PERMISSION_MODE_ALL, true);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":1}");
     CHECK_EQ_INT(w.asked, 0);
     CHECK_EQ_INT(w.told, 2); /* before and after the tool */
     end(&w);
     w.next = PHI_DENY;
     begin(&w, PHI_PERMISSION_MODE_ALL, true);
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     end(&w);
 }
 
@@ -1027,14 +1028,14 @@ TEST(a_question_may_wait_and_is_decided_later) {
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
     CHECK_EQ_INT(w.asked, 1);
     CHECK_EQ_STR(w.why, "to be approved: echo: no rule allows it");
-    CHECK_EQ_INT(phi_message_count(w.agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 2);
     /* other rules change nothing about it */
     CHECK_EQ_INT(phi_permissions_set(w.p, phi_permissions_mode(PHI_PERMISSION_MODE_PLAN)), PHI_OK);
     (void)rig_run(w.r, 5);
-    CHECK_EQ_INT(phi_message_count(w.agent), 2);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(w.agent)), 2);
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":1}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":1}");
     end(&w);
 }
 
@@ -1046,7 +1047,7 @@ TEST(what_a_person_allows_the_hosts_own_hook_may_still_deny) {
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
     CHECK_EQ_INT(w.asked, 1); /* and allowed it at once */
     CHECK_EQ_INT(w.told, 1);
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     end(&w);
     w.answer = PHI_WAIT;
     begin(&w, PHI_PERMISSION_MODE_DEFAULT, true);
@@ -1058,9 +1059,9 @@ TEST(what_a_person_allows_the_hosts_own_hook_may_still_deny) {
     CHECK_EQ_INT(w.asked, 1);
     CHECK_EQ_STR(w.seen, "{\"x\":2}"); /* what would run */
     CHECK_EQ_INT(w.round, 0);
-    CHECK(phi_message_at(w.agent, 2)->is_error);
+    CHECK(phi_thread_message_at(phi_agent_thread(w.agent), 2)->is_error);
     /* and not the arguments as the reason */
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text,
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text,
               "Tool execution skipped by before_tool_execution hook.");
     end(&w);
 }
@@ -1077,7 +1078,7 @@ TEST(the_hosts_own_hook_sees_the_arguments_that_a_person_has_changed_at_once) {
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
     CHECK_EQ_INT(w.asked, 1);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":3}");
     end(&w);
 }
 
@@ -1094,7 +1095,7 @@ TEST(the_hosts_own_hook_may_wait_behind_a_persons_yes) {
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
     CHECK_EQ_INT(w.asked, 1);
     CHECK_EQ_INT(w.round, 1);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "{\"x\":3}");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "{\"x\":3}");
     end(&w);
 }
 
@@ -1147,7 +1148,7 @@ TEST(a_snapshot_with_a_waiting_question_asks_it_again) {
     CHECK_EQ_INT(w.asked, 2);
     CHECK_EQ_INT(phi_decide(w.ticket, PHI_DENY, "not today"), PHI_OK);
     CHECK_EQ_INT(rig_run(w.r, 30), 0);
-    CHECK_STR(phi_message_at(w.agent, 2)->content[0].text, "not today");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(w.agent), 2)->content[0].text, "not today");
     phi_arena_free(&arena);
     end(&w);
 }

@@ -23,7 +23,8 @@ TEST(an_agent_s_runs_become_loops_with_turns_and_a_snapshot) {
     CHECK_STR(loop->config->api, "anthropic_messages");
     CHECK_STR(loop_of("s", "s.c.2")->parent_loop_id, ""); /* a prompt begins a root */
     CHECK_EQ_INT(phi_session_loops(session_of("s"), PHI_LOOP_ROOTS, phi_str_of(""), NULL, 0), 2);
-    CHECK_EQ_INT(session_usage(session_of("s")).total_tokens, phi_agent_usage(agent).total_tokens);
+    CHECK_EQ_INT(session_usage(session_of("s")).total_tokens,
+                 phi_agent_get_info(agent).usage.total_tokens);
     rec_end();
     rig_free(r);
 }

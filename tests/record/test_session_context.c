@@ -7,6 +7,7 @@
 #include "support/context_tools.h"
 #include "support/recorded.h"
 #include "support/rig.h"
+#include "loop/events.h"
 
 static run_log l;
 
@@ -776,16 +777,16 @@ TEST(an_agent_goes_on_with_a_session_of_the_original_and_its_blocks) {
     CHECK_EQ_INT(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, &arena,
                                      &list, &count),
                  PHI_OK);
-    CHECK_EQ_INT(phi_replace_messages(agent, list, count), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, list, count), PHI_OK);
     phi_arena_free(&arena);
     phi_session_free(s);
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "[Summary]");
-    CHECK_STR(phi_message_at(agent, 6)->content[0].text, "cut");
-    CHECK_STR(phi_message_at(agent, 8)->content[0].text, "on");
-    CHECK_EQ_INT(phi_message_count(agent), 9);
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->content[0].text, "[Summary]");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 6)->content[0].text, "cut");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 8)->content[0].text, "on");
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(agent)), 9);
     rig_free(r);
 }
 
@@ -809,8 +810,8 @@ TEST(an_agent_that_goes_on_with_a_session_counts_its_runs_on) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.3");
-    CHECK_STR(phi_message_at(agent, 4)->loop_id, "s.m.3");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "s.m.3");
+    CHECK_STR(phi_thread_message_at(phi_agent_thread(agent), 4)->loop_id, "s.m.3");
     rig_free(r);
 }
 
@@ -830,7 +831,7 @@ static void goes_on_as(phi_str loop_id, const char *want) {
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), want);
+    CHECK_STR(phi_agent_get_info(agent).loop_id, want);
     rig_free(r);
 }
 
@@ -888,11 +889,11 @@ TEST(a_list_in_place_of_a_history_has_no_loop_id_that_is_given_again) {
     list[0].loop_id = phi_str_of("s.m.5"); /* higher than the newest message's */
     list[1] = list[0];
     list[1].loop_id = phi_str_of("s.m.2");
-    CHECK_EQ_INT(phi_replace_messages(agent, list, 2), PHI_OK);
+    CHECK_EQ_INT(phi_agent_replace_messages(agent, list, 2), PHI_OK);
     rig_says(r, "on");
     CHECK_EQ_INT(phi_prompt(agent, "and now?"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 100), 0);
-    CHECK_STR(phi_agent_last_loop_id(agent), "s.m.6");
+    CHECK_STR(phi_agent_get_info(agent).loop_id, "s.m.6");
     rig_free(r);
 }
 

@@ -9,6 +9,7 @@
 /* A runtime with a clock and processes of this machine. */
 static phi_runtime *real(void) {
     phi_runtime_desc desc = PHI_ZERO;
+    desc.features = PHI_ALL_FEATURES;
     desc.allocator = test_allocator();
     return phi_runtime_new(&desc);
 }
@@ -252,7 +253,8 @@ static bool go(made *m, rig *r, const char *text, const char *path) {
     CHECK_EQ_STR(made_problems(m), "");
     if (!CHECK_EQ_INT(m->status, PHI_OK)) return false;
     CHECK_EQ_INT(phi_prompt(phi_agents_get(m->agents, NULL), "go"), PHI_OK);
-    for (left = 3000; phi_agent_running(phi_agents_get(m->agents, NULL)) && left > 0; left--) {
+    for (left = 3000; phi_agent_get_info(phi_agents_get(m->agents, NULL)).running && left > 0;
+         left--) {
         (void)phi_step(rig_runtime(r), 10);
         (void)rig_step(r);
     }

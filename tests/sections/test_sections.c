@@ -328,7 +328,7 @@ TEST(a_script_of_callbacks_stops_a_run) {
     CHECK_EQ_STR(made_problems(&m), "");
     REQUIRE(CHECK_EQ_INT(m.status, PHI_OK));
     CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
-    while (phi_agent_running(phi_agents_get(m.agents, NULL)) && left-- > 0)
+    while (phi_agent_get_info(phi_agents_get(m.agents, NULL)).running && left-- > 0)
         (void)phi_step(rig_runtime(r), 10);
     CHECK_EQ_INT(rig_requests(r), 0);
     made_free(&m);
@@ -411,7 +411,7 @@ TEST(scripts_that_guard_tools_or_know_the_key_are_those_of_sub_agents_too) {
     rig_says(r, "Far away.");
     rig_says(r, "Done.");
     CHECK_EQ_INT(phi_prompt(phi_agents_get(m.agents, NULL), "go"), PHI_OK);
-    while (phi_agent_running(phi_agents_get(m.agents, NULL)) && left-- > 0) {
+    while (phi_agent_get_info(phi_agents_get(m.agents, NULL)).running && left-- > 0) {
         (void)rig_step(r);
         (void)usleep(1000);
     }
@@ -447,7 +447,7 @@ static void run_scripts(made *m, const char *prompt) {
     phi_agent agent = phi_agents_get(m->agents, NULL);
     int left = 20000;
     CHECK_EQ_INT(phi_prompt(agent, prompt), PHI_OK);
-    while (phi_agent_running(agent) && left-- > 0) {
+    while (phi_agent_get_info(agent).running && left-- > 0) {
         (void)rig_step(m->r);
         (void)usleep(1000);
     }

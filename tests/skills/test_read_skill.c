@@ -206,7 +206,7 @@ static void fail_each(const char *arguments) {
         CHECK(left > 0);
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        CHECK_EQ_INT(phi_agent_running(l.c.agent), false);
+        CHECK_EQ_INT(phi_agent_get_info(l.c.agent).running, false);
         lesson_close(&l);
     } while (tripped && n < 1000);
     CHECK(n > 20);

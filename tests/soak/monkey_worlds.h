@@ -7,6 +7,7 @@
 #include "support/resumed.h"
 #include "support/problems.h"
 #include "soak/monkey_agents.h"
+#include "loop/events.h"
 
 #include <pthread.h>
 
@@ -164,7 +165,7 @@ static void *elsewhere_act(void *data) {
     case 4: (void)phi_follow_up(e->agent, e->text); break;
     case 5: (void)phi_inject(e->agent, e->text, "radio"); break;
     case 6: (void)phi_call_pending(e->call); break;
-    default: (void)phi_call_finish(e->call, e->text, phi_str_of(e->text).len, false); break;
+    default: (void)phi_call_reply(e->call, e->text); break;
     }
     return NULL;
 }

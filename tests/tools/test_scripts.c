@@ -78,7 +78,7 @@ static void stage_prompt_call(stage *s, const char *arguments) {
 }
 
 static void check_result(stage *s, const char *want) {
-    const phi_message *m = phi_message_at(s->agent, 2);
+    const phi_message *m = phi_thread_message_at(phi_agent_thread(s->agent), 2);
     if (CHECK(m != NULL && m->content_count > 0)) CHECK_STR(m->content[0].text, want);
 }
 
@@ -815,7 +815,7 @@ TEST(many_calls_at_once_have_a_process_each_and_a_bounded_number_of_them) {
     rig_says(s.r, "done");
     CHECK_EQ_INT(phi_prompt(s.agent, "go"), PHI_OK);
     CHECK_EQ_INT(stage_run(&s, 10000), 0);
-    CHECK_EQ_INT(phi_message_count(s.agent), 8);
+    CHECK_EQ_INT(phi_thread_message_count(phi_agent_thread(s.agent)), 8);
     (void)snprintf(path, sizeof path, "%s/log", s.dir);
     text = test_read_file(path, NULL);
     REQUIRE(CHECK(text != NULL));
@@ -867,8 +867,9 @@ static bool sweep_once(int n) {
     tripped = test_alloc_tripped();
     test_alloc_fail_at(-1);
     CHECK_EQ_INT(running(set), 0);
-    CHECK(phi_message_count(s.agent) < 3 ||
-          !phi_str_equal(phi_message_at(s.agent, 2)->content[0].text, phi_str_of("{\"a\":1}")));
+    CHECK(phi_thread_message_count(phi_agent_thread(s.agent)) < 3 ||
+          !phi_str_equal(phi_thread_message_at(phi_agent_thread(s.agent), 2)->content[0].text,
+                         phi_str_of("{\"a\":1}")));
     rig_free(s.r);
     phi_scripts_free(set);
     return tripped;

@@ -6,6 +6,8 @@
 #include "support/rig.h"
 #include "support/store_mem.h"
 #include "support/talk.h"
+#include "codecs/presets.h"
+#include "model/model.h"
 
 #include <unistd.h>
 
