@@ -111,10 +111,10 @@ static void connect_all(phi_runtime *rt, phi_mcp **servers, const char *program)
         if ((servers[i] = phi_mcp_connect(rt, &to)) == NULL) fail("phi_mcp_connect");
     while (ready < SERVERS) {
         (void)phi_step(rt, 10);
-        for (ready = 0; ready < SERVERS && phi_mcp_info_of(servers[ready]).state == PHI_MCP_READY;)
+        for (ready = 0; ready < SERVERS && phi_mcp_get_info(servers[ready]).state == PHI_MCP_READY;)
             ready++;
-        if (ready < SERVERS && phi_mcp_info_of(servers[ready]).state == PHI_MCP_FAILED)
-            fail(phi_mcp_info_of(servers[ready]).message);
+        if (ready < SERVERS && phi_mcp_get_info(servers[ready]).state == PHI_MCP_FAILED)
+            fail(phi_mcp_get_info(servers[ready]).message);
     }
 }
 

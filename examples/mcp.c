@@ -56,8 +56,8 @@ static phi_mcp *connect_to(phi_runtime *rt, char **target) {
     desc.hold_changed_tools = true;
     desc.event_fn = on_server;
     server = phi_mcp_connect(rt, &desc);
-    while (phi_mcp_info_of(server).state == PHI_MCP_CONNECTING) (void)phi_step(rt, 10);
-    info = phi_mcp_info_of(server);
+    while (phi_mcp_get_info(server).state == PHI_MCP_CONNECTING) (void)phi_step(rt, 10);
+    info = phi_mcp_get_info(server);
     if (info.state == PHI_MCP_READY) return server;
     words = info.message;
     if (server == NULL) (void)phi_last_error(rt, &words, NULL);
@@ -68,7 +68,7 @@ static phi_mcp *connect_to(phi_runtime *rt, char **target) {
 }
 
 static void list(const phi_mcp *server) {
-    phi_mcp_info info = phi_mcp_info_of(server);
+    phi_mcp_info info = phi_mcp_get_info(server);
     const phi_mcp_tool *tool;
     size_t i;
     printf("server   %.*s %.*s, %.*s\n", (int)info.name.len, info.name.at, (int)info.version.len,
@@ -170,7 +170,7 @@ int main(int argc, char **argv) {
         list(server);
         code = talk(rt, server, argv[1]);
         phi_mcp_close(server); /* the program ends by itself */
-        while (phi_mcp_info_of(server).state == PHI_MCP_CLOSING) (void)phi_step(rt, 10);
+        while (phi_mcp_get_info(server).state == PHI_MCP_CLOSING) (void)phi_step(rt, 10);
     }
     phi_mcp_free(server);
     phi_runtime_free(rt);

@@ -186,10 +186,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (argc > 1) { /* stdout is the clients' otherwise */
-        printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_info_of(g.server).port);
+        printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_get_info(g.server).port);
         fflush(stdout);
     }
-    while (!phi_mcp_server_info_of(g.server).ended) {
+    while (!phi_mcp_server_get_info(g.server).ended) {
         (void)phi_step(rt, FRAME_MS);
         world_frame(&g);
     }

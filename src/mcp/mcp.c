@@ -34,7 +34,7 @@ PHI_API void phi_mcp_free(phi_mcp *mcp) {
     (void)phi__mcp_core_leave(mcp);
 }
 
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp) {
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
     phi_mcp_info info;
     memset(&info, 0, sizeof info);
     info.state = PHI_MCP_CLOSED;

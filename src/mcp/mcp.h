@@ -4,7 +4,7 @@
        const char *const argv[] = {"my-server", "--stdio", NULL};
        to.argv = argv;                                 // or to.url = "https://host/mcp"
        phi_mcp *server = phi_mcp_connect(rt, &to);
-       while (phi_mcp_info_of(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
+       while (phi_mcp_get_info(server).state == PHI_MCP_CONNECTING) phi_step(rt, 10);
        const phi_tool_source *sources[] = {phi_mcp_tools(server)};
        desc.tool_options.sources = sources;                    // desc: a phi_agent_desc
        desc.tool_options.source_count = 1;
@@ -153,7 +153,7 @@ typedef struct phi_mcp_info {
     int process_id;       /* of argv; 0: none now */
     uint32_t restarts;    /* since phi_mcp_connect */
 } phi_mcp_info;
-PHI_API phi_mcp_info phi_mcp_info_of(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
+PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* NULL: PHI_MCP_CLOSED */
 
 /* ---- requests ---- */
 

@@ -67,7 +67,7 @@ PHI__FN phi_status phi__mcp_offers_check(phi_mcp *mcp, const char *function,
     phi_runtime *rt;
     if (mcp == NULL) return PHI_BAD_ARG;
     rt = phi__mcp_session_runtime(mcp);
-    if (phi_mcp_info_of(mcp).state != PHI_MCP_READY)
+    if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
     if (capability != NULL && phi_json_get(phi__mcp_session_capabilities(mcp), capability) == NULL)
         return phi__error(rt, PHI_UNSUPPORTED, "%s: the server does not offer \"%s\"", function,

@@ -7,7 +7,7 @@
        desc.tool_count = 2;
        desc.stdio = true;                     // or desc.http = true: on loopback, port of desc.port
        phi_mcp_server *server = phi_mcp_serve(rt, &desc);
-       while (!phi_mcp_server_info_of(server).ended) phi_step(rt, 100);
+       while (!phi_mcp_server_get_info(server).ended) phi_step(rt, 100);
        phi_mcp_server_free(server);
 
    It is pumped by phi_step. A call of a client runs as a call of a model does: the schema is
@@ -193,7 +193,7 @@ typedef struct phi_mcp_server_info {
     const char
         *message; /* why stdin or stdout failed; empty: no fault; until the server is freed */
 } phi_mcp_server_info;
-PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server);
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server);
 /* Ends all calls (tools are cancelled) and connections at once, and frees it. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 

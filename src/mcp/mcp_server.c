@@ -248,7 +248,7 @@ static bool phi__mcp_server_ended(const phi_mcp_server *server) {
     return true;
 }
 
-PHI_API phi_mcp_server_info phi_mcp_server_info_of(const phi_mcp_server *server) {
+PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server) {
     phi_mcp_server_info info = PHI_ZERO;
     info.message = server != NULL ? server->fault : "";
     info.ended = server == NULL || phi__mcp_server_ended(server);

@@ -298,7 +298,7 @@ static phi_status phi__mcp_tools_list(phi__mcp_tools *t) {
 
 static void phi__mcp_tools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_info_of(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcp_tools_list(t);
 }
 
 /* ---- the source ---- */

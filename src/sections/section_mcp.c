@@ -329,18 +329,18 @@ static phi_status phi__section_mcp_wait(phi__config_making *making,
                                         const phi__section_mcp_link *link, size_t at) {
     phi__config_ground *ground = making->ground;
     phi_str name = phi__section_name(link->node);
-    phi_mcp_state state = phi_mcp_info_of(link->mcp).state;
+    phi_mcp_state state = phi_mcp_get_info(link->mcp).state;
     if (state == PHI_MCP_READY || (!link->required && !ground->desc.wait_for_servers))
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
         phi__config_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
                                 "MCP server \"%.*s\", which is required: %s", (int)name.len,
-                                name.at, phi_mcp_info_of(link->mcp).message);
+                                name.at, phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
         phi__config_words_warning(ground, link->node, "mcp.instances",
                                   "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                                  name.at, phi_mcp_info_of(link->mcp).message);
+                                  name.at, phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
 

@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         desc.argv = argv;
         must(phi__mcp_open_new(rt, &desc, link_make, joins, 1, &f.mcp) == PHI_OK);
         for (i = 0; i < 8; i++) (void)phi_step(rt, 0);
-        must(phi_mcp_info_of(f.mcp).state == PHI_MCP_READY);
+        must(phi_mcp_get_info(f.mcp).state == PHI_MCP_READY);
         for (i = 0; i < REQUESTS; i++) send(methods[i % 4], &f.ends[i]);
         while (at < size) {
             const uint8_t *end = (const uint8_t *)memchr(data + at, '\n', size - at);

@@ -278,7 +278,7 @@ static inline void link_event(void *user_data, const phi_mcp_event *e) {
                      e->name.at);
         k->story_len += (size_t)n;
         n = snprintf(k->story + k->story_len, LINK_ROOM - k->story_len, "%d%s%.*s\n",
-                     (int)phi_mcp_info_of(e->mcp).state, e->text.len > 0 ? " " : "",
+                     (int)phi_mcp_get_info(e->mcp).state, e->text.len > 0 ? " " : "",
                      (int)e->text.len, e->text.at);
         k->story_len += (size_t)n;
     }

@@ -95,7 +95,7 @@ static void start(link_kit *k, fake *f, const char *era) {
     link_answers(k, era, "{}");
     CHECK_EQ_INT(link_connect(k, NULL, joins, 1), PHI_OK);
     link_run(k);
-    CHECK_EQ_INT(phi_mcp_info_of(k->mcp).state, PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_READY);
     CHECK(strstr(link_sent(k), "apabilities\":{\"x\":{}") != NULL);
     (void)link_story(k);
 }

@@ -37,7 +37,7 @@ static phi_agent begin(link_kit *k, const char *era, uint32_t answers, phi_mcp_d
     link_answers(k, era, "{}");
     CHECK_EQ_INT(link_connect(k, &desc, joins, 1), PHI_OK);
     link_run(k);
-    CHECK_EQ_INT(phi_mcp_info_of(k->mcp).state, PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_READY);
     return agent;
 }
 

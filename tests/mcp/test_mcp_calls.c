@@ -181,7 +181,7 @@ TEST(an_agent_may_be_freed_in_mid_call) {
         tools_result(&t, "{\"content\":[]}");
         link_run(&t.k);
         CHECK(strstr(link_sent(&t.k), "notifications/cancelled") != NULL);
-        CHECK_EQ_INT(phi_mcp_info_of(t.k.mcp).state, PHI_MCP_READY);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_READY);
     }
     tools_end(&t);
 }

@@ -67,7 +67,8 @@ static void kit_begin(kit *k, const char *behaviour, uint32_t timeout_ms) {
 static void kit_end(kit *k) {
     CHECK(k->memory.peak < MEMORY_MOST);
     if (getenv("V") != NULL)
-        printf("peak %u restarts %u\n", (unsigned)k->memory.peak, phi_mcp_info_of(k->mcp).restarts);
+        printf("peak %u restarts %u\n", (unsigned)k->memory.peak,
+               phi_mcp_get_info(k->mcp).restarts);
     if (k->memory.peak >= MEMORY_MOST) printf("%u bytes\n", (unsigned)k->memory.peak);
     phi_mcp_free(k->mcp);
     phi_runtime_free(k->rt);
@@ -81,10 +82,10 @@ static int64_t now_ms(void) {
 
 static bool ready(kit *k) {
     int64_t end = now_ms() + 20000;
-    while (phi_mcp_info_of(k->mcp).state == PHI_MCP_CONNECTING && now_ms() < end)
+    while (phi_mcp_get_info(k->mcp).state == PHI_MCP_CONNECTING && now_ms() < end)
         (void)phi_step(k->rt, 20);
-    if (phi_mcp_info_of(k->mcp).state == PHI_MCP_READY) return true;
-    printf("state %d: %s\n", (int)phi_mcp_info_of(k->mcp).state, phi_mcp_info_of(k->mcp).message);
+    if (phi_mcp_get_info(k->mcp).state == PHI_MCP_READY) return true;
+    printf("state %d: %s\n", (int)phi_mcp_get_info(k->mcp).state, phi_mcp_get_info(k->mcp).message);
     return false;
 }
 
@@ -145,7 +146,7 @@ static void dies(const char *tool, const char *arguments) {
             CHECK(k.text[0] != '\0');
         }
         works(&k, "after");
-        CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 2);
+        CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 2);
         kit_end(&k);
     }
 }
@@ -183,7 +184,7 @@ TEST(lines_that_are_no_messages_break_nothing) {
             if (!CHECK_EQ_INT(call(&k, tools[i], "{}"), PHI_OK)) printf("%s\n", tools[i]);
             works(&k, tools[i]);
         }
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).restarts, 0);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).restarts, 0);
     kit_end(&k);
 }
 
@@ -293,7 +294,7 @@ static phi_status run_of(kit *k, script *s, phi_agent agent) {
                 phi_str_equal(ev.tool_name, phi_str_of("echo"))) {
                 s->errors++;
                 if (getenv("V") != NULL)
-                    printf("echo failed: %s\n", phi_mcp_info_of(k->mcp).message);
+                    printf("echo failed: %s\n", phi_mcp_get_info(k->mcp).message);
             }
             if (ev.kind == PHI_EV_AGENT_END) {
                 status = ev.status;
@@ -349,9 +350,9 @@ TEST(a_server_that_dies_in_the_handshake_fails_with_its_words) {
         REQUIRE((k.mcp = phi_mcp_connect(k.rt, &to)) != NULL);
     }
     CHECK(!ready(&k));
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).state, PHI_MCP_FAILED);
-    CHECK(phi_mcp_info_of(k.mcp).message[0] != '\0');
-    CHECK(phi__str_find(phi_mcp_info_of(k.mcp).stderr_text, 0, "no configuration") != SIZE_MAX);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_FAILED);
+    CHECK(phi_mcp_get_info(k.mcp).message[0] != '\0');
+    CHECK(phi__str_find(phi_mcp_get_info(k.mcp).stderr_text, 0, "no configuration") != SIZE_MAX);
     kit_end(&k);
 }
 
@@ -362,9 +363,9 @@ TEST(a_server_that_ignores_eof_and_sigterm_is_killed) {
     works(&k, "there");
     began = now_ms();
     phi_mcp_close(k.mcp);
-    while (phi_mcp_info_of(k.mcp).state == PHI_MCP_CLOSING && now_ms() < began + 20000)
+    while (phi_mcp_get_info(k.mcp).state == PHI_MCP_CLOSING && now_ms() < began + 20000)
         (void)phi_step(k.rt, 20);
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).state, PHI_MCP_CLOSED);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_CLOSED);
     CHECK(now_ms() - began >= 500); /* twice close_ms */
     kit_end(&k);
 }
@@ -445,13 +446,13 @@ static void once(kit *k, script *s, const char *const *calls) {
     int i, pid;
     k->mcp = shell_connect(k);
     if (!CHECK(ready(k))) return;
-    pid = phi_mcp_info_of(k->mcp).process_id;
+    pid = phi_mcp_get_info(k->mcp).process_id;
     *s = fresh;
     agent = agent_of(k, &source);
     CHECK_EQ_INT(run_of(k, s, agent), PHI_OK);
     CHECK_EQ_INT(s->results, 2);
     CHECK_EQ_INT(s->errors, 0);
-    CHECK_EQ_INT(phi_mcp_info_of(k->mcp).state, PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k->mcp).state, PHI_MCP_READY);
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     (void)phi_step(k->rt, 0);
     phi_mcp_free(k->mcp);
@@ -528,12 +529,12 @@ static int cut_at(kit *k, script *s, int cut) {
     to.timeout_ms = to.connect_timeout_ms = 5000;
     k->mcp = phi_mcp_connect(k->rt, &to);
     *s = fresh;
-    while (phi_mcp_info_of(k->mcp).state == PHI_MCP_CONNECTING) (void)phi_step(k->rt, 20);
+    while (phi_mcp_get_info(k->mcp).state == PHI_MCP_CONNECTING) (void)phi_step(k->rt, 20);
     agent = agent_of(k, &source);
     CHECK_EQ_INT(run_of(k, s, agent), PHI_OK);
     CHECK_EQ_INT(s->results, 2);
-    if (phi_mcp_info_of(k->mcp).state != PHI_MCP_READY)
-        CHECK(phi_mcp_info_of(k->mcp).message[0] != '\0');
+    if (phi_mcp_get_info(k->mcp).state != PHI_MCP_READY)
+        CHECK(phi_mcp_get_info(k->mcp).message[0] != '\0');
     CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
     (void)phi_step(k->rt, 0);
     phi_mcp_free(k->mcp);

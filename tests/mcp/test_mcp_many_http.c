@@ -106,10 +106,10 @@ static void many_servers_and_calls_share_a_thread(void) {
     alone = test_alloc_live_bytes();
     to.url = "http://host/mcp";
     for (i = 0; i < SERVERS; i++) REQUIRE(CHECK((servers[i] = phi_mcp_connect(rt, &to)) != NULL));
-    for (i = 0; i < 1000 && phi_mcp_info_of(servers[SERVERS - 1]).state != PHI_MCP_READY; i++)
+    for (i = 0; i < 1000 && phi_mcp_get_info(servers[SERVERS - 1]).state != PHI_MCP_READY; i++)
         step(rt, 1);
     step(rt, 50);
-    for (i = 0; i < SERVERS; i++) CHECK_EQ_INT(phi_mcp_info_of(servers[i]).state, PHI_MCP_READY);
+    for (i = 0; i < SERVERS; i++) CHECK_EQ_INT(phi_mcp_get_info(servers[i]).state, PHI_MCP_READY);
     idle = (test_alloc_live_bytes() - alone) / SERVERS;
     held = true;
     request.method = "x/y";

@@ -118,13 +118,13 @@ TEST(a_stream_in_the_background_asks_a_person_once) {
     v.modern = true;
     REQUIRE(CHECK(visit_begin(&v)));
     world_step(&v.o, 60);
-    CHECK_EQ_INT(phi_mcp_info_of(v.mcp).state, PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(v.mcp).state, PHI_MCP_READY);
     for (i = 0; i < 20; i++) {
         world_pass_s(&v.o, 60);
         world_step(&v.o, 20);
     }
     CHECK_EQ_INT(v.o.opened, 2);
-    CHECK_EQ_INT(phi_mcp_info_of(v.mcp).state, PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(v.mcp).state, PHI_MCP_READY);
     visit_end(&v);
 }
 
@@ -144,7 +144,7 @@ TEST(every_allocation_of_a_connection_with_an_authorization_may_fail) {
         REQUIRE(CHECK(v.o.rt != NULL));
         test_alloc_fail_at(n);
         if (visit_begin(&v)) world_step(&v.o, 80);
-        if (v.mcp != NULL && phi_mcp_info_of(v.mcp).state == PHI_MCP_READY) ready++;
+        if (v.mcp != NULL && phi_mcp_get_info(v.mcp).state == PHI_MCP_READY) ready++;
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
         if (!tripped) CHECK_EQ_INT(v.o.opened, 2); /* the whole story */
@@ -345,7 +345,7 @@ TEST(a_server_that_asks_faster_than_it_listens_gets_64_answers_at_once) {
     v.plain = true;
     REQUIRE(CHECK(visit_begin(&v)));
     world_step(&v.o, 20);
-    REQUIRE(CHECK_EQ_INT(phi_mcp_info_of(v.mcp).state, PHI_MCP_READY));
+    REQUIRE(CHECK_EQ_INT(phi_mcp_get_info(v.mcp).state, PHI_MCP_READY));
     memset(&request, 0, sizeof request);
     request.method = "ping";
     request.done = asking_done;

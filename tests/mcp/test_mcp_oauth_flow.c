@@ -90,7 +90,7 @@ static void on_event(void *user_data, const phi_mcp_event *event) {
 static void pump(kit *k, bool ready) {
     time_t end = time(NULL) + 20;
     while (time(NULL) < end &&
-           (ready ? phi_mcp_info_of(k->mcp).state == PHI_MCP_CONNECTING : k->waiting))
+           (ready ? phi_mcp_get_info(k->mcp).state == PHI_MCP_CONNECTING : k->waiting))
         (void)phi_step(k->rt, 5);
 }
 
@@ -106,8 +106,8 @@ static bool connect_to(kit *k, const char *behaviour) {
     k->mcp = phi_mcp_connect(k->rt, &desc);
     if (!CHECK(k->mcp != NULL)) return false;
     pump(k, true);
-    hear(k, phi_str_of(phi_mcp_info_of(k->mcp).message));
-    return phi_mcp_info_of(k->mcp).state == PHI_MCP_READY;
+    hear(k, phi_str_of(phi_mcp_get_info(k->mcp).message));
+    return phi_mcp_get_info(k->mcp).state == PHI_MCP_READY;
 }
 
 static void replied(void *user_data, const phi_mcp_reply *reply) {
@@ -185,8 +185,8 @@ TEST(a_person_who_says_no_ends_the_connection) {
     kit k;
     REQUIRE(begin(&k));
     CHECK(!connect_to(&k, "deny"));
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).state, PHI_MCP_FAILED);
-    CHECK(strstr(phi_mcp_info_of(k.mcp).message, "authorization: access_denied") != NULL);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_FAILED);
+    CHECK(strstr(phi_mcp_get_info(k.mcp).message, "authorization: access_denied") != NULL);
     while (k.fetch != NULL) (void)phi_step(k.rt, 5);
     CHECK_EQ_INT(k.pages, 1); /* the browser has got its page, though nothing waits any more */
     finish(&k);
@@ -225,7 +225,7 @@ TEST(a_program_with_another_secret_is_refused_without_showing_it) {
     k.oauth.client_id = "robot";
     k.oauth.client_secret = "another secret";
     CHECK(!connect_to(&k, "machine"));
-    CHECK(strstr(phi_mcp_info_of(k.mcp).message,
+    CHECK(strstr(phi_mcp_get_info(k.mcp).message,
                  "the token endpoint: HTTP status 401: invalid_client") != NULL);
     CHECK(strstr(k.heard, "another secret") == NULL);
     CHECK_EQ_INT(k.opened, 0);
@@ -348,7 +348,7 @@ TEST(the_host_may_receive_the_redirect_itself) {
     CHECK_EQ_INT(phi_mcp_authorize(k.mcp, "http://127.0.0.1:1/mine?code=1&state=2"), PHI_REFUSED);
     CHECK_EQ_INT(phi_mcp_authorize(k.mcp, k.location), PHI_OK);
     pump(&k, true);
-    CHECK_EQ_INT(phi_mcp_info_of(k.mcp).state, PHI_MCP_READY);
+    CHECK_EQ_INT(phi_mcp_get_info(k.mcp).state, PHI_MCP_READY);
     if (k.fetch != NULL) phi__fetch_close(k.fetch);
     finish(&k);
 }

@@ -279,7 +279,7 @@ static bool scripted(heard *h, link_kit *k) {
     k->on_send = served;
     if (k->rig == NULL || link_connect(k, NULL, joins, 1) != PHI_OK) return false;
     link_run(k);
-    return phi_mcp_info_of(k->mcp).state == PHI_MCP_READY;
+    return phi_mcp_get_info(k->mcp).state == PHI_MCP_READY;
 }
 
 TEST(lists_that_come_back_to_a_cursor_end_and_odd_items_are_left_out) {

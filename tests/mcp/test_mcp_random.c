@@ -223,7 +223,7 @@ static void run(uint32_t seed, bool failing) {
     if (w.k.mcp != NULL && dice(&w, 2) == 0) {
         phi_mcp_close(w.k.mcp);
         link_pass(&w.k, 100);
-        CHECK(phi_mcp_info_of(w.k.mcp).state >= PHI_MCP_CLOSED);
+        CHECK(phi_mcp_get_info(w.k.mcp).state >= PHI_MCP_CLOSED);
         for (i = 0; i < w.count; i++)
             CHECK_EQ_INT(w.asks[i].ends + (w.asks[i].cancelled ? 1 : 0), 1);
     }

@@ -193,16 +193,16 @@ TEST(the_end_of_stdin_ends_it) {
     served_open_with(&s, &desc, r);
     served_begin(&s, "2025-11-25", "{}");
     CHECK_EQ_STR(served_ask(&s, legacy(5, "tools/call", "{\"name\":\"wait\"}")), "");
-    CHECK(!phi_mcp_server_info_of(s.server).ended);
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     served_close(&s.to);
     CHECK_EQ_STR(served_hear(&s), "");
-    CHECK(!phi_mcp_server_info_of(s.server).ended);
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     rig_pass_ms(r, 1999);
-    CHECK(!phi_mcp_server_info_of(s.server).ended);
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     rig_pass_ms(r, 1);
     CHECK_EQ_STR(served_hear(&s), "");
-    CHECK(phi_mcp_server_info_of(s.server).ended);
-    CHECK_EQ_STR(phi_mcp_server_info_of(s.server).message, "");
+    CHECK(phi_mcp_server_get_info(s.server).ended);
+    CHECK_EQ_STR(phi_mcp_server_get_info(s.server).message, "");
     CHECK_EQ_INT(rig_cancelled(r), 1);
     served_free(&s);
 }
@@ -223,11 +223,11 @@ TEST(calls_under_way_at_the_end_of_stdin_are_answered) {
     CHECK_EQ_STR(served_hear(&s), "");
     rig_finish(r, 1, "second");
     CHECK(has(served_hear(&s), "second"));
-    CHECK(!phi_mcp_server_info_of(s.server).ended);
+    CHECK(!phi_mcp_server_get_info(s.server).ended);
     rig_finish(r, 0, "first");
     CHECK(has(served_hear(&s), "first"));
     CHECK_EQ_STR(served_hear(&s), "");
-    CHECK(phi_mcp_server_info_of(s.server).ended);
+    CHECK(phi_mcp_server_get_info(s.server).ended);
     CHECK_EQ_INT(rig_cancelled(r), 0);
     served_free(&s);
 }

@@ -493,7 +493,7 @@ TEST(long_messages_are_read_in_slices_and_in_their_order) {
     served_close(&w.s.to); /* its end is seen behind the message */
     CHECK(has(served_hear(&w.s), "\"id\":2,\"result\""));
     CHECK_EQ_STR(served_hear(&w.s), "");
-    CHECK(phi_mcp_server_info_of(w.s.server).ended);
+    CHECK(phi_mcp_server_get_info(w.s.server).ended);
     served_free(&w.s);
     free(one);
     free(two);
@@ -533,7 +533,7 @@ TEST(every_failed_allocation_of_a_long_message_leaves_a_server_that_goes_on) {
             answered += strstr(w.s.line, "\"id\":1,\"result\"") != NULL;
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (!phi_mcp_server_info_of(w.s.server).ended)
+        if (!phi_mcp_server_get_info(w.s.server).ended)
             CHECK(has(ASK(77, "ping", "{}"), "\"id\":77"));
         served_free(&w.s);
     } while (tripped && n < 500);
@@ -750,7 +750,7 @@ TEST(every_failed_allocation_leaves_a_server_that_can_be_freed) {
         if (w.s.server != NULL) served_all += scenario_without_checks(&w) == 5;
         tripped = test_alloc_tripped();
         test_alloc_fail_at(-1);
-        if (w.s.server != NULL && !phi_mcp_server_info_of(w.s.server).ended)
+        if (w.s.server != NULL && !phi_mcp_server_get_info(w.s.server).ended)
             CHECK(has(served_ask(&w.s, modern(77, "server/discover", "", "{}")), "\"id\":77"));
         served_free(&w.s);
     } while (tripped && n < 2000);

@@ -151,7 +151,7 @@ static void host_serve(world *w) {
     desc.max_message_bytes = 150000;
     desc.max_queue_bytes = 65536;
     w->server = phi_mcp_serve(rig_runtime(w->r), &desc);
-    w->port = phi_mcp_server_info_of(w->server).port;
+    w->port = phi_mcp_server_get_info(w->server).port;
 }
 
 static void host_acts(world *w) {

@@ -533,10 +533,10 @@ TEST(our_own_client_waits_for_a_task_over_http) {
     server = phi_mcp_serve(rt, &o.desc);
     REQUIRE(CHECK(server != NULL));
     (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/mcp",
-                   (unsigned)phi_mcp_server_info_of(server).port);
+                   (unsigned)phi_mcp_server_get_info(server).port);
     to.url = url;
     mcp = phi_mcp_connect(rt, &to);
-    while (phi_mcp_info_of(mcp).state == PHI_MCP_CONNECTING && time(NULL) < end)
+    while (phi_mcp_get_info(mcp).state == PHI_MCP_CONNECTING && time(NULL) < end)
         (void)phi_step(rt, 10);
     request.method = "tools/call";
     request.params = phi_str_of("{\"name\":\"work\",\"arguments\":{}}");

@@ -386,7 +386,7 @@ TEST(tools_stay_while_a_connection_is_made_again) {
         (void)link_story(&t.k);
         link_down(&t.k, PHI_NETWORK, false, "it has ended");
         link_run(&t.k);
-        CHECK_EQ_INT(phi_mcp_info_of(t.k.mcp).state, PHI_MCP_CONNECTING);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_CONNECTING);
         CHECK_EQ_INT(mcp_tool_count(t.k.mcp), 1);
         rig_call(t.k.rig, "c1", "echo", "{\"text\":\"x\"}");
         rig_says(t.k.rig, "done");
@@ -394,7 +394,7 @@ TEST(tools_stay_while_a_connection_is_made_again) {
         link_run(&t.k);
         CHECK_EQ_INT(t.calls, 0); /* it waits */
         link_pass(&t.k, 1000);
-        CHECK_EQ_INT(phi_mcp_info_of(t.k.mcp).state, PHI_MCP_READY);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_READY);
         link_pass(&t.k, 200);
         CHECK_EQ_INT(t.calls, 1);
         CHECK(strstr(rig_story(t.k.rig), "ToolExecutionEnd toolResult c1 \"again\"") != NULL);
@@ -416,7 +416,7 @@ TEST(hours_of_a_pause_end_no_call_that_waits_for_its_connection) {
         link_run(&t.k);
         rig_pass_ms(t.k.rig, 7200000);
         link_run(&t.k);
-        CHECK_EQ_INT(phi_mcp_info_of(t.k.mcp).state, PHI_MCP_CONNECTING);
+        CHECK_EQ_INT(phi_mcp_get_info(t.k.mcp).state, PHI_MCP_CONNECTING);
         CHECK(strstr(rig_story(t.k.rig), "ToolExecutionEnd") == NULL);
         link_pass(&t.k, 31000);
         CHECK(strstr(rig_story(t.k.rig), "the server is not connected") != NULL);

@@ -431,9 +431,9 @@ static bool connected(client *c, const char *url) {
     if (strncmp(c->scenario, "auth/", 5) == 0) desc.oauth = &oauth;
     c->mcp = phi_mcp_connect(c->rt, &desc);
     if (c->mcp == NULL) return false;
-    while (phi_mcp_info_of(c->mcp).state == PHI_MCP_CONNECTING) (void)phi_step(c->rt, 10);
-    if (phi_mcp_info_of(c->mcp).state == PHI_MCP_READY) return true;
-    printf("not connected: %s\n", phi_mcp_info_of(c->mcp).message);
+    while (phi_mcp_get_info(c->mcp).state == PHI_MCP_CONNECTING) (void)phi_step(c->rt, 10);
+    if (phi_mcp_get_info(c->mcp).state == PHI_MCP_READY) return true;
+    printf("not connected: %s\n", phi_mcp_get_info(c->mcp).message);
     return false;
 }
 
@@ -480,7 +480,7 @@ static void use(client *c) {
 static void end(client *c) {
     int i;
     if (c->mcp != NULL) phi_mcp_close(c->mcp);
-    for (i = 0; c->mcp != NULL && phi_mcp_info_of(c->mcp).state == PHI_MCP_CLOSING && i < 300; i++)
+    for (i = 0; c->mcp != NULL && phi_mcp_get_info(c->mcp).state == PHI_MCP_CLOSING && i < 300; i++)
         (void)phi_step(c->rt, 10);
     if (c->authorize_url[0] != '\0') (void)pthread_join(c->browser, NULL);
     phi_mcp_free(c->mcp);

@@ -701,11 +701,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     if (http) {
-        (void)printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_info_of(server).port);
+        (void)printf("listening 127.0.0.1 %u\n", (unsigned)phi_mcp_server_get_info(server).port);
         (void)fflush(stdout);
         (void)fcntl(0, F_SETFL, O_NONBLOCK);
     }
-    while (http ? !stdin_ended() : !phi_mcp_server_info_of(server).ended) {
+    while (http ? !stdin_ended() : !phi_mcp_server_get_info(server).ended) {
         (void)phi_step(rt, 20);
         phi_agent_free(lost); /* stale is harmless */
     }
