@@ -73,13 +73,13 @@
 #if PHI__PUB_PERSIST != 0xd9ea1069
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xb129c286
+#if PHI__PUB_LOOP != 0x18b40ec1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x8b911833
+#if PHI__PUB_FEATURES != 0x7a5734a5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x1d99d0f7
+#if PHI__PUB_AGENT != 0x5ec72c5c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -965,11 +965,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif /* PHI__PUB_RECORD */
 
 #ifdef PHI__PUB_SUBAGENTS
-#if PHI__PUB_SUBAGENTS != 0xfa6d3622
+#if PHI__PUB_SUBAGENTS != 0x44225c1f
 #error "phi: two versions of src/subagents in one file"
 #endif
 #else
-#define PHI__PUB_SUBAGENTS 0xfa6d3622
+#define PHI__PUB_SUBAGENTS 0x44225c1f
 
 /* ---- src/subagents/subagents.h ---- */
 
@@ -1024,7 +1024,7 @@ typedef struct phi_subagent {
     char own_words[160]; /* phi_subagent_tool writes the default description here */
 } phi_subagent;
 
-/* A tool that delegates: for phi_agent_desc.tools, or phi_agent_set_tools. A desc or name that is
+/* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
    NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
    (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
    goes on with its history. */
@@ -1736,11 +1736,11 @@ PHI_API phi_status phi_strategy_worst(const phi_strategy_desc *desc, uint64_t pr
 #endif /* PHI__PUB_STRATEGY */
 
 #ifdef PHI__PUB_CONFIG
-#if PHI__PUB_CONFIG != 0x2ada1ad7
+#if PHI__PUB_CONFIG != 0x80d57994
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__PUB_CONFIG 0x2ada1ad7
+#define PHI__PUB_CONFIG 0x80d57994
 
 /* ---- src/config/config.h ---- */
 
@@ -1964,7 +1964,7 @@ PHI_API phi_str phi_agents_name(const phi_agents *agents, size_t index);
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
 /* The model that an alias or a reference of the file means, ":fast" or "{{provider.openai}}", for
-   phi_agent_set_model; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
+   PHI_SET_MODEL; its strings are the object's. PHI_NOT_FOUND, PHI_BAD_ARG. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- an agent as a configuration ---- */

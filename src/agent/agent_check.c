@@ -301,8 +301,24 @@ static phi_status phi__agent_check_effects(phi_runtime *rt, const phi_effect_pol
                             (unsigned)policy->max_state_bytes);
 }
 
+/* The runtime names the features that it needs. */
+static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
+    phi_status status = PHI_OK;
+    if (desc->failover != NULL)
+        status =
+            phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
+    if (status == PHI_OK && desc->options.capture_requests)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "options.capture_requests",
+                                   "phi_feature_capture");
+    if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
+                                   "phi_feature_summaries");
+    return status;
+}
+
 PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status;
+    phi_status status = phi__agent_check_features(rt, desc);
+    if (status != PHI_OK) return status;
     if (desc->options.has_temperature &&
         !(desc->options.temperature >= 0.0 && desc->options.temperature <= 100.0))
         return phi__error(rt, PHI_BAD_ARG, "options.temperature is %g: expected 0 or more",
@@ -319,28 +335,12 @@ PHI__FN phi_status phi__agent_check_settings(phi_runtime *rt, const phi_agent_de
     return status == PHI_OK ? phi__agent_check_built(rt, desc) : status;
 }
 
-/* What it wants, the runtime has. */
-static phi_status phi__agent_check_features(phi_runtime *rt, const phi_agent_desc *desc) {
-    phi_status status = PHI_OK;
-    if (desc->failover != NULL)
-        status =
-            phi__feature_need(rt, PHI__FEATURE_AT_FAILOVER, "failover", "phi_feature_failover");
-    if (status == PHI_OK && desc->options.capture_requests)
-        status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "options.capture_requests",
-                                   "phi_feature_capture");
-    if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
-        status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
-                                   "phi_feature_summaries");
-    return status;
-}
-
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
     if (status != PHI_OK) return status;
     if (desc->provider != NULL) status = phi__provider_check(rt, "provider", desc->provider);
     if (status == PHI_OK) status = phi__agent_check_model(rt, "", desc->provider, &desc->model);
-    if (status == PHI_OK) status = phi__agent_check_features(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_settings(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_around(rt, desc);
     if (status == PHI_OK) status = phi__agent_store_check(rt, desc);

@@ -27,7 +27,7 @@ PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__toolset *set = agent->tools;
     phi__deferral_plan plan = phi__deferral_plan_of(agent);
-    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    uint64_t sum = phi_tokens_of_text(counter, phi_str_of(agent->desc.format.schema));
     size_t i;
     for (i = 0; i < set->count; i++) {
         if (phi__deferral_defers(plan, &set->tools[i]) &&

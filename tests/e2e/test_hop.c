@@ -3,6 +3,7 @@
    own signatures back and nobody else's, and the history stays as it was said. */
 #include "agent/dry_run.h"
 #include "e2e/e2e.h"
+#include "support/set.h"
 
 #define PNG                                                                                        \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg" \
@@ -184,7 +185,7 @@ static void hop_models(hop *h) {
 
 static void hop_to(hop *h, size_t provider) {
     h->at = provider % PROVIDERS;
-    CHECK_EQ_INT(phi_agent_set_model(h->s->agent, &h->models[h->at]), PHI_OK);
+    CHECK_EQ_INT(set_model(h->s->agent, &h->models[h->at]), PHI_OK);
 }
 
 /* The last request holds all images, what its provider wants back of its answers in the runs before, and

@@ -4,6 +4,7 @@
 #include "features/facts.h"
 #include "record/recorder.h"
 #include "record/session.h"
+#include "support/set.h"
 
 /* ---- selections ---- */
 
@@ -663,7 +664,7 @@ TEST(the_agent_is_busy_meanwhile_and_so_are_its_branches) {
     CHECK_EQ_INT(phi_agent_reset(s.agent), PHI_BUSY);
     CHECK_EQ_INT(phi_clear_messages(s.agent), PHI_BUSY);
     CHECK_EQ_INT(phi_new_session(s.agent, false), PHI_BUSY);
-    CHECK_EQ_INT(phi_agent_set_system_prompt(s.agent, "x"), PHI_BUSY);
+    CHECK_EQ_INT(set_system_prompt(s.agent, "x"), PHI_BUSY);
     e = stage_result(&s);
     CHECK_EQ_INT(e.status, PHI_BUSY);
     CHECK_EQ_INT(e.branches[0].status, PHI_OK); /* it has ended, and waits */

@@ -7,6 +7,7 @@
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
+#include "support/set.h"
 
 enum {
     AGENTS = 4,
@@ -444,13 +445,13 @@ static void change(world *w, seat *s) {
     bool rotated;
     switch (pick(w, 10)) {
     case 0: renewed(s, phi_agent_reset(s->agent)); break;
-    case 1: (void)phi_agent_set_model(s->agent, &model); break;
+    case 1: (void)set_model(s->agent, &model); break;
     case 2:
         make_tools(w, tools);
-        (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
+        (void)set_tools(s->agent, tools, pick(w, 4));
         break;
-    case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
-    case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
+    case 3: (void)set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
+    case 4: (void)set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
     case 5: renewed(s, phi_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
         if (phi_check_and_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)

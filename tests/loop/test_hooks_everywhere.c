@@ -2,6 +2,7 @@
    do what is forbidden, at every point they are asked at. */
 #include "agent/response.h"
 #include "support/heard.h"
+#include "support/set.h"
 
 /* What the hook does when it is asked at `at`. */
 typedef enum deed {
@@ -31,7 +32,7 @@ static void forbidden(act *a, const phi_hook *hook) {
     a->said[3] = (phi_status)phi_step(rt, 0);
     a->said[4] = phi_ask(hook->agent, "and again", &response);
     a->said[5] = phi_clear_messages(hook->agent);
-    a->said[6] = phi_agent_set_tools(hook->agent, NULL, 0);
+    a->said[6] = set_tools(hook->agent, NULL, 0);
     a->said[7] = phi_continue(hook->agent, PHI_CONTINUATION_DEFAULT);
     phi_runtime_free(rt);
 }
